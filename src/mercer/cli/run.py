@@ -1,0 +1,147 @@
+"""The entry point, and the law that it keeps for every command.
+
+A command either succeeds or prints one line that names the cause and a remedy. No traceback is
+shown unless ``--debug`` asks for it.
+
+====== ===========================================
+status meaning
+====== ===========================================
+0      done
+1      failed
+2      wrong usage
+3      the data cannot be used
+4      the model file cannot be used
+5      a solver did not converge
+130    interrupted with Ctrl-C
+141    the reader of the output went away
+143    terminated (SIGTERM), after cleaning up
+====== ===========================================
+"""
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from types import FrameType
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+TERMINATED = 143
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``mercer`` with ``argv`` (default: the process's arguments) and return its exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments after the program's name.
+
+    Returns
+    -------
+    int
+        One of the statuses in the table of :mod:`mercer.cli.run`.
+
+    Examples
+    --------
+    >>> from mercer.cli import main
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    mercer, version ...
+    0
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    try:
+        with _on_sigterm(), _plain_warnings():
+            status = _run(args)
+            sys.stdout.flush()  # a closed pipe must be noticed here, not while Python shuts down
+            return status
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_stdout()
+        return CLOSED_PIPE
+    except _Terminated:
+        _say("terminated")
+        return TERMINATED
+
+
+def _run(args: list[str]) -> int:
+    # Imported here, so that Ctrl-C in the first moments is already answered by `main`.
+    import click
+
+    from mercer.cli.app import mercer
+    from mercer.cli.faults import describe, exit_status
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An ASCII-only terminal gets "?" for a bar of the spectrum instead of an error.
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        with mercer.make_context("mercer", list(args)) as context:
+            mercer.invoke(context)
+    except click.exceptions.Exit as done:  # --help and --version end in this way
+        return done.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        # Looked up in the raw arguments, because parsing them may be what failed (and click
+        # empties the list that it parses).
+        if "--debug" in args:
+            import traceback
+
+            traceback.print_exc()
+        _say(f"error: {describe(error)}")
+        return exit_status(error)
+    return 0
+
+
+class _Terminated(BaseException):
+    """SIGTERM, as an exception: ``finally`` blocks remove temporary files on the way out."""
+
+
+@contextlib.contextmanager
+def _on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into :class:`_Terminated` while a command runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may install a handler
+        return
+
+    def raise_terminated(_signum: int, _frame: FrameType | None) -> None:
+        raise _Terminated
+
+    previous = signal.signal(signal.SIGTERM, raise_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Print a warning as one line, without the file and line that Python adds."""
+
+    def show(message: Warning | str, *_where: object, **_how: object) -> None:
+        _say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def _say(message: str) -> None:
+    """One line on standard error; nobody listening there is no reason to fail."""
+    with contextlib.suppress(OSError):
+        print(f"mercer: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _discard_stdout() -> None:
+    """Point standard output at nothing, so that Python's own last flush stays quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
