@@ -1,0 +1,46 @@
+"""Shared fixtures, and threads divided among the test processes."""
+
+import os
+from pathlib import Path
+
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
+if WORKERS:
+    # BLAS reads these once, when numpy is imported, hence above that import. Two processes that
+    # both use every core run several times slower than two that share them.
+    share = str(max(1, (os.cpu_count() or 1) // WORKERS))
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, share)
+# A test that draws must never look for a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import hypothesis  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Deadlines measure the machine, not the code; fixed examples make a failure repeat.
+hypothesis.settings.register_profile("mercer", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("mercer")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers, the same in every run."""
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of the real data sets, named by MERCER_DATA (default: beside the project).
+
+    A test that needs it is skipped where it is absent, and fails there if MERCER_REQUIRE_DATA is
+    set, so that CI cannot lose those tests unnoticed.
+    """
+    folder = ROOT / os.environ.get("MERCER_DATA", "../shared/data")
+    if not (folder / "usps.npz").is_file():
+        reason = f"no real data in {folder}; set MERCER_DATA to the folder that holds usps.npz"
+        if os.environ.get("MERCER_REQUIRE_DATA"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder.resolve()

@@ -1,0 +1,176 @@
+"""The promises of CONTRIBUTING.md about the code itself, checked."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "mercer"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+MAX_FILE_LINES = 400
+MAX_BODY_LINES = 60
+MAX_CONSTRUCTOR_ARGUMENTS = 8
+# The drop-in takes scikit-learn's sixteen arguments by definition.
+WIDE_CONSTRUCTORS = {"compat.py::KernelPCA"}
+
+# One letter of each in brackets, so that this file does not contain what it forbids.
+FORBIDDEN = {
+    "a path of one machine": r"/[w]ork/|/[h]ome/\w+/|/[r]oot/|shared/[h]ooks",
+    "a package registry": r"[p]ypi\.org|[p]ythonhosted\.org",
+    "a private key": r"BEGIN [A-Z ]*PRIVATE [K]EY",
+    "an access token": r"\b(AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9]{20,})",
+    "an unfinished place": r"\b([T]ODO|[F]IXME|[X]XX)\b",
+}
+LOCK_FILES = {"uv.lock"}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def module_of(path: Path) -> str:
+    parts = ("mercer", *path.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def nodes(kind: type | tuple[type, ...]) -> Iterator[tuple[Path, ast.AST]]:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, kind):
+                yield path, node
+
+
+def test_files_are_short():
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    long = {name: lines for name, lines in lengths.items() if lines >= MAX_FILE_LINES}
+    assert not long, f"split these files: {long}"
+
+
+def test_functions_are_short():
+    """Counted from the first statement after the docstring to the last line."""
+    long = {}
+    for path, node in nodes((ast.FunctionDef, ast.AsyncFunctionDef)):
+        body = node.body[1:] if ast.get_docstring(node) else node.body
+        lines = node.end_lineno - body[0].lineno + 1 if body else 0
+        if lines >= MAX_BODY_LINES:
+            long[f"{name_of(path)}::{node.name}"] = lines
+    assert not long, f"split these functions: {long}"
+
+
+def test_constructors_are_narrow():
+    wide = {}
+    for path, node in nodes(ast.ClassDef):
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                given = method.args
+                count = len(given.posonlyargs) + len(given.args) - 1 + len(given.kwonlyargs)
+                if count > MAX_CONSTRUCTOR_ARGUMENTS:
+                    wide[f"{name_of(path)}::{node.name}"] = count
+    wide = {name: count for name, count in wide.items() if name not in WIDE_CONSTRUCTORS}
+    assert not wide, f"give some arguments to an object of their own: {wide}"
+
+
+def test_public_names_have_docstrings():
+    """Every module, and every public class and function at its top level."""
+    bare = []
+    for path in FILES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if not ast.get_docstring(tree):
+            bare.append(name_of(path))
+        bare += [
+            f"{name_of(path)}::{node.name}"
+            for node in tree.body
+            if isinstance(node, ast.ClassDef | ast.FunctionDef)
+            and not node.name.startswith("_")
+            and not ast.get_docstring(node)
+        ]
+    assert not bare, f"without docstring: {bare}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_public_methods_have_docstrings(path):
+    """A method may inherit its text from the interface that it implements."""
+    module = importlib.import_module(module_of(path))
+    bare = []
+    for name, cls in inspect.getmembers(module, inspect.isclass):
+        if name.startswith("_") or cls.__module__ != module.__name__:
+            continue
+        bare += [
+            f"{name}.{attribute}"
+            for attribute, value in vars(cls).items()
+            if not attribute.startswith("_")
+            and (inspect.isfunction(value) or isinstance(value, property | classmethod))
+            and not inspect.getdoc(getattr(cls, attribute))
+        ]
+    assert not bare, f"without docstring: {bare}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_docstring_examples_run(path):
+    module = importlib.import_module(module_of(path))
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    outcome = doctest.testmod(module, optionflags=options)
+    assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples fail, see stdout"
+
+
+def test_imports_point_down():
+    """The layers contract in pyproject.toml."""
+    call = "from importlinter.cli import lint_imports_command as run; run(['--no-cache'])"
+    done = subprocess.run(
+        [sys.executable, "-c", call], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def python_blocks(page: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_readme_quick_start_runs(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    blocks = python_blocks("README.md")
+    assert blocks, "the README has lost its quick start"
+    exec(compile("\n".join(blocks), "README.md", "exec"), {"__name__": "readme"})
+
+
+def test_readme_and_ci_agree_on_the_test_command():
+    command = "uv run --all-extras --group test pytest"
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"\n{command}\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def repository_files() -> list[Path]:
+    """What is, or is about to be, committed."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if listing.returncode:
+        pytest.skip("not a git checkout: " + listing.stderr.strip())
+    paths = (ROOT / name for name in listing.stdout.split("\0") if name)
+    return [path for path in paths if path.is_file() and path.name not in LOCK_FILES]
+
+
+def test_nothing_private_is_committed():
+    found = []
+    for path in repository_files():
+        text = path.read_bytes().decode("utf-8", errors="ignore")
+        found += [
+            f"{os.fspath(path.relative_to(ROOT))}: {what} ({match.group()!r})"
+            for what, pattern in FORBIDDEN.items()
+            if (match := re.search(pattern, text))
+        ]
+    assert not found, "\n".join(found)
