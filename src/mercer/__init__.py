@@ -1,0 +1,31 @@
+"""Kernel PCA for real work: exact to millions of rows, with pre-images, denoising and novelty."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from mercer._progress import listen
+    from mercer.estimators import KernelPCA
+    from mercer.subspace import ParallelAnalysis, Subspace
+
+_WHERE = {
+    "KernelPCA": "mercer.estimators",
+    "ParallelAnalysis": "mercer.subspace",
+    "Subspace": "mercer.subspace",
+    "listen": "mercer._progress",
+}
+
+__all__ = ["KernelPCA", "ParallelAnalysis", "Subspace", "__version__", "listen"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: the command line answers --help without importing scikit-learn.
+    if name not in _WHERE:
+        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,45 @@
+"""Small dense linear algebra that more than one layer needs."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "fix_signs", "orthonormalize", "rank_tolerance", "square_sums"]
+
+Array = NDArray[np.floating]
+
+
+def fix_signs(V: Array) -> Array:
+    """Signs (+1 or -1 per column) that make each column's largest-magnitude entry positive.
+
+    Among entries that tie within rounding the first one decides, so that symmetric data do not
+    flip from machine to machine.
+    """
+    if V.shape[0] == 0:
+        return np.ones(V.shape[1], dtype=V.dtype)
+    size = np.abs(V)
+    ties = size >= size.max(axis=0) * (1 - 1e-6)
+    first = ties.argmax(axis=0)
+    signs = np.sign(V[first, np.arange(V.shape[1])])
+    return np.where(signs == 0, 1, signs).astype(V.dtype)
+
+
+def orthonormalize(V: Array, against: Array | None = None) -> Array:
+    """An orthonormal basis of the columns of V, outside the orthonormal columns of ``against``.
+
+    Two rounds of projection and QR: once is not enough when V nearly lies inside ``against``.
+    """
+    for _ in range(2):
+        if against is not None and against.shape[1]:
+            V = V - against @ (against.T @ V)
+        V, _ = np.linalg.qr(V)
+    return V
+
+
+def rank_tolerance(n: int, dtype: np.dtype) -> float:
+    """Eigenvalues below this share of the largest are rounding: n * eps, LAPACK's error bound."""
+    return float(n * np.finfo(dtype).eps)
+
+
+def square_sums(X: Array) -> Array:
+    """Row sums of squares without a temporary of the size of X."""
+    return np.asarray(np.einsum("ij,ij->i", X, X))

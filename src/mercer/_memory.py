@@ -1,0 +1,39 @@
+"""How much memory this process may still take."""
+
+import os
+from pathlib import Path
+
+__all__ = ["available_bytes"]
+
+
+def available_bytes() -> int:
+    """Free memory in bytes: the machine's, or less where a container limits us.
+
+    ``MERCER_MEMORY`` (bytes) overrides it.
+    """
+    override = os.environ.get("MERCER_MEMORY")
+    if override:
+        return int(float(override))
+    return min(_machine_available(), _container_available())
+
+
+def _machine_available() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass  # not Linux
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    except (AttributeError, OSError, ValueError):
+        return 4 << 30  # Windows has no sysconf: assume a small machine
+
+
+def _container_available() -> int:
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):  # no cgroup, or "max"
+        return 1 << 62
+    return max(limit - used, 0)

@@ -1,0 +1,76 @@
+"""Threads over tiles, with BLAS held at one thread.
+
+Small matrix products are slower with several BLAS threads than with one, and NumPy releases the
+GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["blocks", "n_threads", "one_blas_thread", "split_evenly", "thread_map"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def n_threads() -> int:
+    """Threads to use: the cores we may run on, or the BLAS limit that the caller has set."""
+    blas = [pool["num_threads"] for pool in _blas_pools().info()]
+    return max(1, min([int(cpu_count()), *blas]))
+
+
+def thread_map(
+    function: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
+) -> list[Result]:
+    """``[function(i) for i in items]`` in threads, in order, with one BLAS thread each."""
+    workers = min(threads or n_threads(), len(items))
+    with one_blas_thread():
+        if workers <= 1:
+            return [function(item) for item in items]
+        pool = ThreadPoolExecutor(workers)
+        try:
+            return list(pool.map(function, items))
+        finally:
+            # After an error or Ctrl-C the waiting items must not run to the end first.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS at one thread inside the block."""
+    with _blas_pools().limit(limits=1):
+        yield
+
+
+def blocks(n: int, size: int) -> list[slice]:
+    """Consecutive slices of at most ``size`` that cover ``range(n)``, near-equal in length."""
+    count = -(-n // size)
+    edges = [n * i // count for i in range(count + 1)] if count else [0]
+    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def split_evenly(items: Sequence[Item], parts: int) -> list[list[Item]]:
+    """Deal items that shrink or grow in cost to ``parts`` hands: there and back, like a snake.
+
+    The deal depends on the number of parts only, never on timing, so that sums over a hand are
+    the same in every run.
+    """
+    hands: list[list[Item]] = [[] for _ in range(parts)]
+    for i, item in enumerate(items):
+        lap, seat = divmod(i, parts)
+        hands[seat if lap % 2 == 0 else parts - 1 - seat].append(item)
+    return [hand for hand in hands if hand]
+
+
+@cache
+def _blas_pools() -> ThreadpoolController:
+    # Scanning the loaded libraries costs milliseconds: once per process.
+    import scipy.linalg  # noqa: F401  so that SciPy's BLAS is among them
+
+    return ThreadpoolController().select(user_api="blas")

@@ -1,0 +1,149 @@
+"""The role of a solver: from a problem (kernel, rows, rule) to a Subspace with a report."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer._config import Config
+from mercer._linalg import Array
+from mercer.eigen.policy import keep_positive, warn_if_degenerate
+from mercer.eigen.result import Fit, Report, Spectrum
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.gram import CenteredGram, GramOperator, WeightedGram
+from mercer.kernels import Kernel
+from mercer.subspace import ComponentRule, from_gram
+
+__all__ = ["EigenSolver", "Problem", "Solver"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be solved: clean rows, a resolved kernel, and how many components are wanted."""
+
+    kernel: Kernel
+    X: Any
+    rule: ComponentRule
+    rng: np.random.Generator
+    weight: Array | None = None
+    center: bool = True
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    @property
+    def d(self) -> int:
+        """Number of columns; 1 for objects."""
+        return int(self.X.shape[1]) if getattr(self.X, "ndim", 1) == 2 else 1
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 for float32 rows, else float64."""
+        return np.dtype(np.float32 if getattr(self.X, "dtype", None) == np.float32 else np.float64)
+
+    @property
+    def rank_limit(self) -> int:
+        """The most components that can exist: centring takes one away."""
+        return max(1, self.n - int(self.center))
+
+
+class Solver(Config, ABC):
+    """A strategy that fits a Subspace."""
+
+    @abstractmethod
+    def fit(self, problem: Problem) -> Fit:
+        """Solve the problem."""
+
+
+class EigenSolver(Solver):
+    """A solver that works on the Gram matrix, as an operator."""
+
+    @abstractmethod
+    def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
+        """The k leading eigenpairs of a symmetric operator."""
+
+    @abstractmethod
+    def bind(self, problem: Problem) -> GramOperator:
+        """The Gram matrix in the storage that suits this solver, before weights and centring."""
+
+    def fit(self, problem: Problem) -> Fit:
+        started = time.perf_counter()
+        operator = _weighted_and_centered(self.bind(problem), problem)
+        spectrum, q = self._solve_for_rule(operator, problem)
+        trace = operator.trace()
+        warn_if_degenerate(problem.kernel, problem.X, spectrum.values, trace, operator)
+        if not spectrum.converged:
+            warn(
+                f"{type(self).__name__} stopped after {spectrum.passes} passes with an estimated "
+                f"relative error of {spectrum.errors.max():.2g}; raise its number of passes or its tol.",
+                ConvergenceWarning,
+            )
+        report = Report(
+            solver=type(self).__name__,
+            reason="asked for",
+            passes=spectrum.passes,
+            seconds=time.perf_counter() - started,
+            estimated_error=float(spectrum.errors[:q].max()),
+            bytes=self.estimate_bytes(problem, q),
+            converged=spectrum.converged,
+        )
+        return Fit(
+            self._subspace(problem, operator, spectrum, q),
+            spectrum.values[:q],
+            spectrum.residuals[:q],
+            trace,
+            report,
+        )
+
+    @abstractmethod
+    def estimate_bytes(self, problem: Problem, k: int) -> int:
+        """Estimated peak of the solver's own arrays."""
+
+    def _solve_for_rule(self, operator: GramOperator, problem: Problem) -> tuple[Spectrum, int]:
+        """Ask for more eigenpairs until the rule can tell how many it wants."""
+        k, passes = problem.rule.guess(problem.rank_limit), 0
+        while True:
+            spectrum = self.solve(operator, k, problem.rng)
+            passes += spectrum.passes
+            spectrum = replace(spectrum, passes=passes)
+            rank = keep_positive(spectrum, operator, problem.kernel, problem.rule, k)
+            q = problem.rule.count(spectrum.values[:rank], operator.trace())
+            if q is not None:
+                return spectrum, q
+            if rank < k or k >= problem.rank_limit:
+                return spectrum, rank  # there is nothing more to be had
+            k = min(2 * k, problem.rank_limit)
+
+    @staticmethod
+    def _subspace(problem: Problem, operator: GramOperator, spectrum: Spectrum, q: int) -> Any:
+        centred = isinstance(operator, CenteredGram)
+        return from_gram(
+            problem.kernel,
+            problem.X,
+            spectrum.values[:q],
+            spectrum.vectors[:, :q],
+            root_weight=None if problem.weight is None else np.sqrt(problem.weight),
+            direction=operator.direction if centred else None,  # type: ignore[attr-defined]
+            mean_product=operator.mean_product if centred else None,  # type: ignore[attr-defined]
+        )
+
+
+def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:
+    n, dtype = problem.n, problem.dtype
+    direction = np.full(n, 1 / np.sqrt(n), dtype=dtype)
+    if problem.weight is not None:
+        root = np.sqrt(problem.weight)
+        base = WeightedGram(base, root.astype(dtype))
+        direction = (root / np.linalg.norm(root)).astype(dtype)
+    if not problem.center:
+        return base
+    operator = CenteredGram(base, direction)
+    if n < 2:
+        raise DataError(f"kernel PCA needs at least 2 rows, not {n}; give more rows.")
+    return operator

@@ -1,0 +1,118 @@
+"""One policy for every solver: what counts as zero, as negative, and as a useless width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from mercer._linalg import Array
+from mercer.eigen.result import Spectrum
+from mercer.exceptions import (
+    DataError,
+    DegenerateKernelWarning,
+    IndefiniteKernelWarning,
+    KernelError,
+    RankWarning,
+    warn,
+)
+from mercer.gram import CenteredGram, GramOperator
+from mercer.kernels import Kernel, RadialKernel
+from mercer.kernels.width import median_length
+from mercer.subspace import ComponentRule
+
+__all__ = ["keep_positive", "noise_floor", "refuse_negative", "warn_if_degenerate"]
+
+#: Negative eigenvalues beyond this share of the largest are the kernel's fault.
+NEGATIVE_LIMIT = 1e-5
+
+
+def noise_floor(largest: float, n: int, scale: float, dtype: np.dtype) -> float:
+    """Eigenvalues below this are rounding.
+
+    The solver errs by eps·λ₁, and the entries of K by eps·max k(x,x) each, independently: a random
+    symmetric matrix whose norm grows like √n. The factor 16 leaves room for the distances' rounding.
+    """
+    return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale))
+
+
+def keep_positive(
+    spectrum: Spectrum, operator: GramOperator, kernel: Kernel, rule: ComponentRule, asked: int
+) -> int:
+    """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
+    values, n = spectrum.values, operator.n
+    scale = float(np.abs(operator.diagonal()).max())
+    floor = noise_floor(values[0], n, scale, operator.precision)
+    if values[0] <= floor:
+        raise DataError(
+            f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, which is rounding; "
+            "give rows that differ, or another kernel width."
+        )
+    if not kernel.is_mercer:
+        smallest = spectrum.smallest
+        smallest = smallest_eigenvalue(operator) if smallest is None else smallest
+        refuse_negative(smallest, float(values[0]), floor)
+    rank = int((values > floor).sum())
+    if rule.is_request and rank < rule.guess(n):
+        warn(
+            f"{rule.guess(n)} components were asked for, but only {rank} have variance above "
+            f"rounding; kept {rank}. Ask for at most {rank}.",
+            RankWarning,
+        )
+    return rank
+
+
+def refuse_negative(smallest: float, largest: float, floor: float) -> None:
+    """Raise for a clearly indefinite kernel; warn for one that is so only slightly."""
+    if smallest < -NEGATIVE_LIMIT * largest:
+        raise KernelError(
+            f"the kernel is not positive definite: its smallest eigenvalue is {smallest:.3g} "
+            f"({smallest / largest:.2g} of the largest); use a Mercer kernel such as Gaussian()."
+        )
+    if smallest < -floor:
+        warn(
+            f"the kernel is slightly indefinite: its smallest eigenvalue is {smallest:.3g}; "
+            "the positive part was kept. Use a Mercer kernel to be exact.",
+            IndefiniteKernelWarning,
+        )
+
+
+def smallest_eigenvalue(operator: GramOperator) -> float:
+    """The smallest eigenvalue, to about a hundredth of :data:`NEGATIVE_LIMIT` of the largest."""
+    n = operator.n
+    if n <= 64:
+        return float(np.linalg.eigvalsh(operator.to_dense())[0])
+    action = LinearOperator(
+        (n, n), matvec=lambda v: operator.matmat(v.reshape(n, 1))[:, 0], dtype=operator.dtype
+    )
+    start = np.random.default_rng(0).standard_normal(n).astype(operator.dtype)
+    try:
+        return float(eigsh(action, k=1, which="SA", tol=1e-3, v0=start, return_eigenvectors=False)[0])
+    except ArpackNoConvergence as error:
+        # A cluster at zero does not converge, and needs not: nothing there is below zero.
+        return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
+
+
+def warn_if_degenerate(
+    kernel: Kernel, X: Any, values: Array, trace: float, operator: GramOperator
+) -> None:
+    """Warn if the width makes K nearly the identity or nearly constant."""
+    if not isinstance(kernel, RadialKernel) or operator.n < 10:
+        return
+    effective_rank = trace / float(values[0])
+    if isinstance(operator, CenteredGram):
+        spread = trace / operator.base.trace()
+    else:
+        spread = 1 - float(values[0]) / trace
+    if effective_rank > 0.9 * operator.n:
+        symptom = f"K is close to the identity (effective rank {effective_rank:.0f} of {operator.n})"
+    elif spread < 1e-6:
+        symptom = f"K is close to a constant (effective rank {1 + spread:.7g})"
+    else:
+        return
+    warn(
+        f"{symptom}: the width of {kernel!r} does not suit the data; "
+        f"the median distance is {median_length(X):.4g} (a Gaussian's gamma='median').",
+        DegenerateKernelWarning,
+    )

@@ -1,0 +1,103 @@
+"""What a solver returns: eigenpairs with their residuals, and a fit with its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.gram import GramOperator
+from mercer.subspace import Subspace
+
+__all__ = ["Fit", "Report", "Spectrum", "estimate_errors", "measured"]
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Leading eigenpairs of a symmetric operator, largest first.
+
+    Attributes
+    ----------
+    values : (k,) eigenvalues, decreasing
+    vectors : (n, k) orthonormal eigenvectors
+    residuals : (k,) norms ``|A v - λ v|``
+    errors : (k,) estimates of the relative error of each eigenvalue, from the residuals
+    passes : number of passes over the matrix (products with a block of vectors)
+    converged : did every pair reach the solver's tolerance?
+    smallest : the smallest eigenvalue of the whole matrix, where the solver knows it
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    errors: Array
+    passes: int
+    converged: bool = True
+    smallest: float | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a fit went.
+
+    Attributes
+    ----------
+    solver : its name
+    reason : why it was taken
+    passes : passes over the kernel matrix
+    seconds : wall time of the fit
+    estimated_error : largest estimated relative error of a kept eigenvalue
+    bytes : estimated peak of the solver's own arrays
+    converged : did the solver reach its tolerance?
+    unexplained : share of the total variance that the approximation cannot see (landmarks); 0 if none
+    """
+
+    solver: str
+    reason: str
+    passes: int
+    seconds: float
+    estimated_error: float
+    bytes: int
+    converged: bool = True
+    unexplained: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A subspace, the eigenvalues behind it, and how they were obtained."""
+
+    subspace: Subspace
+    eigenvalues: Array
+    residuals: Array
+    trace: float
+    report: Report
+
+
+def measured(
+    operator: GramOperator, values: Array, vectors: Array, passes: int, **known: float | None
+) -> Spectrum:
+    """A Spectrum with residuals measured by one more product, for solvers that return none."""
+    R = operator.matmat(vectors) - vectors * values
+    residuals = np.linalg.norm(R, axis=0)
+    errors = estimate_errors(values, residuals)
+    return Spectrum(values, vectors, residuals, errors, passes + 1, **known)  # type: ignore[arg-type]
+
+
+def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Array:
+    """``min(res, res²/gap) / λ`` for each pair: the two classical bounds on an eigenvalue's error.
+
+    The gap of a pair is the distance to the nearest value outside its cluster (closer than its own
+    residual); ``beyond`` is an estimate of the next eigenvalue after the last.
+    """
+    lam = np.asarray(values, dtype=np.float64)
+    res = np.asarray(residuals, dtype=np.float64)
+    # A Ritz value lies below its eigenvalue, so that what threatens it comes from further down.
+    below = np.append(lam[1:], beyond)
+    gap = np.maximum(lam - below, 0)
+    for i in range(len(lam) - 2, -1, -1):
+        if gap[i] <= res[i]:
+            gap[i] += gap[i + 1]
+    bound = np.minimum(res, np.divide(res * res, gap, out=np.full_like(res, np.inf), where=gap > 0))
+    relative = bound / np.maximum(np.abs(lam), np.finfo(float).tiny)
+    return np.maximum(relative, np.finfo(values.dtype).eps)  # no claim beyond rounding

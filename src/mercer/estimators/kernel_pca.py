@@ -1,0 +1,157 @@
+"""Kernel PCA behind scikit-learn's door."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer._linalg import Array
+from mercer.eigen import Fit, Problem, Report, Solver
+from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._validation import check_rows, check_weight
+from mercer.kernels import Kernel, as_kernel
+from mercer.preimage import PreImageSolver
+from mercer.solvers import as_solver
+from mercer.subspace import ComponentRule, Count, as_rule
+
+__all__ = ["KernelPCA"]
+
+
+class KernelPCA(SubspaceEstimator):
+    r"""Principal components in the feature space of a kernel.
+
+    The mapped rows :math:`\phi(x_i)` are centred, and the directions of largest variance are found
+    from the kernel alone (Schölkopf, Smola & Müller 1998). From a thousand rows to millions the call
+    is the same: ``solver="auto"`` goes from exact to near-exact to landmarks, and ``report_`` says so.
+
+    Parameters
+    ----------
+    n_components : int, float, rule or None, default=None
+        A count; a share of the true total variance (``0.95``); a rule such as
+        :class:`~mercer.ParallelAnalysis`; or None for all components (the leading 32 where all would
+        be too many, see :class:`~mercer.solvers.Auto`).
+    kernel : str or Kernel, default="gaussian"
+        See :mod:`mercer.kernels`. Widths such as ``gamma="median"`` become numbers in ``kernel_``.
+    center : bool, default=True
+        Centre in feature space.
+    solver : str or Solver, default="auto"
+        See :mod:`mercer.solvers`.
+    preimage : str or PreImageSolver, default="auto"
+        How to get from feature space back to input space, see :mod:`mercer.preimage`.
+    random_state : int, Generator, RandomState or None, default=None
+        For solvers that draw random numbers.
+
+    Attributes
+    ----------
+    eigenvalues_ : (q,) array
+        Of the centred Gram matrix, decreasing (scikit-learn's convention).
+    explained_variance_ : (q,) array
+        ``eigenvalues_ / n``: the variances in feature space, the papers' λ.
+    explained_variance_ratio_ : (q,) array
+        Shares of the true total variance (the trace), not of the computed components.
+    subspace_ : Subspace
+        What was learnt: ``kernel, support, coef, mean``.
+    kernel_ : Kernel
+        The kernel with numbers in place of rules.
+    residuals_ : (q,) array
+        ``|K v - λ v|`` for each eigenpair.
+    report_ : Report
+        Solver and reason, passes, seconds, estimated error, bytes.
+    n_components_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import KernelPCA
+    >>> X = load_digits().data
+    >>> model = KernelPCA(n_components=10).fit(X)
+    >>> model.transform(X[:3]).shape
+    (3, 10)
+    >>> bool(model.explained_variance_ratio_.sum() < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | ComponentRule | None = None,
+        *,
+        kernel: str | Kernel = "gaussian",
+        center: bool = True,
+        solver: str | Solver = "auto",
+        preimage: str | PreImageSolver = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.center = center
+        self.solver = solver
+        self.preimage = preimage
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Find the components.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame; (n, n) for a precomputed kernel; a list for kernels of objects
+        y : ignored
+        sample_weight : (n,) array, optional
+            Weight 2 is the row given twice; weight 0 is the row left out.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
+        """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
+        rows, weight = self._fit(X, sample_weight)
+        if self.subspace_.support is not rows:
+            return self.subspace_.scores(self._rows(X))
+        # On the Gram matrix itself K v = λ v, so that z = √λ v / √w = λ B / w.
+        scale = self.eigenvalues_ if weight is None else self.eigenvalues_ / weight[:, None]
+        return np.asarray(self.subspace_.coef * scale, dtype=self.subspace_.coef.dtype)
+
+    def _fit(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+        kernel = as_kernel(self.kernel)
+        rows = check_rows(self, X, kernel, reset=True)
+        weight = check_weight(sample_weight, rows)
+        if weight is not None and not weight.all():
+            present = np.flatnonzero(weight)
+            rows, weight = _take(rows, present), weight[present]
+        self.kernel_ = kernel.resolve(rows, weight)
+        solver = as_solver(self.solver)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        problem = Problem(self.kernel_, rows, as_rule(self.n_components), rng, weight, self.center)
+        problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, solver)))
+        self._keep(solver.fit(problem), problem)
+        return rows, weight
+
+    def _keep(self, fit: Fit, problem: Problem) -> None:
+        n = problem.n if problem.weight is None else problem.weight.sum()
+        self.subspace_ = fit.subspace
+        self.eigenvalues_ = fit.eigenvalues
+        self.explained_variance_ = fit.eigenvalues / n
+        self.explained_variance_ratio_ = fit.eigenvalues / fit.trace
+        self.residuals_ = fit.residuals
+        self.report_: Report = fit.report
+
+
+def _null_spectra(problem: Problem, solver: Solver) -> Any:
+    """Eigenvalues after the columns were permuted independently: what chance would give."""
+
+    def spectra(k: int, repeats: int) -> Array:
+        k = min(k, problem.rank_limit)
+        rows = []
+        for _ in range(repeats):
+            X = problem.rng.permuted(problem.X, axis=0)
+            values = solver.fit(replace(problem, X=X, rule=Count(k))).eigenvalues
+            rows.append(np.pad(values, (0, k - len(values))))
+        return np.array(rows)
+
+    return spectra
+
+
+def _take(rows: Any, index: Array) -> Any:
+    return rows[index] if isinstance(rows, np.ndarray) else [rows[i] for i in index]

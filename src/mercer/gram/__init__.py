@@ -1,0 +1,18 @@
+"""The Gram matrix as an operator: kept, streamed, weighted, centred."""
+
+from mercer.gram.base import GramOperator, MatrixOperator
+from mercer.gram.centered import CenteredGram
+from mercer.gram.cross import cross_matmat
+from mercer.gram.dense import DenseGram
+from mercer.gram.streamed import StreamedGram
+from mercer.gram.weighted import WeightedGram
+
+__all__ = [
+    "CenteredGram",
+    "DenseGram",
+    "GramOperator",
+    "MatrixOperator",
+    "StreamedGram",
+    "WeightedGram",
+    "cross_matmat",
+]

@@ -1,0 +1,101 @@
+"""The Gram matrix never kept: every product computes the tiles again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._parallel import blocks, n_threads, split_evenly, thread_map
+from mercer.gram.base import GramOperator
+from mercer.gram.dense import sum_in_order
+from mercer.kernels import Kernel, Packed
+
+__all__ = ["StreamedGram"]
+
+#: Tiles of this many rows stay in a core's own cache, where exp runs four times faster.
+TILE = {"d": 512, "f": 768}
+
+
+@dataclass(frozen=True)
+class StreamedGram(GramOperator):
+    """Products with K in O(n² (d + b)) time and O(n (d + b)) memory.
+
+    ``tile_dtype`` may be float32 while sums stay in the dtype of the vectors: the products are then
+    right to about 1e-7 of the largest eigenvalue, at half the time.
+    """
+
+    kernel: Kernel
+    packed: Packed
+    diag: Array
+    tile_dtype: np.dtype
+    block: int
+
+    @classmethod
+    def from_rows(
+        cls, kernel: Kernel, X: Any, tile_dtype: Any = None, block: int | None = None
+    ) -> StreamedGram:
+        """Pack the rows once; nothing of size n × n is made."""
+        tile_dtype = np.dtype(tile_dtype or getattr(X, "dtype", np.float64))
+        origin = kernel.origin(X)
+        diag = kernel.diag(X)
+        if not kernel.takes_objects and X.dtype != tile_dtype:
+            # Shift in full precision first: the rows then lose no more than their own rounding.
+            shifted = X if origin is None else X - origin
+            X, origin = shifted.astype(tile_dtype), None
+        return cls(kernel, kernel.pack(X, origin), diag, tile_dtype, block or TILE[tile_dtype.char])
+
+    @property
+    def n(self) -> int:
+        return len(self.packed)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.diag.dtype
+
+    @property
+    def precision(self) -> np.dtype:
+        return self.tile_dtype
+
+    def matmat(self, V: Array) -> Array:
+        """Each tile above the diagonal serves both halves of the symmetric product."""
+        V = V.astype(self.dtype, copy=False)
+        factor = V.astype(self.tile_dtype, copy=False)
+        rows = blocks(self.n, self.block)
+        pairs = [(i, j) for i in range(len(rows)) for j in range(i, len(rows))]
+
+        def product(hand: list[tuple[int, int]]) -> Array:
+            Y = np.zeros((self.n, V.shape[1]), dtype=V.dtype)
+            buffer = np.empty(self.block * self.block, dtype=self.tile_dtype)
+            for a, b in hand:
+                i, j = rows[a], rows[b]
+                tile = self._tile(i, j, buffer)
+                Y[i] += tile @ factor[j]
+                if a != b:
+                    Y[j] += tile.T @ factor[i]
+            return Y
+
+        return sum_in_order(thread_map(product, split_evenly(pairs, n_threads())))
+
+    def diagonal(self) -> Array:
+        return self.diag
+
+    def to_dense(self) -> Array:
+        K = np.empty((self.n, self.n), dtype=self.dtype)
+        rows = blocks(self.n, self.block)
+        buffer = np.empty(self.block * self.block, dtype=self.tile_dtype)
+        for a, i in enumerate(rows):
+            for j in rows[a:]:
+                K[i, j] = self._tile(i, j, buffer)
+                K[j, i] = K[i, j].T
+        return K
+
+    def _tile(self, i: slice, j: slice, buffer: Array) -> Array:
+        shape = (i.stop - i.start, j.stop - j.start)
+        tile = buffer[: shape[0] * shape[1]].reshape(shape)
+        self.kernel.fill(self.packed[i], self.packed[j], tile)
+        if i == j:
+            np.fill_diagonal(tile, self.diag[i])
+        return tile

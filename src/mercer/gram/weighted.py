@@ -1,0 +1,45 @@
+"""Sample weights: D K D with D = diag(√weight)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.gram.base import GramOperator
+
+__all__ = ["WeightedGram"]
+
+
+@dataclass(frozen=True)
+class WeightedGram(GramOperator):
+    """A row of weight 2 counts as the row given twice."""
+
+    base: GramOperator
+    root_weight: Array
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.base.dtype
+
+    @property
+    def precision(self) -> np.dtype:
+        return self.base.precision
+
+    def matmat(self, V: Array) -> Array:
+        D = self.root_weight[:, None]
+        return D * self.base.matmat(D * V)
+
+    def diagonal(self) -> Array:
+        return self.root_weight**2 * self.base.diagonal()
+
+    def to_dense(self) -> Array:
+        K = self.base.to_dense()
+        K *= self.root_weight[:, None]
+        K *= self.root_weight
+        return K

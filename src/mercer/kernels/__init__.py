@@ -1,0 +1,57 @@
+"""Kernels: functions of two points. Combine them by ``+``, ``*`` and positive factors."""
+
+from mercer.exceptions import KernelError
+from mercer.kernels.adapters import FunctionKernel, Precomputed
+from mercer.kernels.base import Kernel, Packed, cross_gram
+from mercer.kernels.composite import Product, Scaled, Sum
+from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
+from mercer.kernels.histogram import Chi2, Laplacian
+from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
+
+__all__ = [
+    "Cauchy",
+    "Chi2",
+    "Cosine",
+    "DotProductKernel",
+    "FunctionKernel",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Packed",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "RadialKernel",
+    "RationalQuadratic",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "as_kernel",
+    "cross_gram",
+]
+
+_BY_NAME: dict[str, type[Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "matern": Matern,
+    "rational_quadratic": RationalQuadratic,
+    "cauchy": Cauchy,
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "sigmoid": Sigmoid,
+    "cosine": Cosine,
+    "chi2": Chi2,
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(kernel: str | Kernel) -> Kernel:
+    """A kernel from its name in lower case (with default parameters), or the kernel itself."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in _BY_NAME:
+        return _BY_NAME[kernel]()
+    hint = "wrap it as FunctionKernel(f)" if callable(kernel) else f"one of {', '.join(_BY_NAME)}"
+    raise KernelError(f"kernel={kernel!r} is not a kernel; give an object of mercer.kernels, or {hint}.")

@@ -1,0 +1,46 @@
+"""Checks of kernel parameters, with the wording in one place."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.exceptions import DegenerateKernelWarning, KernelError, warn
+
+__all__ = ["require_choice", "require_finite", "require_nonnegative", "require_positive"]
+
+
+def require_finite(name: str, value: Any) -> float:
+    """A real, finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise KernelError(f"{name} must be a number, not {value!r}; give a real number.")
+    if not np.isfinite(value):
+        raise KernelError(f"{name}={value} is not finite; give a real number.")
+    return float(value)
+
+
+def require_positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    if require_finite(name, value) <= 0:
+        raise KernelError(f"{name}={value} must be above zero; give a positive number.")
+    return float(value)
+
+
+def require_nonnegative(name: str, value: Any) -> float:
+    """A finite number that is not negative; zero makes a constant kernel and warns."""
+    if require_finite(name, value) < 0:
+        raise KernelError(f"{name}={value} is negative; give a positive number.")
+    if value == 0:
+        warn(
+            f"{name}=0 makes the kernel constant (effective rank 1); "
+            f"give {name}='median' or a positive number.",
+            DegenerateKernelWarning,
+        )
+    return float(value)
+
+
+def require_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """One of a few values."""
+    if value not in choices:
+        options = ", ".join(map(repr, choices))
+        raise KernelError(f"{name}={value!r} is not known; give one of {options}, or a number.")

@@ -1,0 +1,163 @@
+"""Kernels from outside: a matrix computed elsewhere, or any Python function of two objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import KernelError
+from mercer.kernels.base import Kernel
+
+__all__ = ["FunctionKernel", "Precomputed"]
+
+
+@dataclass(frozen=True)
+class _MatrixRows:
+    """Rows of a kernel matrix, and which of its columns they stand for."""
+
+    values: Array
+    columns: Any
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, rows: slice) -> _MatrixRows:
+        return _MatrixRows(self.values[rows], self.columns[rows])
+
+
+class Precomputed(Kernel):
+    """The rows *are* kernel values: ``fit`` takes K (n, n), ``transform`` takes k(new, train) (m, n).
+
+    The support points of a model with this kernel are column numbers. ``k(x, x)`` of new points is
+    not in their rows, so that ``reconstruction_error`` needs another kernel.
+    """
+
+    is_mercer: ClassVar[bool] = False
+    is_pairwise: ClassVar[bool] = True
+
+    def resolve(self, X: Any, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
+        if X.ndim != 2 or X.shape[0] != X.shape[1]:
+            raise KernelError(
+                f"a precomputed kernel matrix must be square, not {X.shape}; "
+                "give k(train, train) to fit and k(new, train) to transform."
+            )
+        size = np.abs(X).max(initial=0.0)
+        skew = np.abs(X - X.T).max(initial=0.0)
+        if skew > 1e-10 * size:
+            raise KernelError(
+                f"the precomputed kernel matrix is not symmetric: |K - Kᵀ| reaches {skew:.3g} "
+                f"where |K| reaches {size:.3g}; give (K + K.T) / 2 if that is what you mean."
+            )
+        return self
+
+    def pack(self, X: Any, origin: Array | None = None) -> _MatrixRows:  # noqa: ARG002
+        if np.issubdtype(X.dtype, np.integer) and X.ndim == 1:  # support: column numbers
+            return _MatrixRows(X, X)
+        return _MatrixRows(X, np.arange(len(X)))
+
+    def fill(self, A: _MatrixRows, B: _MatrixRows, out: Array) -> None:
+        if B.columns.size and B.columns.max() >= A.values.shape[1]:
+            raise KernelError(
+                f"rows of {A.values.shape[1]} kernel values do not fit the "
+                f"{B.columns.max() + 1} training points; give k(new, train)."
+            )
+        np.take(A.values, B.columns, axis=1, out=out, mode="clip")
+
+    def diag(self, X: Array) -> Array:
+        if X.ndim != 2 or X.shape[0] != X.shape[1]:
+            raise KernelError(
+                "k(x, x) of new points is not in a precomputed matrix; use a kernel object or "
+                "FunctionKernel to get reconstruction errors."
+            )
+        return np.diagonal(X).copy()
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:
+        _no_gradient("a precomputed kernel matrix")
+
+    def diag_gradient(self, Z: Array) -> NoReturn:
+        _no_gradient("a precomputed kernel matrix")
+
+
+@dataclass(frozen=True)
+class _Objects:
+    """Python objects, and the number of the first one for error messages."""
+
+    items: Sequence[Any]
+    start: int = 0
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, rows: slice) -> _Objects:
+        return _Objects(self.items[rows], self.start + (rows.start or 0))
+
+
+class FunctionKernel(Kernel):
+    """Any function of two objects that returns a number: strings, graphs, sequences.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, y) -> float``, symmetric. Called once per pair, O(n²) calls for a fit.
+
+    Examples
+    --------
+    >>> from mercer import KernelPCA
+    >>> from mercer.kernels import FunctionKernel
+    >>> shared = FunctionKernel(lambda a, b: len(set(a) & set(b)))
+    >>> KernelPCA(1, kernel=shared).fit_transform(["abc", "abd", "xyz"]).round(2).ravel()
+    array([ 0.9 ,  0.9 , -1.81])
+    """
+
+    is_mercer: ClassVar[bool] = False
+    takes_objects: ClassVar[bool] = True
+
+    def __init__(self, function: Callable[[Any, Any], float]) -> None:
+        self.function = function
+
+    def check(self) -> None:
+        if not callable(self.function):
+            raise KernelError(f"{self.function!r} cannot be called; give a function of two objects.")
+
+    def pack(self, X: Any, origin: Array | None = None) -> _Objects:  # noqa: ARG002
+        return _Objects(X)
+
+    def fill(self, A: _Objects, B: _Objects, out: Array) -> None:
+        for i, x in enumerate(A.items):
+            for j, y in enumerate(B.items):
+                out[i, j] = self._value(x, y, A.start + i, B.start + j)
+
+    def diag(self, X: Any) -> Array:
+        return np.array([self._value(x, x, i, i) for i, x in enumerate(X)], dtype=np.float64)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:
+        _no_gradient("a function kernel")
+
+    def diag_gradient(self, Z: Array) -> NoReturn:
+        _no_gradient("a function kernel")
+
+    def _value(self, x: Any, y: Any, i: int, j: int) -> float:
+        where = f"the kernel function at rows ({i}, {j})"
+        try:
+            value = self.function(x, y)
+        except Exception as error:
+            raise KernelError(
+                f"{where} raised {type(error).__name__}: {error}; mend the function."
+            ) from error
+        array = np.asarray(value)
+        if array.size != 1 or array.dtype.kind not in "fiub":
+            raise KernelError(
+                f"{where} returned {array.dtype} of shape {array.shape}; it must return a number."
+            )
+        number = float(array.reshape(()))
+        if not np.isfinite(number):
+            raise KernelError(f"{where} returned {number}; it must return a finite number.")
+        return number
+
+
+def _no_gradient(what: str) -> NoReturn:
+    raise KernelError(f"{what} has no gradient; use preimage='nearest'.")

@@ -1,0 +1,164 @@
+r"""The role of a kernel: :math:`k(x, y)` and nothing about how many rows there are.
+
+A kernel fills *tiles*: ``fill(A, B, out)`` writes ``k(a_i, b_j)`` into a small array in place. Rows are
+made ready for that once, by ``pack``; the operators in :mod:`mercer.gram` decide which tiles are needed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from mercer._config import Config
+from mercer._linalg import Array
+from mercer._parallel import blocks, thread_map
+
+if TYPE_CHECKING:
+    from mercer.kernels.composite import Product, Scaled, Sum
+
+__all__ = ["Kernel", "Packed", "PackedRows", "cross_gram", "full_precision"]
+
+TILE = 512
+
+
+class Packed(Protocol):
+    """Rows made ready for tiles: has a length and can be cut into blocks."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice) -> Packed: ...
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """Rows as the two factors of one matrix product: ``left @ right.T`` is the tile's argument."""
+
+    left: Array
+    right: Array
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getitem__(self, rows: slice) -> PackedRows:
+        return PackedRows(self.left[rows], self.right[rows])
+
+
+class Kernel(Config, ABC):
+    """A symmetric function of two points; a Mercer kernel if ``is_mercer``.
+
+    Subclasses are final: to change behaviour, wrap or combine. ``k1 + k2``, ``k1 * k2`` and
+    ``0.5 * k`` make new kernels.
+    """
+
+    #: Positive definite whatever the parameters? If not, solvers look for negative eigenvalues.
+    is_mercer: ClassVar[bool] = True
+    #: Rows may be any Python objects, not only vectors of numbers.
+    takes_objects: ClassVar[bool] = False
+    #: Rows are kernel values themselves, not points.
+    is_pairwise: ClassVar[bool] = False
+
+    def resolve(self, X: Any, weight: Array | None = None) -> Self:  # noqa: ARG002
+        """The same kernel with every data-dependent parameter turned into a number."""
+        self.check()
+        return self
+
+    def check(self) -> None:  # noqa: B027  a kernel without parameters has nothing to check
+        """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
+
+    def origin(self, X: Any) -> Array | None:  # noqa: ARG002
+        """The point to shift rows by before packing, where the kernel does not notice a shift."""
+        return None
+
+    @abstractmethod
+    def pack(self, X: Any, origin: Array | None = None) -> Packed:
+        """Make rows ready for tiles. O(n d) time and memory."""
+
+    @abstractmethod
+    def fill(self, A: Any, B: Any, out: Array) -> None:
+        """``out[i, j] = k(a_i, b_j)`` for packed rows, in place."""
+
+    @abstractmethod
+    def diag(self, X: Any) -> Array:
+        """``k(x_i, x_i)`` for each row."""
+
+    @abstractmethod
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        r"""Gradients of weighted sums: :math:`\nabla_{z_j} \sum_i G_{ji}\, k(z_j, s_i)`.
+
+        Parameters
+        ----------
+        Z : (m, d) points at which to differentiate
+        S : (n, d) points of the expansion
+        G : (m, n) a row of weights for each point
+
+        Returns
+        -------
+        (m, d) array
+        """
+
+    @abstractmethod
+    def diag_gradient(self, Z: Array) -> Array:
+        r"""Gradients :math:`\nabla_{z_j} k(z_j, z_j)`, shape (m, d)."""
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        """The dense matrix ``k(x_i, y_j)``; O(n m d) time and O(n m) memory.
+
+        Meant for a look at a kernel; fitting never calls it.
+        """
+        same = Y is None
+        X = X if self.takes_objects else full_precision(X)
+        Y = X if same else (Y if self.takes_objects else full_precision(Y))
+        resolved = self.resolve(X)
+        origin = resolved.origin(Y)
+        B = resolved.pack(Y, origin)
+        K = cross_gram(resolved, B if same else resolved.pack(X, origin), B)
+        if same:
+            np.fill_diagonal(K, resolved.diag(X))
+        return K
+
+    def __add__(self, other: Kernel) -> Sum:
+        from mercer.kernels.composite import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Product | Scaled:
+        from mercer.kernels.composite import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(other, self) if np.isscalar(other) else NotImplemented
+
+    def __rmul__(self, factor: float) -> Scaled:
+        from mercer.kernels.composite import Scaled
+
+        return Scaled(factor, self) if np.isscalar(factor) else NotImplemented
+
+
+def cross_gram(kernel: Kernel, A: Packed, B: Packed, dtype: Any = None) -> Array:
+    """The dense matrix between two sets of packed rows, tile by tile in threads."""
+    K = np.empty((len(A), len(B)), dtype=dtype or _dtype_of(A))
+
+    def fill(rows: slice) -> None:
+        for columns in blocks(len(B), TILE):
+            kernel.fill(A[rows], B[columns], K[rows, columns])
+
+    thread_map(fill, blocks(len(A), TILE))
+    return K
+
+
+def full_precision(X: Any) -> Array:
+    """Rows as a floating array: float32 stays float32, everything else becomes float64."""
+    X = np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _dtype_of(packed: Any) -> np.dtype[Any]:
+    """The floating type of packed rows, also of the parts of a composite kernel's."""
+    if isinstance(packed, PackedRows):
+        return packed.left.dtype
+    parts: Sequence[Any] = getattr(packed, "parts", ())
+    return np.result_type(*map(_dtype_of, parts)) if parts else np.dtype(np.float64)

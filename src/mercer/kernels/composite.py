@@ -1,0 +1,157 @@
+"""Sums, products and positive multiples of kernels: again kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import KernelError
+from mercer.kernels._check import require_positive
+from mercer.kernels.base import Kernel, Packed
+
+__all__ = ["Product", "Scaled", "Sum"]
+
+
+@dataclass(frozen=True)
+class _PackedTwice:
+    """The same rows, packed for each of two kernels."""
+
+    parts: tuple[Packed, Packed]
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def __getitem__(self, rows: slice) -> _PackedTwice:
+        return _PackedTwice((self.parts[0][rows], self.parts[1][rows]))
+
+
+class _Pair(Kernel):
+    """Two kernels on the same rows."""
+
+    def __init__(self, k1: Kernel, k2: Kernel) -> None:
+        self.k1 = k1
+        self.k2 = k2
+
+    @property
+    def is_mercer(self) -> bool:  # type: ignore[override]
+        """True if both parts are."""
+        return self.k1.is_mercer and self.k2.is_mercer
+
+    @property
+    def takes_objects(self) -> bool:  # type: ignore[override]
+        """True if both parts do."""
+        return self.k1.takes_objects and self.k2.takes_objects
+
+    def check(self) -> None:
+        for part in (self.k1, self.k2):
+            if not isinstance(part, Kernel):
+                raise KernelError(f"{part!r} is not a kernel; combine kernels of mercer.kernels.")
+            part.check()
+
+    def resolve(self, X: Any, weight: Array | None = None) -> Self:
+        self.check()
+        return type(self)(self.k1.resolve(X, weight), self.k2.resolve(X, weight))
+
+    def origin(self, X: Any) -> Array | None:
+        first = self.k1.origin(X)
+        return first if first is not None else self.k2.origin(X)
+
+    def pack(self, X: Any, origin: Array | None = None) -> _PackedTwice:
+        return _PackedTwice((self.k1.pack(X, origin), self.k2.pack(X, origin)))
+
+    def _tiles(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> Array:
+        """The first kernel into ``out``, the second into a tile of its own."""
+        self.k1.fill(A.parts[0], B.parts[0], out)
+        second = np.empty(out.shape, dtype=out.dtype)
+        self.k2.fill(A.parts[1], B.parts[1], second)
+        return second
+
+
+class Sum(_Pair):
+    """``k1 + k2``: the two feature spaces side by side.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Polynomial
+    >>> kernel = 0.7 * Gaussian(sigma=2) + Polynomial(3)
+    >>> kernel.get_params()["k1__kernel__sigma"]
+    2
+    """
+
+    def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
+        out += self._tiles(A, B, out)
+
+    def diag(self, X: Any) -> Array:
+        return self.k1.diag(X) + self.k2.diag(X)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        return self.k1.gradient(Z, S, G) + self.k2.gradient(Z, S, G)
+
+    def diag_gradient(self, Z: Array) -> Array:
+        return self.k1.diag_gradient(Z) + self.k2.diag_gradient(Z)
+
+
+class Product(_Pair):
+    """``k1 * k2``: products of the features of both."""
+
+    def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
+        out *= self._tiles(A, B, out)
+
+    def diag(self, X: Any) -> Array:
+        return self.k1.diag(X) * self.k2.diag(X)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        first, second = self.k1(Z, S), self.k2(Z, S)
+        return self.k1.gradient(Z, S, G * second) + self.k2.gradient(Z, S, G * first)
+
+    def diag_gradient(self, Z: Array) -> Array:
+        first, second = self.k1.diag(Z)[:, None], self.k2.diag(Z)[:, None]
+        return self.k1.diag_gradient(Z) * second + self.k2.diag_gradient(Z) * first
+
+
+class Scaled(Kernel):
+    """``factor * kernel`` with a positive factor."""
+
+    def __init__(self, factor: float, kernel: Kernel) -> None:
+        self.factor = factor
+        self.kernel = kernel
+
+    @property
+    def is_mercer(self) -> bool:  # type: ignore[override]
+        """True if the scaled kernel is."""
+        return self.kernel.is_mercer
+
+    @property
+    def takes_objects(self) -> bool:  # type: ignore[override]
+        """True if the scaled kernel does."""
+        return self.kernel.takes_objects
+
+    def check(self) -> None:
+        require_positive("factor", self.factor)
+        self.kernel.check()
+
+    def resolve(self, X: Any, weight: Array | None = None) -> Self:
+        self.check()
+        return type(self)(self.factor, self.kernel.resolve(X, weight))
+
+    def origin(self, X: Any) -> Array | None:
+        return self.kernel.origin(X)
+
+    def pack(self, X: Any, origin: Array | None = None) -> Packed:
+        return self.kernel.pack(X, origin)
+
+    def fill(self, A: Packed, B: Packed, out: Array) -> None:
+        self.kernel.fill(A, B, out)
+        out *= self.factor
+
+    def diag(self, X: Any) -> Array:
+        return self.factor * self.kernel.diag(X)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        return self.factor * self.kernel.gradient(Z, S, G)
+
+    def diag_gradient(self, Z: Array) -> Array:
+        return self.factor * self.kernel.diag_gradient(Z)

@@ -1,0 +1,231 @@
+r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.exceptions import KernelError
+from mercer.kernels._check import require_choice, require_finite, require_positive
+from mercer.kernels.base import Kernel, PackedRows
+from mercer.kernels.width import variance_length
+
+__all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
+
+
+class DotProductKernel(Kernel):
+    """A kernel that depends on the dot product of its points only."""
+
+    @abstractmethod
+    def profile(self, p: Array) -> Array:
+        """f(p) for dot products p, written into ``p`` itself."""
+
+    @abstractmethod
+    def slope(self, p: Array) -> Array:
+        """f'(p), written into ``p`` itself."""
+
+    @abstractmethod
+    def invert(self, k: Array) -> Array:
+        """The dot product p with f(p) = k; :class:`KernelError` if f cannot be inverted."""
+
+    def pack(self, X: Array, origin: Array | None = None) -> PackedRows:  # noqa: ARG002
+        return PackedRows(X, X)
+
+    def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.matmul(A.left, B.right.T, out=out)
+            self.profile(out)
+        if not np.isfinite(out).all():
+            raise self._overflow(A.left, B.right)
+
+    def diag(self, X: Array) -> Array:
+        return self.profile(square_sums(X))
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        return np.asarray((G * self.slope(Z @ S.T)) @ S)
+
+    def diag_gradient(self, Z: Array) -> Array:
+        return np.asarray(2 * Z * self.slope(square_sums(Z))[:, None])
+
+    def _overflow(self, X: Array, Y: Array) -> KernelError:
+        largest = max(np.abs(X).max(), np.abs(Y).max())
+        return KernelError(
+            f"{self!r} overflows {X.dtype}: the rows reach a magnitude of {largest:.3g}; "
+            "scale them first (for example with StandardScaler)."
+        )
+
+
+class Linear(DotProductKernel):
+    r""":math:`k(x, y) = x \cdot y`: kernel PCA with it is PCA.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    def profile(self, p: Array) -> Array:
+        return p
+
+    def slope(self, p: Array) -> Array:
+        p[...] = 1
+        return p
+
+    def invert(self, k: Array) -> Array:
+        return k
+
+
+class _Affine(DotProductKernel):
+    """f of an affine argument :math:`a = \\gamma\\, x \\cdot y + c_0`."""
+
+    gamma: float | str
+    coef0: float
+
+    def check(self) -> None:
+        if isinstance(self.gamma, str):
+            require_choice("gamma", self.gamma, ("scale",))
+        else:
+            require_positive("gamma", self.gamma)
+        require_finite("coef0", self.coef0)
+
+    def resolve(self, X: Array, weight: Array | None = None) -> Self:
+        self.check()
+        if not isinstance(self.gamma, str):
+            return self
+        length = variance_length(X, weight)
+        return type(self)(**{**self.get_params(deep=False), "gamma": 1 / length / length})
+
+    def affine(self, p: Array) -> Array:
+        """``p = gamma * p + coef0`` in place."""
+        if isinstance(self.gamma, str):
+            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
+        if self.gamma != 1:
+            p *= self.gamma
+        if self.coef0:
+            p += self.coef0
+        return p
+
+    def unaffine(self, a: Array) -> Array:
+        """The dot product that has the affine argument ``a``."""
+        return np.asarray((a - self.coef0) / self.gamma)
+
+
+class Polynomial(_Affine):
+    r""":math:`k(x, y) = (\gamma\, x \cdot y + c_0)^p`.
+
+    Parameters
+    ----------
+    degree : int, default=3
+    gamma : float or "scale", default=1.0
+        ``"scale"``: one over (number of columns × variance of all entries).
+    coef0 : float, default=1.0
+        Zero gives Mika's homogeneous kernel; negative values are not positive definite.
+    """
+
+    def __init__(
+        self, degree: int = 3, *, gamma: float | str = 1.0, coef0: float = 1.0
+    ) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def check(self) -> None:
+        super().check()
+        if not isinstance(self.degree, int | np.integer) or self.degree < 1:
+            raise KernelError(f"degree={self.degree!r} must be a whole number from 1 on.")
+        if self.coef0 < 0:
+            raise KernelError(f"coef0={self.coef0} makes the kernel indefinite; give 0 or more.")
+
+    def profile(self, p: Array) -> Array:
+        return _power(self.affine(p), self.degree)
+
+    def slope(self, p: Array) -> Array:
+        _power(self.affine(p), self.degree - 1)
+        p *= self.degree * float(self.gamma)
+        return p
+
+    def invert(self, k: Array) -> Array:
+        if self.degree % 2 == 0:
+            raise KernelError(
+                f"an even power ({self.degree}) hides the sign of x·y; use an odd degree, "
+                "or preimage='gradient'."
+            )
+        return self.unaffine(np.sign(k) * np.abs(k) ** (1 / self.degree))
+
+
+class Sigmoid(_Affine):
+    r""":math:`k(x, y) = \tanh(\gamma\, x \cdot y + c_0)`: not positive definite in general.
+
+    Parameters
+    ----------
+    gamma : float or "scale", default="scale"
+    coef0 : float, default=0.0
+    """
+
+    is_mercer: ClassVar[bool] = False
+
+    def __init__(self, gamma: float | str = "scale", *, coef0: float = 0.0) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def profile(self, p: Array) -> Array:
+        return np.asarray(np.tanh(self.affine(p), out=p))
+
+    def slope(self, p: Array) -> Array:
+        np.tanh(self.affine(p), out=p)
+        np.multiply(p, p, out=p)
+        np.subtract(1, p, out=p)
+        p *= float(self.gamma)
+        return p
+
+    def invert(self, k: Array) -> Array:
+        return self.unaffine(np.arctanh(k))
+
+
+class Cosine(Kernel):
+    r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
+
+    def pack(self, X: Array, origin: Array | None = None) -> PackedRows:  # noqa: ARG002
+        unit = _unit_rows(X)
+        return PackedRows(unit, unit)
+
+    def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:
+        np.matmul(A.left, B.right.T, out=out)
+
+    def diag(self, X: Array) -> Array:
+        return (np.abs(X).max(axis=1) > 0).astype(X.dtype)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        # d/dz (z·s/|z||s|) = (ŝ - ẑ (ẑ·ŝ)) / |z|
+        unit = _unit_rows(Z)
+        pull = G @ _unit_rows(S)
+        along = np.einsum("ij,ij->i", pull, unit)[:, None]
+        norm = np.linalg.norm(Z, axis=1, keepdims=True)
+        return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
+
+    def diag_gradient(self, Z: Array) -> Array:
+        return np.zeros_like(Z)
+
+
+def _power(a: Array, degree: int) -> Array:
+    """``a **= degree`` in place; by products where that is exact and faster than pow."""
+    if degree == 0:
+        a[...] = 1
+    elif degree == 2:
+        np.multiply(a, a, out=a)
+    elif degree == 3:
+        a *= a * a
+    elif degree > 3:
+        np.power(a, degree, out=a)
+    return a
+
+
+def _unit_rows(X: Array) -> Array:
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    scaled = X / np.where(largest == 0, 1, largest)  # so that squares of huge rows do not overflow
+    norm = np.sqrt(square_sums(scaled))[:, None]
+    return np.asarray(scaled / np.where(norm == 0, 1, norm), dtype=X.dtype)

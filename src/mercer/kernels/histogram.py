@@ -1,0 +1,143 @@
+r"""Kernels that compare entry by entry: Laplacian (city-block distance) and chi-squared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import additive_chi2_kernel
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError, KernelError
+from mercer.kernels._check import require_choice, require_positive
+from mercer.kernels.base import Kernel
+from mercer.kernels.width import median_length
+
+__all__ = ["Chi2", "Laplacian"]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows as they are."""
+
+    rows: Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, rows: slice) -> _Rows:
+        return _Rows(self.rows[rows])
+
+
+class _EntrywiseKernel(Kernel):
+    r""":math:`\exp(-\gamma \sum_a \mathrm{cost}(x_a, y_a))`."""
+
+    gamma: float | str
+
+    def pack(self, X: Array, origin: Array | None = None) -> _Rows:  # noqa: ARG002
+        return _Rows(X)
+
+    def _cost(self, X: Array, Y: Array) -> Array:
+        raise NotImplementedError
+
+    def _cost_slope(self, x: Array, Y: Array) -> Array:
+        """Derivative of the cost by the entries of one point x, shape (n, d)."""
+        raise NotImplementedError
+
+    def fill(self, A: _Rows, B: _Rows, out: Array) -> None:
+        np.multiply(self._cost(A.rows, B.rows), -self._number(), out=out, casting="same_kind")
+        np.exp(out, out=out)
+
+    def diag(self, X: Array) -> Array:
+        return np.ones(len(X), dtype=X.dtype)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        W = -self._number() * G * np.exp(-self._number() * self._cost(Z, S))
+        return np.stack([w @ self._cost_slope(z, S) for w, z in zip(W, Z, strict=True)])
+
+    def diag_gradient(self, Z: Array) -> Array:
+        return np.zeros_like(Z)
+
+    def _number(self) -> float:
+        if isinstance(self.gamma, str):
+            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
+        return float(self.gamma)
+
+
+class Laplacian(_EntrywiseKernel):
+    r""":math:`k(x, y) = \exp(-\gamma \sum_a |x_a - y_a|)`, as scikit-learn's ``laplacian_kernel``.
+
+    For the exponential of the Euclidean distance take ``Matern(nu=0.5)``.
+
+    Parameters
+    ----------
+    gamma : float or "median", default="median"
+        ``"median"``: one over (√d × the median Euclidean distance), which is near the median
+        city-block distance.
+    """
+
+    def __init__(self, gamma: float | str = "median") -> None:
+        self.gamma = gamma
+
+    def check(self) -> None:
+        if isinstance(self.gamma, str):
+            require_choice("gamma", self.gamma, ("median",))
+        else:
+            require_positive("gamma", self.gamma)
+
+    def resolve(self, X: Array, weight: Array | None = None) -> Self:
+        self.check()
+        if not isinstance(self.gamma, str):
+            return self
+        return type(self)(gamma=1 / (median_length(X, weight) * np.sqrt(X.shape[1])))
+
+    def _cost(self, X: Array, Y: Array) -> Array:
+        return np.asarray(cdist(X, Y, "cityblock"))
+
+    def _cost_slope(self, x: Array, Y: Array) -> Array:
+        return np.sign(x - Y)
+
+
+class Chi2(_EntrywiseKernel):
+    r""":math:`k(x, y) = \exp(-\gamma \sum_a (x_a - y_a)^2 / (x_a + y_a))` for histograms.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+
+    Notes
+    -----
+    Entries must not be negative; where both are zero the term is zero.
+    """
+
+    def __init__(self, gamma: float = 1.0) -> None:
+        self.gamma = gamma
+
+    def check(self) -> None:
+        require_positive("gamma", self.gamma)
+
+    def resolve(self, X: Array, weight: Array | None = None) -> Self:
+        super().resolve(X, weight)
+        self.pack(X)
+        return self
+
+    def pack(self, X: Array, origin: Array | None = None) -> _Rows:
+        if (X < 0).any():
+            row, column = np.argwhere(X < 0)[0]
+            raise DataError(
+                f"Chi2 needs entries of 0 or more, but row {row}, column {column} is "
+                f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
+            )
+        return super().pack(X, origin)
+
+    def _cost(self, X: Array, Y: Array) -> Array:
+        return -np.asarray(additive_chi2_kernel(X, Y))
+
+    def _cost_slope(self, x: Array, Y: Array) -> Array:
+        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)²
+        total = x + Y
+        return np.divide(
+            (x - Y) * (x + 3 * Y), total * total, out=np.zeros_like(total), where=total > 0
+        )

@@ -1,0 +1,364 @@
+r"""Kernels of the distance alone: :math:`k(x, y) = f(t)` with :math:`t = -\|x - y\|^2 / \ell^2 \le 0`.
+
+The argument is negative because that is what one matrix product gives and what ``exp`` wants:
+with rows shifted by the mean and divided by the length, ``[√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ = t``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from mercer._linalg import Array, square_sums
+from mercer.exceptions import KernelError
+from mercer.kernels._check import require_choice, require_nonnegative, require_positive
+from mercer.kernels.base import Kernel, PackedRows
+from mercer.kernels.width import resolve_length
+
+__all__ = ["Cauchy", "Gaussian", "Matern", "RadialKernel", "RationalQuadratic"]
+
+
+class RadialKernel(Kernel):
+    """A kernel that depends on the distance of its points only."""
+
+    @property
+    @abstractmethod
+    def length(self) -> float:
+        """The length ℓ that distances are measured in."""
+
+    @abstractmethod
+    def profile(self, t: Array) -> Array:
+        """f(t) for t ≤ 0, written into ``t`` itself."""
+
+    @abstractmethod
+    def slope(self, t: Array) -> Array:
+        """f'(t) for t ≤ 0, written into ``t`` itself."""
+
+    @abstractmethod
+    def invert(self, k: Array) -> Array:
+        """The argument t with f(t) = k, for 0 < k ≤ 1."""
+
+    def profile_and_slope(self, t: Array) -> tuple[Array, Array]:
+        """f(t) and f'(t); ``t`` is overwritten."""
+        k = self.profile(t.copy())
+        return k, self.slope(t)
+
+    def origin(self, X: Array) -> Array:
+        """The mean: distances do not change, and far fewer digits cancel."""
+        return np.asarray(np.mean(X, axis=0, dtype=np.float64))
+
+    def pack(self, X: Array, origin: Array | None = None) -> PackedRows | _Scattered:
+        shift = np.zeros(X.shape[1]) if origin is None else origin
+        # Subtract in the rows' own precision: there x - mean is exact where it matters.
+        scaled = (X - shift.astype(X.dtype)) / self.length
+        with np.errstate(over="ignore"):  # an infinite norm means scattered, too
+            norms = square_sums(scaled)
+        if norms.size and norms.max() > _LARGEST_NORM[X.dtype.char]:
+            return _Scattered(scaled)
+        left = np.empty((len(X), X.shape[1] + 2), dtype=X.dtype)
+        np.multiply(scaled, np.sqrt(2.0), out=left[:, :-2])
+        right = left.copy()
+        left[:, -2], left[:, -1] = -norms, 1
+        right[:, -2], right[:, -1] = 1, -norms
+        return PackedRows(left, right)
+
+    def arguments(self, A: Any, B: Any, out: Array) -> Array:
+        """``out = t``, between the kernel's floor and 0."""
+        if isinstance(A, _Scattered) or isinstance(B, _Scattered):
+            # One side is spread so wide that the product formula would lose its digits.
+            with np.errstate(over="ignore"):
+                np.negative(cdist(_points(A), _points(B), "sqeuclidean"), out=out)
+        else:
+            np.matmul(A.left, B.right.T, out=out)
+        return np.clip(out, self.floor(out.dtype), 0, out=out)
+
+    def floor(self, dtype: np.dtype[Any]) -> float:  # noqa: ARG002
+        """Arguments below this give the same k to rounding and may be raised to it."""
+        return -np.inf
+
+    def fill(self, A: Any, B: Any, out: Array) -> None:
+        self.profile(self.arguments(A, B, out))
+
+    def diag(self, X: Array) -> Array:
+        return np.ones(len(X), dtype=X.dtype)
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        # t = -|z-s|²/ℓ²  =>  dk/dz = f'(t) · (-2/ℓ²) (z - s)
+        origin = self.origin(S)
+        t = np.empty((len(Z), len(S)), dtype=G.dtype)
+        W = G * self.slope(self.arguments(self.pack(Z, origin), self.pack(S, origin), t))
+        Zs, Ss = (Z - origin) / self.length, (S - origin) / self.length
+        return np.asarray(-2 / self.length * (W.sum(axis=1, keepdims=True) * Zs - W @ Ss))
+
+    def diag_gradient(self, Z: Array) -> Array:
+        return np.zeros_like(Z)
+
+
+class Gaussian(RadialKernel):
+    r""":math:`k(x, y) = \exp(-\gamma \|x - y\|^2)`.
+
+    Give the width in one of the three ways that people write it:
+
+    ==========  ==========================  ================================================
+    parameter   kernel                      who writes it so
+    ==========  ==========================  ================================================
+    ``gamma``   exp(−γ r²)                  scikit-learn, LIBSVM, kernlab (its ``sigma``)
+    ``sigma``   exp(−r² / 2σ²)              Schreurs & Suykens 2018, statistics
+    ``width``   exp(−r² / width²)           Tipping 2001 (r); Mika et al. 1999: width² = n·c
+    ==========  ==========================  ================================================
+
+    Parameters
+    ----------
+    gamma : float, "median" or "scale", optional
+        ``"median"``: one over the median squared distance between different points (the default
+        when nothing is given). ``"scale"``: one over (number of columns × variance of all entries).
+    sigma, width : float, optional
+        Instead of ``gamma``.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> Gaussian(sigma=1.0)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+
+    def __init__(
+        self,
+        gamma: float | str | None = None,
+        *,
+        sigma: float | None = None,
+        width: float | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.sigma = sigma
+        self.width = width
+
+    def check(self) -> None:
+        given = [p for p in ("gamma", "sigma", "width") if getattr(self, p) is not None]
+        if len(given) > 1:
+            raise KernelError(
+                f"Gaussian takes one width, not {len(given)} ({', '.join(given)}); give only one."
+            )
+        if isinstance(self.gamma, str):
+            require_choice("gamma", self.gamma, ("median", "scale"))
+        elif self.gamma is not None:
+            require_nonnegative("gamma", self.gamma)
+        for name in ("sigma", "width"):
+            if getattr(self, name) is not None:
+                require_positive(name, getattr(self, name))
+
+    def resolve(self, X: Array, weight: Array | None = None) -> Self:
+        self.check()
+        if self.sigma is not None or self.width is not None or isinstance(self.gamma, int | float):
+            return self
+        length = resolve_length(self.gamma or "median", X, weight)
+        gamma = 1 / length / length if length < 1e150 else 0.0
+        # A gamma beyond the range of floats (data of size 1e±300) is kept as a length instead.
+        usable = np.finfo(float).tiny < gamma < np.inf
+        return type(self)(gamma=gamma) if usable else type(self)(width=length)
+
+    @property
+    def length(self) -> float:
+        if self.sigma is not None:
+            return float(np.sqrt(2.0) * self.sigma)
+        if self.width is not None:
+            return float(self.width)
+        if self.gamma is None or isinstance(self.gamma, str):
+            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
+        return float(1 / np.sqrt(self.gamma)) if self.gamma > 0 else np.inf
+
+    def floor(self, dtype: np.dtype[Any]) -> float:
+        # np.exp is 300 times slower where its result is denormal.
+        return -700.0 if dtype == np.float64 else -87.0
+
+    def profile(self, t: Array) -> Array:
+        return np.asarray(np.exp(t, out=t))
+
+    def slope(self, t: Array) -> Array:
+        return self.profile(t)
+
+    def profile_and_slope(self, t: Array) -> tuple[Array, Array]:
+        k = self.profile(t)
+        return k, k
+
+    def invert(self, k: Array) -> Array:
+        return np.asarray(np.log(k))
+
+
+class _OneLength(RadialKernel):
+    """A radial kernel whose only data-dependent parameter is ``length_scale``."""
+
+    length_scale: float | str
+
+    def check(self) -> None:
+        if isinstance(self.length_scale, str):
+            require_choice("length_scale", self.length_scale, ("median", "scale"))
+        else:
+            require_positive("length_scale", self.length_scale)
+
+    def resolve(self, X: Array, weight: Array | None = None) -> Self:
+        self.check()
+        if not isinstance(self.length_scale, str):
+            return self
+        numbers = {"length_scale": resolve_length(self.length_scale, X, weight)}
+        return type(self)(**{**self.get_params(deep=False), **numbers})
+
+    @property
+    def length(self) -> float:
+        if isinstance(self.length_scale, str):
+            raise KernelError(
+                f"length_scale={self.length_scale!r} has no value yet; call resolve(X) first."
+            )
+        return float(self.length_scale)
+
+
+class Cauchy(_OneLength):
+    r""":math:`k(x, y) = 1 / (1 + r^2 / \ell^2)`: heavy tails, never quite zero.
+
+    Parameters
+    ----------
+    length_scale : float, "median" or "scale", default="median"
+        ℓ; the words mean ``1/ℓ²`` = γ as for :class:`Gaussian`.
+    """
+
+    def __init__(self, length_scale: float | str = "median") -> None:
+        self.length_scale = length_scale
+
+    def profile(self, t: Array) -> Array:
+        np.subtract(1, t, out=t)
+        return np.asarray(np.reciprocal(t, out=t))
+
+    def slope(self, t: Array) -> Array:
+        k = self.profile(t)
+        return np.asarray(np.multiply(k, k, out=k))
+
+    def invert(self, k: Array) -> Array:
+        return 1 - 1 / k
+
+
+class RationalQuadratic(_OneLength):
+    r""":math:`k(x, y) = (1 + r^2 / (2 \alpha \ell^2))^{-\alpha}`: a mixture of Gaussian widths.
+
+    Parameters
+    ----------
+    length_scale : float, "median" or "scale", default="median"
+    alpha : float, default=1.0
+        Small: many widths; large: close to ``Gaussian(sigma=length_scale)``.
+    """
+
+    def __init__(self, length_scale: float | str = "median", *, alpha: float = 1.0) -> None:
+        self.length_scale = length_scale
+        self.alpha = alpha
+
+    def check(self) -> None:
+        super().check()
+        require_positive("alpha", self.alpha)
+
+    def profile(self, t: Array) -> Array:
+        t *= -0.5 / self.alpha
+        t += 1
+        return np.asarray(np.power(t, -self.alpha, out=t))
+
+    def slope(self, t: Array) -> Array:
+        t *= -0.5 / self.alpha
+        t += 1
+        np.power(t, -self.alpha - 1, out=t)
+        t *= 0.5
+        return t
+
+    def invert(self, k: Array) -> Array:
+        return np.asarray(-2 * self.alpha * (k ** (-1 / self.alpha) - 1))
+
+
+class Matern(_OneLength):
+    r"""Matérn kernels of half-integer order, :math:`a = \sqrt{2\nu}\, r / \ell`.
+
+    ====  =============================
+    ν     k
+    ====  =============================
+    1/2   exp(−a)
+    3/2   (1 + a) exp(−a)
+    5/2   (1 + a + a²/3) exp(−a)
+    ====  =============================
+
+    Parameters
+    ----------
+    length_scale : float, "median" or "scale", default="median"
+    nu : 0.5, 1.5 or 2.5, default=1.5
+        Smoothness. ν = 1/2 has a kink at r = 0, so that pre-images by fixed point stick to
+        training points; prefer 3/2 or 5/2 there.
+    """
+
+    #: The slope of the profile at t = 0 is infinite for ν = 1/2; its value there is cut off here.
+    _NEAREST: ClassVar[float] = 1e-12
+
+    def __init__(self, length_scale: float | str = "median", *, nu: float = 1.5) -> None:
+        self.length_scale = length_scale
+        self.nu = nu
+
+    def check(self) -> None:
+        super().check()
+        require_choice("nu", self.nu, (0.5, 1.5, 2.5))
+
+    def profile(self, t: Array) -> Array:
+        a = np.sqrt(-2 * self.nu * t)
+        np.exp(-a, out=t)
+        if self.nu == 1.5:
+            t *= 1 + a
+        elif self.nu == 2.5:
+            t *= 1 + a + a * a / 3
+        return t
+
+    def slope(self, t: Array) -> Array:
+        # da/dt = -nu / a, so that the a in the denominator cancels for 3/2 and 5/2.
+        a = np.sqrt(-2 * self.nu * t)
+        np.exp(-a, out=t)
+        if self.nu == 0.5:
+            t *= 0.5 / np.maximum(a, self._NEAREST)
+        elif self.nu == 1.5:
+            t *= 1.5
+        else:
+            t *= (5 / 6) * (1 + a)
+        return t
+
+    def invert(self, k: Array) -> Array:
+        # Newton on log k(a), concave and decreasing: after one step it comes down from the right.
+        target = np.log(k)
+        a = -target
+        if self.nu != 0.5:
+            for _ in range(60):
+                if self.nu == 1.5:
+                    value, rate = np.log1p(a) - a, -a / (1 + a)
+                else:
+                    poly = 1 + a + a * a / 3
+                    value, rate = np.log(poly) - a, -(a + a * a) / 3 / poly
+                step = (target - value) / np.where(rate == 0, -1, rate)
+                a = np.maximum(a + np.where(target == 0, 0, step), 0)
+        return np.asarray(-a * a / (2 * self.nu))
+
+
+@dataclass(frozen=True)
+class _Scattered:
+    """Scaled rows for which the product formula would cancel; distances are taken directly."""
+
+    points: Array
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, rows: slice) -> _Scattered:
+        return _Scattered(self.points[rows])
+
+
+def _points(packed: PackedRows | _Scattered) -> Array:
+    return packed.points if isinstance(packed, _Scattered) else packed.left[:, :-2] / np.sqrt(2.0)
+
+
+# The product formula errs by about eps·|x|²/ℓ² in t, which is the relative error of exp(t):
+# at most 1e-9 in float64 and 1e-3 in float32.
+_LARGEST_NORM = {"d": 4e6, "f": 8e3}

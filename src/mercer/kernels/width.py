@@ -1,0 +1,80 @@
+"""Widths from data: the median distance and the variance."""
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError, DegenerateKernelWarning, warn
+
+__all__ = ["median_length", "resolve_length", "variance_length"]
+
+#: Rows used for the median; its sampling error is then about 1 %.
+SAMPLE = 1000
+
+
+def resolve_length(rule: str, X: Array, weight: Array | None = None) -> float:
+    """The length ℓ for a rule: ``"median"`` or ``"scale"``."""
+    if len(X) < 2:
+        raise DataError(
+            f"a width cannot be taken from {len(X)} row(s); give at least 2 rows, or a number."
+        )
+    return {"median": median_length, "scale": variance_length}[rule](X, weight)
+
+
+def median_length(X: Array, weight: Array | None = None) -> float:
+    """Square root of the median squared distance between different points.
+
+    Pairs of equal points do not count, so that a row given twice and a row of weight 2 agree. Above
+    1,000 rows a sample with a fixed seed is used: the width depends on the data alone.
+    """
+    if len(X) > SAMPLE:
+        rows = np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False))
+        X, weight = X[rows], None if weight is None else weight[rows]
+    X = np.asarray(X, dtype=np.float64)
+    points, unit = _to_unit_size(X)
+    i, j = np.triu_indices(len(points), k=1)
+    r2 = np.asarray(pdist(points, "sqeuclidean"))
+    pair_weight = np.ones(len(r2)) if weight is None else weight[i] * weight[j]
+    apart = (r2 > 0) & (pair_weight > 0)
+    if not apart.any():
+        raise DataError(
+            "kernel has no variance: all rows are equal; give rows that differ, or a width."
+        )
+    if weight is None and 2 * apart.sum() < len(r2):
+        warn(
+            f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide, so the median distance is 0; "
+            "took the median over pairs that differ. Remove duplicates, or give a width.",
+            DegenerateKernelWarning,
+        )
+    return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
+
+
+def variance_length(X: Array, weight: Array | None = None) -> float:
+    """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
+    points, unit = _to_unit_size(np.asarray(X, dtype=np.float64))
+    w = np.ones(len(X)) if weight is None else weight
+    mean = np.average(points.mean(axis=1), weights=w)
+    variance = np.average(((points - mean) ** 2).mean(axis=1), weights=w)
+    if variance <= 0:
+        raise DataError(
+            "kernel has no variance: all entries are equal; give rows that differ, or a width."
+        )
+    return float(np.sqrt(X.shape[1] * variance) * unit)
+
+
+def _to_unit_size(X: Array) -> tuple[Array, float]:
+    """Rows shifted and scaled to at most 1, so that squares neither overflow nor vanish."""
+    shifted = X - X.mean(axis=0)
+    unit = float(np.abs(shifted).max(initial=0.0))
+    if unit == 0:
+        return shifted, 1.0
+    return shifted / unit, unit
+
+
+def _weighted_median(values: Array, weight: Array) -> float:
+    """The middle of the two central values where they tie, as np.median does."""
+    order = np.argsort(values)
+    share = np.cumsum(weight[order]) / weight.sum()
+    low = values[order[np.searchsorted(share, 0.5 - 1e-12)]]
+    high = values[order[min(np.searchsorted(share, 0.5 + 1e-12), len(values) - 1)]]
+    return float((low + high) / 2)

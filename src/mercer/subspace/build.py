@@ -1,0 +1,77 @@
+"""Subspaces from eigenpairs: normalisation and signs happen here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array, fix_signs
+from mercer.kernels import Kernel, Precomputed
+from mercer.subspace.subspace import Subspace
+
+__all__ = ["from_features", "from_gram"]
+
+
+def from_gram(
+    kernel: Kernel,
+    X: Any,
+    values: Array,
+    vectors: Array,
+    *,
+    root_weight: Array | None = None,
+    direction: Array | None = None,
+    mean_product: Array | None = None,
+) -> Subspace:
+    """From unit eigenvectors of the (weighted, centred) Gram matrix: ``B = D V Λ^{-1/2}``, ``S = X``.
+
+    Parameters
+    ----------
+    values, vectors : (q,) and (n, q)
+        Leading eigenpairs, values positive and decreasing.
+    root_weight : (n,), optional
+        The diagonal of D; all ones if not given.
+    direction, mean_product : (n,), optional
+        The unit vector u that was projected out, and ``D K D u``; without them the model is uncentred.
+    """
+    n, dtype = len(vectors), vectors.dtype
+    D = np.ones(n, dtype=dtype) if root_weight is None else root_weight.astype(dtype)
+    # An eigenvector of the Gram matrix has length 1 in R^n; the direction Φ D v has length √λ.
+    # Signs by the coefficient per unit of weight, so that weight 2 and a row given twice agree.
+    vectors = vectors * fix_signs(vectors / D[:, None])
+    B = D[:, None] * vectors / np.sqrt(values)
+    if direction is None or mean_product is None:
+        zero = np.zeros(max(n, B.shape[1]), dtype=dtype)
+        return Subspace(kernel, support_of(kernel, X), B, zero[:n], zero[: B.shape[1]], 0.0)
+    # μ = Σ w_i φ_i / Σ w = Φ D u / ‖D1‖, and K c = D⁻¹ (D K D u) / ‖D1‖
+    size = np.linalg.norm(D)
+    c = D * direction / size
+    Kc = mean_product / (D * size)
+    return Subspace(
+        kernel, support_of(kernel, X), B, c.astype(dtype), (B.T @ Kc).astype(dtype), float(c @ Kc)
+    )
+
+
+def from_features(kernel: Kernel, S: Any, basis: Array, mean: Array, vectors: Array) -> Subspace:
+    """From eigenvectors of a covariance in coordinates ``a(x) = Rᵀ k(S, x)`` with ``Rᵀ K_SS R = I``.
+
+    Parameters
+    ----------
+    basis : (m, r)
+        R; for landmarks the inverse transposed Cholesky factor of K_SS.
+    mean : (r,)
+        The mean of the coordinates over the data; zero for uncentred models.
+    vectors : (r, q)
+        Unit eigenvectors of the coordinates' covariance.
+    """
+    B = basis @ vectors
+    signs = fix_signs(B)
+    # Coordinates are orthonormal, so that inner products are those of R^r.
+    return Subspace(
+        kernel, S, B * signs, basis @ mean, signs * (vectors.T @ mean), float(mean @ mean)
+    )
+
+
+def support_of(kernel: Kernel, X: Any) -> Any:
+    """What a model keeps of its rows: for a precomputed matrix the column numbers."""
+    return np.arange(len(X)) if isinstance(kernel, Precomputed) else X

@@ -1,0 +1,103 @@
+r"""The Subspace: what every variant of kernel PCA ends in.
+
+Orthonormal directions :math:`w_k = \Phi_S B_k` around a mean :math:`\mu = \Phi_S c`, all written on
+support points S. Everything that people want from kernel PCA is a formula in these four.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.gram import cross_matmat
+from mercer.kernels import Kernel, Packed
+
+__all__ = ["Subspace"]
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """A frozen affine subspace of feature space.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Resolved: every parameter is a number.
+    support : (m, d) array, or m objects
+        The points S on which everything is written.
+    coef : (m, q) array
+        B: directions ``w_k = sum_i B_ik phi(s_i)``, orthonormal.
+    mean : (m,) array
+        c: the mean ``mu = sum_i c_i phi(s_i)``; zero for uncentred models.
+    offset : (q,) array
+        ``b = Bᵀ K_SS c``, the scores of the mean before centring.
+    mean_square : float
+        ``cᵀ K_SS c``, the squared length of the mean.
+    """
+
+    kernel: Kernel
+    support: Any
+    coef: Array
+    mean: Array
+    offset: Array
+    mean_square: float
+
+    @property
+    def n_support(self) -> int:
+        """Number of support points, m."""
+        return len(self.mean)
+
+    @property
+    def n_components(self) -> int:
+        """Number of directions, q."""
+        return int(self.coef.shape[1])
+
+    @cached_property
+    def origin(self) -> Array | None:
+        """The point that rows are shifted by before they are packed."""
+        return self.kernel.origin(self.support)
+
+    @cached_property
+    def packed_support(self) -> Packed:
+        """The support points, ready for tiles."""
+        return self.kernel.pack(self.support, self.origin)
+
+    def leading(self, q: int) -> Subspace:
+        """The subspace of the first q directions."""
+        return Subspace(
+            self.kernel, self.support, self.coef[:, :q], self.mean, self.offset[:q], self.mean_square
+        )
+
+    def scores(self, X: Any) -> Array:
+        """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""
+        return self._products(X, self.coef) - self.offset
+
+    def residual(self, X: Any) -> Array:
+        """Squared distance of phi(x) from the subspace; see :meth:`scores_and_residual`."""
+        return self.scores_and_residual(X)[1]
+
+    def scores_and_residual(self, X: Any) -> tuple[Array, Array]:
+        """Scores, and ``k(x,x) - 2 cᵀk(S,x) + cᵀ K_SS c - |z(x)|²``, from one pass over k(S, x).
+
+        The second is a squared distance: values below zero are rounding and come out as zero.
+        """
+        products = self._products(X, np.column_stack([self.coef, self.mean]))
+        Z = products[:, :-1] - self.offset
+        centred_square = self.kernel.diag(X) - 2 * products[:, -1] + self.mean_square
+        return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
+
+    def expansion(self, Z: Array) -> Array:
+        """Coefficients of ``mu + sum_k z_k w_k`` on the support: a row ``c + B z`` for each row of Z."""
+        return np.asarray(self.mean + Z @ self.coef.T)
+
+    def squared_norm(self, Z: Array) -> Array:
+        """Squared length in feature space of ``mu + sum_k z_k w_k``: ``cᵀKc + 2 bᵀz + |z|²``."""
+        return np.asarray(self.mean_square + 2 * (Z @ self.offset) + square_sums(Z))
+
+    def _products(self, X: Any, W: Array) -> Array:
+        A = self.kernel.pack(X, self.origin)
+        return cross_matmat(self.kernel, A, self.packed_support, W)
