@@ -1,0 +1,88 @@
+"""Sphinx configuration. The build contacts no other machine and treats warnings as errors."""
+
+import importlib
+import os
+from typing import Any
+
+# Examples are timed one after the other; one BLAS thread keeps their numbers repeatable.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import mercer
+
+project = "mercer"
+author = "The mercer developers"
+copyright = "2026, The mercer developers"
+version = release = mercer.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "_templates", "auto_examples/*.ipynb", "auto_examples/*.py"]
+templates_path = ["_templates"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+# The reference lists what each package names in its __all__, nothing else.
+autosummary_generate = True
+autosummary_imported_members = True
+autosummary_ignore_module_all = False
+# A class that is also named at the top (mercer.Subspace) has one page, there.
+autosummary_context = {
+    "at_top": [
+        f"{package}.{name}"
+        for name in mercer.__all__
+        for package in ("mercer.subspace", "mercer.solvers", "mercer.preimage", "mercer.kernels")
+        if getattr(mercer, name) is getattr(importlib.import_module(package), name, None)
+    ]
+}
+autodoc_typehints = "none"  # types are written in the numpydoc sections
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"mercer {version}"
+html_static_path = ["_static"]
+html_css_files = ["mercer.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "mercer"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": False,
+}
+html_sidebars = {"index": []}
+
+
+def skip_inherited_from_sklearn(
+    _app: Any, _what: str, _name: str, obj: Any, *_: Any
+) -> bool | None:
+    """scikit-learn's own methods are described in its manual, whose labels are unknown here."""
+    return True if str(getattr(obj, "__module__", "")).startswith("sklearn.") else None
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", skip_inherited_from_sklearn)
