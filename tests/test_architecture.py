@@ -132,16 +132,30 @@ def test_imports_point_down():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def python_blocks(page: str) -> list[str]:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+def code_of(page: Path) -> str:
+    """The Python blocks of a page as one script, each line where it stands on the page."""
+    lines, inside = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        inside = line == "```python" or (inside and line != "```")
+        lines.append(line if inside and line != "```python" else "")
+    return "\n".join(lines)
 
 
-def test_readme_quick_start_runs(monkeypatch, tmp_path):
+def pages_with_code() -> dict[str, str]:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    code = {page.relative_to(ROOT).as_posix(): code_of(page) for page in pages}
+    return {page: text for page, text in code.items() if text.strip()}
+
+
+@pytest.mark.parametrize("page", pages_with_code())
+def test_code_on_pages_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    blocks = python_blocks("README.md")
-    assert blocks, "the README has lost its quick start"
-    exec(compile("\n".join(blocks), "README.md", "exec"), {"__name__": "readme"})
+    exec(compile(pages_with_code()[page], page, "exec"), {"__name__": "page"})
+
+
+def test_readme_has_a_short_quick_start():
+    code = pages_with_code()["README.md"]
+    assert len([line for line in code.splitlines() if line.strip()]) <= 20
 
 
 def test_readme_and_ci_agree_on_the_test_command():

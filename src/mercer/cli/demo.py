@@ -58,10 +58,12 @@ def demo(output: Path) -> None:
 
 def spectrum_table(kpca: Any) -> "Table":
     """The leading eigenvalues with their shares of the true variance."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     share = kpca.explained_variance_ratio_
-    table = Table(title=f"Spectrum, first {min(SHOWN, len(share))} of {len(share)} components")
+    title = f"Spectrum: the first {min(SHOWN, len(share))} of {len(share)} components"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for name in ("component", "eigenvalue", "share", "together"):
         table.add_column(name, justify="right")
     table.add_column("")
@@ -78,19 +80,23 @@ def spectrum_table(kpca: Any) -> "Table":
 
 def print_choices(terminal: "Console", kpca: Any) -> None:
     """What was chosen, by whom and why: kernel width, number of components, solver, accuracy."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     report = kpca.report_
-    table = Table(title="What was chosen", show_header=False)
+    table = Table(title="What was chosen", title_justify="left", show_header=False, box=SIMPLE_HEAD)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    table.add_row("kernel", f"{kpca.kernel_} (width: the median distance between rows)")
+    table.add_row(
+        "kernel",
+        f"Gaussian(gamma={kpca.kernel_.gamma:.4g}), one over the median squared distance",
+    )
     table.add_row(
         "components",
         f"{kpca.n_components_}, which hold {kpca.explained_variance_ratio_.sum():.1%} "
         f"of the true variance (asked for {SHARE:.0%})",
     )
-    table.add_row("solver", f"{report.solver}: {report.reason}")
+    table.add_row("solver", f"{report.solver} ({report.reason})")
     table.add_row("cost", f"{report.seconds:.2f} s, {report.bytes / 1e6:.0f} MB")
     table.add_row("residual", f"{kpca.residuals_.max():.1e} (largest of all eigenpairs)")
     terminal.print(table)
