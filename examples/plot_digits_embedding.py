@@ -1,9 +1,10 @@
 """
-Handwritten digits in two dimensions
-====================================
+Handwritten digits: two dimensions, and many
+============================================
 
-Linear PCA looks for directions in pixel space. Kernel PCA with a Gaussian kernel looks for them in
-a space where only near images count as similar, and groups of images come apart.
+In two dimensions kernel PCA and linear PCA draw much the same picture of the digits. The difference
+is in what comes after: linear PCA ends with as many directions as there are pixels, kernel PCA goes
+on, and a linear classifier on its scores keeps getting better.
 """
 
 # %%
@@ -13,6 +14,8 @@ a space where only near images count as similar, and groups of images come apart
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import cross_val_score
 
 from mercer import KernelPCA
 from mercer.kernels import Gaussian
@@ -20,33 +23,38 @@ from mercer.kernels import Gaussian
 X, y = load_digits(return_X_y=True)
 X = X / 16
 
-kpca = KernelPCA(n_components=64, kernel=Gaussian(gamma="median"), random_state=0).fit(X)
-pca = PCA(n_components=64, random_state=0).fit(X)
+kpca = KernelPCA(n_components=256, kernel=Gaussian(gamma="median"), random_state=0).fit(X)
+pca = PCA(random_state=0).fit(X)
 print(kpca.kernel_)
 print(kpca.report_.solver, "-", kpca.report_.reason)
 
 # %%
-# The first two components of each, side by side.
+# The first two components of each, side by side. The shares are of the true variance: in feature
+# space it is spread over many more directions than in pixel space.
 
+scores = {"linear PCA": pca.transform(X), "kernel PCA": kpca.transform(X)}
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
-for ax, model, title in zip(axes, (pca, kpca), ("linear PCA", "kernel PCA"), strict=True):
-    Z = model.transform(X)
+for ax, (title, Z), model in zip(axes, scores.items(), (pca, kpca), strict=True):
     points = ax.scatter(Z[:, 0], Z[:, 1], c=y, cmap="tab10", vmin=-0.5, vmax=9.5, s=9, alpha=0.8)
     share = model.explained_variance_ratio_
     ax.set(
         title=title, xlabel=f"component 1 ({share[0]:.0%})", ylabel=f"component 2 ({share[1]:.0%})"
     )
     ax.set_aspect("equal")
-fig.colorbar(points, ax=axes, ticks=range(10), label="digit")
+fig.colorbar(points, ax=axes, ticks=range(10), label="digit", shrink=0.8)
 plt.show()
 
 # %%
-# The shares are of the true variance. In feature space it is spread over many more directions than
-# in pixel space, so a smaller share of the first components is no sign of a worse picture.
+# How well does a *linear* classifier do on the first q scores? (Five-fold cross-validation of the
+# classifier; the components never see the labels.)
 
-fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-ax.plot(range(1, 65), pca.explained_variance_ratio_.cumsum(), label="linear PCA")
-ax.plot(range(1, 65), kpca.explained_variance_ratio_.cumsum(), label="kernel PCA")
-ax.set(xlabel="number of components", ylabel="share of the true variance", ylim=(0, 1.02))
+fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
+for title, Z in scores.items():
+    numbers = [q for q in (2, 4, 8, 16, 32, 64, 128, 256) if q <= Z.shape[1]]
+    accuracy = [cross_val_score(RidgeClassifier(1e-3), Z[:, :q], y, cv=5).mean() for q in numbers]
+    ax.plot(numbers, accuracy, "o-", label=title)
+    print(f"{title}: {accuracy[-1]:.1%} with {numbers[-1]} components")
+ax.set_xscale("log", base=2)
+ax.set(xlabel="number of components", ylabel="accuracy of a linear classifier")
 ax.legend(frameon=False)
 plt.show()
