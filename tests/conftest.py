@@ -3,19 +3,21 @@
 import os
 from pathlib import Path
 
+import hypothesis
+import numpy as np
+import pytest
+import scipy.linalg  # noqa: F401  so that SciPy's BLAS is loaded when the threads are limited
+from threadpoolctl import threadpool_limits
+
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
 if WORKERS:
-    # BLAS reads these once, when numpy is imported, hence above that import. Two processes that
-    # both use every core run several times slower than two that share them.
-    share = str(max(1, (os.cpu_count() or 1) // WORKERS))
+    # Two processes that both use every core run several times slower than two that share them.
+    share = max(1, (os.cpu_count() or 1) // WORKERS)
+    threadpool_limits(share)
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(variable, share)
+        os.environ.setdefault(variable, str(share))  # for the programs that tests start
 # A test that draws must never look for a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
-
-import hypothesis  # noqa: E402
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
