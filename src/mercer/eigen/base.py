@@ -95,8 +95,8 @@ class EigenSolver(Solver):
         )
         return Fit(
             self._subspace(problem, operator, spectrum, q),
-            spectrum.values[:q],
-            spectrum.residuals[:q],
+            spectrum.values[:q].astype(problem.dtype, copy=False),
+            spectrum.residuals[:q].astype(problem.dtype, copy=False),
             trace,
             report,
         )
@@ -127,7 +127,7 @@ class EigenSolver(Solver):
             problem.kernel,
             problem.X,
             spectrum.values[:q],
-            spectrum.vectors[:, :q],
+            spectrum.vectors[:, :q].astype(problem.dtype, copy=False),
             root_weight=None if problem.weight is None else np.sqrt(problem.weight),
             direction=operator.direction if centred else None,  # type: ignore[attr-defined]
             mean_product=operator.mean_product if centred else None,  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram
 from mercer.gram.cross import cross_matmat
 from mercer.gram.dense import DenseGram
+from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.streamed import StreamedGram
 from mercer.gram.weighted import WeightedGram
 
@@ -11,8 +12,11 @@ __all__ = [
     "CenteredGram",
     "DenseGram",
     "GramOperator",
+    "LowRank",
     "MatrixOperator",
     "StreamedGram",
     "WeightedGram",
     "cross_matmat",
+    "nystrom",
+    "whiten",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
+from mercer.gram.low_rank import LowRank
 
 __all__ = ["GramOperator", "MatrixOperator"]
 
@@ -41,6 +42,10 @@ class GramOperator(ABC):
     @abstractmethod
     def to_dense(self) -> Array:
         """A fresh n × n array. The only place where one appears."""
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:  # noqa: ARG002
+        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
+        return None
 
     def trace(self) -> float:
         """The sum of the diagonal, in float64."""

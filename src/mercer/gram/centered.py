@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.gram.base import GramOperator
+from mercer.gram.low_rank import LowRank
 
 __all__ = ["CenteredGram"]
 
@@ -64,6 +65,10 @@ class CenteredGram(GramOperator):
 
     def trace(self) -> float:
         return self.base.trace() - float(self.direction @ self.mean_product)
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        low = self.base.low_rank(rank, rng)
+        return None if low is None else low.centered(self.direction)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()

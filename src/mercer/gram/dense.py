@@ -11,6 +11,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, n_threads, split_evenly, thread_map
 from mercer.gram.base import GramOperator
+from mercer.gram.low_rank import LowRank, nystrom
 from mercer.kernels import Kernel
 
 __all__ = ["DenseGram"]
@@ -25,6 +26,8 @@ class DenseGram(GramOperator):
     O(n² d) time to build, n²/2 numbers of memory. Use :class:`StreamedGram` where that is too much.
     """
 
+    kernel: Kernel
+    X: Any
     panels: list[Array]
     columns: list[slice]
     diag: Array
@@ -49,7 +52,7 @@ class DenseGram(GramOperator):
 
         # Long panels first, so that no thread is left with the longest one at the end.
         panels = thread_map(panel, columns[::-1])[::-1]
-        return cls(panels, columns, diag)
+        return cls(kernel, X, panels, columns, diag)
 
     @property
     def n(self) -> int:
@@ -75,6 +78,9 @@ class DenseGram(GramOperator):
 
     def diagonal(self) -> Array:
         return self.diag
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        return nystrom(self.kernel, self.X, rank, rng, self.dtype)
 
     def to_dense(self) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, n_threads, split_evenly, thread_map
 from mercer.gram.base import GramOperator
+from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.dense import sum_in_order
 from mercer.kernels import Kernel, Packed
 
@@ -23,11 +24,12 @@ TILE = {"d": 512, "f": 768}
 class StreamedGram(GramOperator):
     """Products with K in O(n² (d + b)) time and O(n (d + b)) memory.
 
-    ``tile_dtype`` may be float32 while sums stay in the dtype of the vectors: the products are then
-    right to about 1e-7 of the largest eigenvalue, at half the time.
+    ``tile_dtype`` may be float32 while sums are in float64: the products are then right to about 1e-7
+    of the largest eigenvalue, at half the time.
     """
 
     kernel: Kernel
+    X: Any
     packed: Packed
     diag: Array
     tile_dtype: np.dtype
@@ -35,17 +37,24 @@ class StreamedGram(GramOperator):
 
     @classmethod
     def from_rows(
-        cls, kernel: Kernel, X: Any, tile_dtype: Any = None, block: int | None = None
+        cls,
+        kernel: Kernel,
+        X: Any,
+        dtype: Any = np.float64,
+        tile_dtype: Any = None,
+        block: int | None = None,
     ) -> StreamedGram:
         """Pack the rows once; nothing of size n × n is made."""
-        tile_dtype = np.dtype(tile_dtype or getattr(X, "dtype", np.float64))
+        tile_dtype = np.dtype(tile_dtype or dtype)
         origin = kernel.origin(X)
-        diag = kernel.diag(X)
-        if not kernel.takes_objects and X.dtype != tile_dtype:
+        rows = X
+        if isinstance(X, np.ndarray) and X.dtype != tile_dtype:
             # Shift in full precision first: the rows then lose no more than their own rounding.
-            shifted = X if origin is None else X - origin
-            X, origin = shifted.astype(tile_dtype), None
-        return cls(kernel, kernel.pack(X, origin), diag, tile_dtype, block or TILE[tile_dtype.char])
+            rows = (X if origin is None else X - origin.astype(X.dtype)).astype(tile_dtype)
+            origin = None
+        diag = kernel.diag(X).astype(dtype)
+        packed = kernel.pack(rows, origin)
+        return cls(kernel, X, packed, diag, tile_dtype, block or TILE[tile_dtype.char])
 
     @property
     def n(self) -> int:
@@ -81,6 +90,9 @@ class StreamedGram(GramOperator):
 
     def diagonal(self) -> Array:
         return self.diag
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        return nystrom(self.kernel, self.X, rank, rng, self.tile_dtype)
 
     def to_dense(self) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.gram.base import GramOperator
+from mercer.gram.low_rank import LowRank
 
 __all__ = ["WeightedGram"]
 
@@ -37,6 +38,10 @@ class WeightedGram(GramOperator):
 
     def diagonal(self) -> Array:
         return self.root_weight**2 * self.base.diagonal()
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        low = self.base.low_rank(rank, rng)
+        return None if low is None else low.scaled(self.root_weight)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()

@@ -1,0 +1,168 @@
+"""Near-exact leading eigenpairs in a few passes: block Davidson preconditioned by landmarks.
+
+Davidson 1975; the correction with the projection is Olsen's (Chem. Phys. Lett. 169, 1990). The
+preconditioner is the Nyström approximation, whose shifted inverse has a closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._linalg import Array, orthonormalize
+from mercer._progress import announce
+from mercer.eigen.base import EigenSolver, Problem
+from mercer.eigen.dense import Dense
+from mercer.eigen.result import Spectrum, estimate_errors
+from mercer.gram import GramOperator, LowRank, StreamedGram
+
+__all__ = ["Davidson"]
+
+
+class Davidson(EigenSolver):
+    """Matrix-free: each pass streams over the kernel matrix once, with a block of vectors.
+
+    A landmark solution starts the search space and preconditions its growth; one to three passes
+    give a relative error of 1e-6 where a plain Krylov method needs six to nine, and Lanczos a hundred.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Largest estimated relative error of an eigenvalue. From 1e-6 on, tiles are computed in
+        float32 (with sums in float64); below that, in float64.
+    max_passes : int, default=30
+    n_landmarks : int, optional
+        Rank of the preconditioner; between 100 and 1,000 by the number of rows if not given.
+
+    Notes
+    -----
+    O(p n² (d + k)) time for p passes, O(n (d + r + k)) memory: no n × n array, ever. For more than
+    a few hundred components :class:`~mercer.solvers.Dense` is faster.
+    """
+
+    def __init__(
+        self, tol: float = 1e-6, *, max_passes: int = 30, n_landmarks: int | None = None
+    ) -> None:
+        self.tol = tol
+        self.max_passes = max_passes
+        self.n_landmarks = n_landmarks
+
+    def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
+        n = operator.n
+        block = min(n, 16 * -(-(k + 8) // 16))
+        if 4 * block >= n:  # the search space would soon be everything
+            return Dense().solve(operator, k, rng)
+        low = operator.low_rank(self._rank(n), rng)
+        preconditioner = None if low is None else _Preconditioner.of(low)
+        V = _start(preconditioner, n, block, rng)
+        W = operator.matmat(V)
+        for passes in range(1, self.max_passes + 1):
+            announce("davidson", passes)
+            ritz = _rayleigh_ritz(V, W, block)
+            errors = self._errors(ritz, k, operator.precision)
+            open_pairs = np.flatnonzero(errors > self.tol)
+            if not len(open_pairs) or passes == self.max_passes:
+                break
+            if V.shape[1] + block > max(6 * block, 200):  # thick restart
+                V, W = ritz.vectors, ritz.products
+            T = _corrections(preconditioner, ritz, open_pairs)
+            T = orthonormalize(T, against=V)
+            V, W = np.hstack([V, T]), np.hstack([W, operator.matmat(T)])
+        return Spectrum(
+            ritz.values[:k],
+            ritz.vectors[:, :k],
+            ritz.residuals[:k],
+            errors,
+            passes,
+            converged=not len(open_pairs),
+        )
+
+    def bind(self, problem: Problem) -> GramOperator:
+        mixed = self.tol >= 1e-6 or problem.dtype == np.float32
+        return StreamedGram.from_rows(
+            problem.kernel, problem.X, np.float64, np.float32 if mixed else np.float64
+        )
+
+    def estimate_bytes(self, problem: Problem, k: int) -> int:
+        n, tile = problem.n, 4 if self.tol >= 1e-6 else problem.dtype.itemsize
+        packed = 2 * n * (problem.d + 2) + n * self._rank(n)
+        return packed * tile + n * 8 * (k + 8) * 10
+
+    def _rank(self, n: int) -> int:
+        return min(n, self.n_landmarks or min(1000, max(100, n // 20)))
+
+    def _errors(self, ritz: _Ritz, k: int, precision: np.dtype) -> Array:
+        beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
+        errors = estimate_errors(ritz.values[:k], ritz.residuals[:k], beyond)
+        # Rounding of the entries moves the eigenvalues without showing in the residuals.
+        return np.maximum(errors, min(4 * float(np.finfo(precision).eps), self.tol))
+
+
+@dataclass(frozen=True)
+class _Ritz:
+    """Leading Ritz pairs of the search space, with the products A·vectors."""
+
+    values: Array
+    vectors: Array
+    products: Array
+    residual_vectors: Array
+
+    @property
+    def residuals(self) -> Array:
+        return np.linalg.norm(self.residual_vectors, axis=0)
+
+
+def _rayleigh_ritz(V: Array, W: Array, count: int) -> _Ritz:
+    H = V.T @ W
+    values, Y = np.linalg.eigh((H + H.T) / 2)
+    values, Y = values[::-1][:count], Y[:, ::-1][:, :count]
+    vectors, products = V @ Y, W @ Y
+    return _Ritz(values, vectors, products, products - vectors * values)
+
+
+@dataclass(frozen=True)
+class _Preconditioner:
+    """The shifted inverse ``(θ I - U diag(s) Uᵀ)⁻¹`` of a low-rank approximation."""
+
+    low: LowRank
+    s: Array
+    M: Array
+
+    @classmethod
+    def of(cls, low: LowRank) -> _Preconditioner:
+        return cls(low, *low.spectrum())
+
+    def leading(self, count: int) -> Array:
+        """The approximation's own leading eigenvectors."""
+        return self.low.expand(self.M[:, :count])
+
+    def apply(self, R: Array, theta: Array) -> Array:
+        """Column j of R through the inverse with shift θ_j: R/θ + U (1/(θ - s) - 1/θ) Uᵀ R."""
+        shifted = theta - self.s[:, None]
+        # Close to a pole the correction would be the Ritz vector itself and nothing else.
+        near = np.abs(shifted) < 1e-3 * theta
+        shifted = np.where(near, np.copysign(1e-3 * theta, shifted), shifted)
+        inner = (1 / shifted - 1 / theta) * (self.M.T @ self.low.contract(R))
+        return np.asarray(R / theta + self.low.expand(self.M @ inner))
+
+
+def _start(preconditioner: _Preconditioner | None, n: int, b: int, rng: np.random.Generator) -> Array:
+    if preconditioner is None:
+        return orthonormalize(rng.standard_normal((n, b)))
+    V = preconditioner.leading(b)
+    if V.shape[1] < b:
+        V = np.hstack([V, rng.standard_normal((n, b - V.shape[1]))])
+    return orthonormalize(V)
+
+
+def _corrections(preconditioner: _Preconditioner | None, ritz: _Ritz, pairs: Array) -> Array:
+    """Olsen's correction t = M⁻¹r - ε M⁻¹x, with ε such that t is orthogonal to x."""
+    R, X = ritz.residual_vectors[:, pairs], ritz.vectors[:, pairs]
+    if preconditioner is None:
+        return R
+    theta = ritz.values[pairs]
+    both = preconditioner.apply(np.hstack([R, X]), np.concatenate([theta, theta]))
+    MR, MX = both[:, : len(pairs)], both[:, len(pairs) :]
+    epsilon = np.einsum("ij,ij->j", X, MR) / np.einsum("ij,ij->j", X, MX)
+    return np.asarray(MR - epsilon * MX)

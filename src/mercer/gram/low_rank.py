@@ -1,0 +1,132 @@
+r"""The Gram matrix seen through landmarks: :math:`K \approx F F^\top` with ``F = k(X, Z) R``.
+
+Used as a start and as a preconditioner, never as the result, so that its accuracy only decides how
+many passes over the true matrix are needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from mercer._linalg import Array
+from mercer._parallel import blocks, thread_map
+from mercer.kernels import Kernel, cross_gram
+from mercer.landmarks import KMeans, RPCholesky, Uniform
+
+__all__ = ["LowRank", "nystrom", "whiten"]
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """``F = P D C R`` with C = k(X, Z) kept (n, r), and weights D and centring P only applied.
+
+    Attributes
+    ----------
+    cross : (n, r) kernel values C between rows and landmarks
+    basis : (r, r) R with ``Rᵀ K_ZZ R = I``
+    root_weight : the diagonal of D, or None for the identity
+    direction : the unit vector u of ``P = I - u uᵀ``, or None for the identity
+    """
+
+    cross: Array
+    basis: Array
+    root_weight: Array | None = None
+    direction: Array | None = None
+
+    def scaled(self, root_weight: Array) -> LowRank:
+        """The same with sample weights."""
+        return replace(self, root_weight=root_weight)
+
+    def centered(self, direction: Array) -> LowRank:
+        """The same with a direction projected out."""
+        return replace(self, direction=direction)
+
+    def spectrum(self) -> tuple[Array, Array]:
+        """Eigenvalues s (decreasing) of F Fᵀ, and M such that ``U = P D C M`` are its eigenvectors."""
+        square, linear = self._sums()
+        inner = self.basis.T @ (square - np.outer(linear, linear)) @ self.basis
+        s, Q = np.linalg.eigh(inner)
+        keep = s > 1e-10 * s[-1]
+        s, Q = s[keep][::-1], Q[:, keep][:, ::-1]
+        return s, self.basis @ (Q / np.sqrt(s))
+
+    def expand(self, Y: Array) -> Array:
+        """``P D C Y``, (n, b)."""
+        V = np.empty((len(self.cross), Y.shape[1]))
+        Y = Y.astype(self.cross.dtype)
+
+        def fill(rows: slice) -> None:
+            V[rows] = self.cross[rows] @ Y
+
+        thread_map(fill, blocks(len(V), 2048))
+        if self.root_weight is not None:
+            V *= self.root_weight[:, None]
+        if self.direction is not None:
+            V -= np.outer(self.direction, self.direction @ V)
+        return V
+
+    def contract(self, V: Array) -> Array:
+        """``Cᵀ D P V``, (r, b)."""
+        if self.direction is not None:
+            V = V - np.outer(self.direction, self.direction @ V)
+        if self.root_weight is not None:
+            V = V * self.root_weight[:, None]
+        V = V.astype(self.cross.dtype, copy=False)
+        parts = thread_map(
+            lambda rows: (self.cross[rows].T @ V[rows]).astype(np.float64), blocks(len(V), 8192)
+        )
+        return np.asarray(sum(parts))
+
+    def _sums(self) -> tuple[Array, Array]:
+        """``Cᵀ D² C`` and ``Cᵀ D u``, in float64 sums of blocks."""
+        D = self.root_weight
+
+        def block(rows: slice) -> Array:
+            C = self.cross[rows] if D is None else self.cross[rows] * D[rows, None]
+            return (C.T @ C).astype(np.float64)  # C.T @ C: BLAS computes one triangle only
+
+        square = np.asarray(sum(thread_map(block, blocks(len(self.cross), 8192))))
+        if self.direction is None:
+            return square, np.zeros(len(square))
+        u = self.direction if D is None else self.direction * D
+        return square, np.asarray(self.cross.T @ u.astype(self.cross.dtype), dtype=np.float64)
+
+
+def nystrom(
+    kernel: Kernel, X: Any, rank: int, rng: np.random.Generator, dtype: np.dtype
+) -> LowRank | None:
+    """Landmarks, their kernel values with all rows, and the whitening of their own Gram matrix."""
+    if kernel.is_pairwise:
+        return None  # there are no points to take landmarks from
+    # On few rows careful landmarks cost more than the pass that they save.
+    rule = Uniform() if len(X) < 4000 else KMeans(RPCholesky(), steps=1)
+    Z = rule.select(kernel, X, rank, rng)
+    origin = kernel.origin(X)
+    if isinstance(X, np.ndarray) and X.dtype != dtype and origin is not None:
+        X, Z, origin = X - origin.astype(X.dtype), Z - origin.astype(X.dtype), None
+    if isinstance(X, np.ndarray):
+        X, Z = X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
+    landmarks = kernel.pack(Z, origin)
+    cross = cross_gram(kernel, kernel.pack(X, origin), landmarks, dtype)
+    return LowRank(cross, whiten(cross_gram(kernel, landmarks, landmarks).astype(np.float64)))
+
+
+def whiten(K: Array) -> Array:
+    """R with ``Rᵀ K R = I`` for a positive definite K: the inverse transposed Cholesky factor.
+
+    Where K is numerically singular the directions without variance are left out (r' < r columns).
+    """
+    try:
+        L = np.linalg.cholesky(K)
+        pivots = np.diagonal(L)
+        if pivots.min() > 1e-5 * pivots.max():  # condition below about 1e10
+            return np.asarray(solve_triangular(L, np.eye(len(K)), lower=True).T)
+    except np.linalg.LinAlgError:
+        pass
+    s, Q = np.linalg.eigh(K)
+    keep = s > 1e-12 * s[-1]
+    return np.asarray(Q[:, keep] / np.sqrt(s[keep]))

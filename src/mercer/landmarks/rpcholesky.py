@@ -1,0 +1,90 @@
+"""Randomly pivoted Cholesky: landmarks where the kernel is least explained so far.
+
+Chen, Epperly, Tropp & Webber 2024 (Communications on Pure and Applied Mathematics); blocks with
+rejection sampling after Epperly, Tropp & Webber 2024 ("Embrace rejection").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from mercer._linalg import Array, square_sums
+from mercer.kernels import Kernel, cross_gram
+from mercer.landmarks.base import LandmarkRule, sample_rows, take
+
+__all__ = ["RPCholesky", "partial_cholesky"]
+
+
+class RPCholesky(LandmarkRule):
+    """Each landmark is drawn with probability proportional to what the others leave unexplained.
+
+    Finds small far-away groups that uniform sampling misses.
+
+    Parameters
+    ----------
+    oversample : int, default=5
+        Rows looked at per landmark: a uniform sample of ``oversample * m`` rows stands for all.
+
+    Notes
+    -----
+    O(s m (d + m)) time and O(s m) memory with s = ``oversample * m``.
+    """
+
+    def __init__(self, oversample: int = 5) -> None:
+        self.oversample = oversample
+
+    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
+        sample = sample_rows(X, self.oversample * m, rng)
+        pivots, _ = partial_cholesky(kernel, sample, m, rng)
+        return take(sample, np.sort(pivots))
+
+
+def partial_cholesky(
+    kernel: Kernel, X: Any, m: int, rng: np.random.Generator, block: int = 64
+) -> tuple[Array, Array]:
+    """Pivots and factor F (n, r ≤ m) with ``K ≈ F Fᵀ``, exact on the pivots' rows.
+
+    Stops early when what is left is rounding.
+    """
+    origin = kernel.origin(X)
+    packed = kernel.pack(X, origin)
+    n = len(packed)
+    left = kernel.diag(X).astype(np.float64)
+    rounding = 1e-13 * left.sum()
+    F = np.empty((n, min(m, n)))
+    pivots = np.empty(0, dtype=np.intp)
+    while len(pivots) < F.shape[1] and left.sum() > rounding:
+        r = len(pivots)
+        drawn = np.unique(rng.choice(n, min(block, F.shape[1] - r), p=left / left.sum()))
+        K = cross_gram(kernel, packed, kernel.pack(take(X, drawn), origin)).astype(np.float64)
+        K -= F[:, :r] @ F[drawn, :r].T
+        accepted, L = _accept(K[drawn], left[drawn], rng)
+        new = solve_triangular(L, K[:, accepted].T, lower=True).T
+        F[:, r : r + len(accepted)] = new
+        left = np.maximum(left - square_sums(new), 0)
+        pivots = np.append(pivots, drawn[accepted])
+        left[pivots] = 0
+    return pivots, F[:, : len(pivots)]
+
+
+def _accept(H: Array, bar: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Keep a drawn row with the probability that it would have been drawn after the earlier ones.
+
+    ``bar`` is the diagonal with which it was drawn; returns the rows kept and the Cholesky factor of
+    their block.
+    """
+    H = H.copy()
+    b = len(H)
+    L = np.zeros((b, b))
+    kept: list[int] = []
+    for i in range(b):
+        if H[i, i] <= max(rng.random() * bar[i], 1e-12 * bar[i]):
+            continue
+        L[i:, i] = H[i:, i] / np.sqrt(H[i, i])
+        H[i:, i:] -= np.outer(L[i:, i], L[i:, i])
+        kept.append(i)
+    return np.array(kept, dtype=np.intp), L[np.ix_(kept, kept)]
+

@@ -1,0 +1,43 @@
+"""Landmarks drawn at random, or given by the user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.exceptions import DataError
+from mercer.kernels import Kernel
+from mercer.landmarks.base import LandmarkRule, sample_rows
+
+__all__ = ["Given", "Uniform"]
+
+
+class Uniform(LandmarkRule):
+    """m rows at random, without replacement: the cheapest rule, blind to rare groups."""
+
+    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
+        return sample_rows(X, m, rng)
+
+
+class Given(LandmarkRule):
+    """The user's own points.
+
+    Parameters
+    ----------
+    points : (m, d) array
+    """
+
+    def __init__(self, points: Any) -> None:
+        self.points = points
+
+    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
+        if not hasattr(X, "dtype"):
+            return list(self.points)
+        points = np.asarray(self.points, dtype=X.dtype)
+        if points.ndim != 2 or points.shape[1] != X.shape[1] or not np.isfinite(points).all():
+            raise DataError(
+                f"landmarks of shape {points.shape} do not fit rows of {X.shape[1]} columns; "
+                "give finite points with the same columns."
+            )
+        return points
