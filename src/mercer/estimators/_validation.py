@@ -1,4 +1,9 @@
-"""The door: rows are checked once here, and are clean, two-dimensional and floating below."""
+"""The door: rows are checked once here, and are clean, two-dimensional and floating below.
+
+scikit-learn's ``validate_data`` does the counting and the conversion. What it would lose in silence
+(masks, units of time, imaginary parts, numbers written as text) is refused first, and what it
+says is put on one line that names the place and a remedy.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +30,9 @@ def check_rows(
     """
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
-    if isinstance(X, np.ma.MaskedArray):
-        raise DataError(
-            "masked arrays are not accepted, because the mask would be lost; "
-            "use X.filled(np.nan) with impute, or X.data to ignore the mask."
-        )
-    finite = "allow-nan" if allow_nan else True
+    _refuse_masked(X)
+    X = _as_table(X)
+    _refuse_lossy(X)
     try:
         return validate_data(
             estimator,
@@ -38,20 +40,27 @@ def check_rows(
             reset=reset,
             dtype=[np.float64, np.float32],
             ensure_min_samples=2 if reset else 1,
-            ensure_all_finite=finite,
+            ensure_all_finite="allow-nan" if allow_nan else True,
         )
-    except ValueError as error:
-        where = "" if allow_nan else describe_not_finite(X)
-        raise DataError(f"{error}{where}") from error
+    except (ValueError, OverflowError) as error:
+        raise DataError(_one_line(error, X, allow_nan)) from error
+    except TypeError as error:
+        raise TypeError(_one_line(error, X, allow_nan)) from error
 
 
 def check_weight(weight: Any, X: Any) -> Array | None:
-    """Non-negative sample weights in float64, or None."""
+    """Non-negative, finite sample weights in float64, or None."""
     if weight is None:
         return None
-    checked = np.asarray(
-        _check_sample_weight(weight, np.empty((len(X), 1)), dtype=np.float64, ensure_non_negative=True)
-    )
+    rows = np.empty((len(X), 1))
+    try:
+        checked = np.asarray(
+            _check_sample_weight(weight, rows, dtype=np.float64, ensure_non_negative=True)
+        )
+    except ValueError as error:
+        raise DataError(
+            f"sample_weight: {_flat(error)} Give one number of 0 or more for each of {len(X)} rows."
+        ) from error
     if not checked.any():
         raise DataError("all sample weights are zero; give at least two rows a positive weight.")
     return checked
@@ -59,10 +68,7 @@ def check_weight(weight: Any, X: Any) -> Array | None:
 
 def describe_not_finite(X: Any) -> str:
     """Where the first NaN or infinity is, as the end of a sentence; empty if there is none."""
-    try:
-        values = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return ""
+    values = _floats(X)
     bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2))
     if not len(bad):
         return ""
@@ -75,6 +81,112 @@ def describe_not_finite(X: Any) -> str:
     )
 
 
+def _refuse_masked(X: Any) -> None:
+    rows = X if isinstance(X, list | tuple) else [X]
+    if any(isinstance(row, np.ma.MaskedArray) for row in rows):
+        raise DataError(
+            "masked arrays are not accepted, because the mask would be lost; "
+            "use X.filled(np.nan) with impute, or X.data to ignore the mask."
+        )
+
+
+def _as_table(X: Any) -> Any:
+    """Lists as arrays, so that their kind of number can be seen; the rest as it is."""
+    if X is None:
+        raise DataError("X is None; give a two-dimensional array of numbers.")
+    if not isinstance(X, list | tuple):
+        return X
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise DataError(
+            f"the {len(X)} rows cannot form a table, they differ in length or shape; "
+            "give rows of equal length, or use FunctionKernel for objects."
+        ) from error
+
+
+def _refuse_lossy(X: Any) -> None:
+    """Refuse the kinds of entries that a conversion to float would change without a word."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is not None and hasattr(X, "columns"):
+        for name, dtype in zip(X.columns, dtypes, strict=True):
+            _refuse_kind(getattr(dtype, "kind", "f"), f"column {name!r} of dtype {dtype}")
+    elif isinstance(X, np.ndarray):
+        _refuse_kind(X.dtype.kind, f"an array of shape {X.shape} and dtype {X.dtype}")
+        if X.dtype.kind == "O" and any(isinstance(entry, str | bytes) for entry in X.flat):
+            _refuse_kind("U", f"an object array of shape {X.shape} that holds text")
+
+
+def _refuse_kind(kind: str, what: str) -> None:
+    if kind == "c":
+        raise DataError(
+            f"Complex data not supported: got {what}; give X.real and X.imag as columns of their own."
+        )
+    if kind in "mM":
+        raise DataError(
+            f"dates and times have no unit as numbers: got {what}; convert them first, "
+            "for example to days since the earliest."
+        )
+    if kind in "US":
+        raise DataError(
+            f"could not convert string to float: got {what}; encode text as numbers "
+            "(for example with OneHotEncoder), or use FunctionKernel for objects."
+        )
+
+
+def _one_line(error: Exception, X: Any, allow_nan: bool) -> str:
+    """What scikit-learn said, on one line, with the place, shape and dtype, and a remedy."""
+    text = _flat(error)
+    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
+    if text.startswith("Input X contains") and not allow_nan:
+        return text.partition(". ")[0].removesuffix(".") + "." + describe_not_finite(X)
+    if "Expected 2D array" in text:
+        return (
+            f"Expected 2D array, got shape {np.shape(X)} and dtype {np.asarray(X).dtype} instead. "
+            "Reshape your data: X.reshape(-1, 1) if it has one feature, "
+            "X.reshape(1, -1) if it is one sample."
+        )
+    for sign, remedy in _REMEDIES.items():
+        if sign in text:
+            return f"{text} {remedy}"
+    kind = "" if dtype is None else f" and dtype {dtype}"
+    described = "" if shape is None else f" (X has shape {shape}{kind})"
+    return f"{text}{described}; give a two-dimensional table of numbers."
+
+
+_REMEDIES = {
+    "Sparse data was passed": "It is never made dense in silence.",
+    "sample(s)": "Give more rows.",
+    "feature(s)": "Give at least one column.",
+    "features, but": "Give the columns that were there in fit.",
+    "feature names": "Give the columns that were there in fit, in the same order.",
+    "with dim": "Flatten each sample to one row: X.reshape(len(X), -1).",
+}
+
+
+def _flat(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _floats(X: Any) -> Array:
+    """Entries as float64 for a look at them, missing ones as NaN; empty if that is not possible."""
+    try:
+        if hasattr(X, "to_numpy") and hasattr(X, "columns"):
+            return np.column_stack([_column(X[name]) for name in X.columns])
+        if np.asarray(X).dtype.kind == "c":
+            return np.empty(0)
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
+
+
+def _column(column: Any) -> Array:
+    missing = np.asarray(column.isna() if hasattr(column, "isna") else column.is_null())
+    values = np.full(len(column), np.nan)
+    values[~missing] = np.asarray(column, dtype=object)[~missing].astype(np.float64)
+    return values
+
+
 def _is_numeric_table(X: Any) -> bool:
     return issparse(X) or (getattr(X, "ndim", 0) == 2 and np.asarray(X).dtype.kind in "fiub")
 
@@ -85,3 +197,5 @@ def _check_objects(X: Any) -> Sequence[Any]:
     if len(X) == 0:
         raise DataError("there are 0 rows; give at least 2.")
     return list(X)
+
+

@@ -106,31 +106,43 @@ class KernelPCA(SubspaceEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
-        rows, weight = self._fit(X, sample_weight)
-        if self.subspace_.support is not rows:
+        problem, on_these_rows = self._fit(X, sample_weight)
+        if not on_these_rows:
             return self.subspace_.scores(self._rows(X))
         # On the Gram matrix itself K v = λ v, so that z = √λ v / √w = λ B / w.
-        scale = self.eigenvalues_ if weight is None else self.eigenvalues_ / weight[:, None]
+        lam, w = self.eigenvalues_, problem.weight
+        scale = lam if w is None else lam / w[:, None]
         return np.asarray(self.subspace_.coef * scale, dtype=self.subspace_.coef.dtype)
 
-    def _fit(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+    def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
+        """Fit; the problem solved, and whether the support is the rows as they were given."""
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True)
         weight = check_weight(sample_weight, rows)
-        if weight is not None and not weight.all():
-            present = np.flatnonzero(weight)
-            rows, weight = _take(rows, present), weight[present]
+        present = np.arange(len(rows)) if weight is None else np.flatnonzero(weight)
+        if weight is not None and len(present) < len(rows):
+            rows, weight = _take(rows, present, kernel), weight[present]
         self.kernel_ = kernel.resolve(rows, weight)
         solver = as_solver(self.solver)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        problem = Problem(self.kernel_, rows, as_rule(self.n_components), rng, weight, self.center)
+        problem = Problem(
+            self.kernel_, rows, as_rule(self.n_components), self._rng(), weight, self.center
+        )
         problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, solver)))
-        self._keep(solver.fit(problem), problem)
-        return rows, weight
+        fit = solver.fit(problem)
+        self._keep(fit, problem)
+        support = _own(fit.subspace.support, X)
+        if kernel.is_pairwise:  # columns of the matrix as it was given
+            support = present[support]
+        self.subspace_ = replace(fit.subspace, support=support)
+        return problem, fit.subspace.support is rows and len(rows) == len(X)
+
+    def _rng(self) -> np.random.Generator:
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _keep(self, fit: Fit, problem: Problem) -> None:
         n = problem.n if problem.weight is None else problem.weight.sum()
-        self.subspace_ = fit.subspace
         self.eigenvalues_ = fit.eigenvalues
         self.explained_variance_ = fit.eigenvalues / n
         self.explained_variance_ratio_ = fit.eigenvalues / fit.trace
@@ -153,5 +165,14 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
     return spectra
 
 
-def _take(rows: Any, index: Array) -> Any:
+def _take(rows: Any, index: Array, kernel: Kernel) -> Any:
+    if kernel.is_pairwise:
+        return rows[np.ix_(index, index)]
     return rows[index] if isinstance(rows, np.ndarray) else [rows[i] for i in index]
+
+
+def _own(support: Any, X: Any) -> Any:
+    """The support points, safe from changes that the caller may make to X afterwards."""
+    if isinstance(support, np.ndarray) and support.flags.writeable:
+        return support.copy() if np.may_share_memory(support, np.asarray(X)) else support
+    return support
