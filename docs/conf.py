@@ -2,7 +2,11 @@
 
 import importlib
 import os
+import sys
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 # Examples are timed one after the other; one BLAS thread keeps their numbers repeatable.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -16,18 +20,23 @@ copyright = "2026, The mercer developers"
 version = release = mercer.__version__
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_templates", "auto_examples/*.ipynb", "auto_examples/*.py"]
+exclude_patterns = [
+    "_build",
+    "_extensions",
+    "_templates",
+    "auto_examples/*.ipynb",
+    "auto_examples/*.py",
+]
 templates_path = ["_templates"]
-nitpicky = False
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -57,7 +66,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "show_signature": False,
-    "min_reported_time": 1,
+    "write_computation_times": False,  # that page loads scripts from elsewhere
 }
 
 html_theme = "pydata_sphinx_theme"
