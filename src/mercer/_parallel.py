@@ -4,6 +4,7 @@ Small matrix products are slower with several BLAS threads than with one, and Nu
 GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import TypeVar
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blocks", "n_threads", "one_blas_thread", "split_evenly", "thread_map"]
+__all__ = ["blocks", "n_threads", "one_blas_thread", "ordered_map", "split_evenly", "thread_map"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,6 +39,27 @@ def thread_map(
             return list(pool.map(function, items))
         finally:
             # After an error or Ctrl-C the waiting items must not run to the end first.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def ordered_map(
+    function: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
+) -> Iterator[Result]:
+    """The results in order, one at a time, computed in threads only a little ahead of their use."""
+    workers = min(threads or n_threads(), len(items))
+    with one_blas_thread():
+        if workers <= 1:
+            yield from map(function, items)
+            return
+        pool = ThreadPoolExecutor(workers)
+        try:
+            ahead = deque(pool.submit(function, item) for item in items[: workers + 1])
+            for item in items[workers + 1 :]:
+                yield ahead.popleft().result()
+                ahead.append(pool.submit(function, item))
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -4,6 +4,7 @@ from mercer.eigen.base import EigenSolver, Problem, Solver
 from mercer.eigen.davidson import Davidson
 from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
+from mercer.eigen.landmarks import Landmarks
 from mercer.eigen.result import Fit, Report, Spectrum
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "EigenSolver",
     "Fit",
     "Lanczos",
+    "Landmarks",
     "Problem",
     "Report",
     "Solver",

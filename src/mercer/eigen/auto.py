@@ -4,25 +4,89 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from mercer._memory import available_bytes
 from mercer.eigen.base import Problem, Solver
+from mercer.eigen.davidson import Davidson
 from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
+from mercer.eigen.landmarks import Landmarks
 from mercer.eigen.result import Fit
+from mercer.subspace import All, Count
 
 __all__ = ["Auto"]
 
+#: With ``n_components=None`` on more rows than this, the leading components only.
+ALL_COMPONENTS_UP_TO = 3_000
+DEFAULT_COMPONENTS = 32
+
 
 class Auto(Solver):
-    """x."""
+    """Exact where that is quick, near-exact where it fits, landmarks beyond.
+
+    ====================  =======================  ==================================================
+    rows n                components k             solver
+    ====================  =======================  ==================================================
+    ≤ 500                 any                      :class:`Dense`, exact
+    ≤ 3,000               ≤ n/10                   :class:`Lanczos`, exact
+    ≤ 20,000              > n/10                   :class:`Dense`, exact
+    ≤ 150,000             ≤ n/10                   :class:`Davidson` to ``tol``
+    more, or not in       any                      :class:`Landmarks` (1,000, or 4 k if that is more)
+    memory
+    ====================  =======================  ==================================================
+
+    A solver whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
+    components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are in
+    ``report_``.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+        Relative error of the eigenvalues that is accepted from :class:`Davidson`.
+    memory : int, optional
+        Budget in bytes for the solver's own arrays; half of the free memory if not given.
+    """
+
+    def __init__(self, tol: float = 1e-6, *, memory: int | None = None) -> None:
+        self.tol = tol
+        self.memory = memory
 
     def fit(self, problem: Problem) -> Fit:
+        if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
+            problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
         solver, reason = self.choose(problem)
         fit = solver.fit(problem)
-        return replace(fit, report=replace(fit.report, reason=reason))
+        return replace(fit, report=replace(fit.report, reason=f"auto: {reason}"))
 
     def choose(self, problem: Problem) -> tuple[Solver, str]:
         """The solver for a problem, and why."""
-        k = problem.rule.guess(problem.rank_limit)
-        if problem.n <= 500 or k > problem.n / 10:
-            return Dense(), f"auto: {k} of {problem.n} components, LAPACK on the full matrix is fastest"
-        return Lanczos(), f"auto: {k} of {problem.n} components, exact by Lanczos"
+        n, k = problem.n, problem.rule.guess(problem.rank_limit)
+        size = f"{k} of {n} components"
+        if not isinstance(problem.X, np.ndarray | list):
+            return self._landmarks(k), f"{n} rows that are not in memory"
+        for solver, fitting, reason in self._ladder(n, k):
+            if not fitting:
+                continue
+            needed = solver.estimate_bytes(problem, k)
+            if needed <= self._budget():
+                return solver, f"{size}, {reason}"
+            size = f"{k} of {n} components, {type(solver).__name__} would take {needed >> 20} MB"
+        if problem.kernel.is_pairwise:
+            return Davidson(self.tol), f"{size}, a precomputed matrix"
+        return self._landmarks(k), f"{size}, landmarks in one pass"
+
+    def _ladder(self, n: int, k: int) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
+        """Solvers from exact to near-exact, whether they suit the size, and why."""
+        few = 10 * k <= n
+        return [
+            (Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"),
+            (Lanczos(), n <= 3_000 and few, "exact by Lanczos"),
+            (Davidson(self.tol), n <= 150_000 and few, f"near-exact to {self.tol:g} in few passes"),
+        ]
+
+    def _budget(self) -> int:
+        return available_bytes() // 2 if self.memory is None else self.memory
+
+    def _landmarks(self, k: int) -> Landmarks:
+        return Landmarks(max(1000, 4 * k))

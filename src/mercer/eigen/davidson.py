@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._linalg import Array, orthonormalize
+from mercer._linalg import Array, orthonormalize, rank_tolerance
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
@@ -96,7 +96,10 @@ class Davidson(EigenSolver):
         beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
         errors = estimate_errors(ritz.values[:k], ritz.residuals[:k], beyond)
         # Rounding of the entries moves the eigenvalues without showing in the residuals.
-        return np.maximum(errors, min(4 * float(np.finfo(precision).eps), self.tol))
+        errors = np.maximum(errors, min(4 * float(np.finfo(precision).eps), self.tol))
+        # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
+        beyond_rank = ritz.values[:k] < rank_tolerance(len(ritz.vectors), precision) * ritz.values[0]
+        return np.where(beyond_rank, np.minimum(errors, self.tol), errors)
 
 
 @dataclass(frozen=True)

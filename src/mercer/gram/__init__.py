@@ -4,6 +4,7 @@ from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram
 from mercer.gram.cross import cross_matmat
 from mercer.gram.dense import DenseGram
+from mercer.gram.feature_sums import FeatureSums, LandmarkFeatures, chunk_sums, sum_features
 from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.streamed import StreamedGram
 from mercer.gram.weighted import WeightedGram
@@ -11,12 +12,16 @@ from mercer.gram.weighted import WeightedGram
 __all__ = [
     "CenteredGram",
     "DenseGram",
+    "FeatureSums",
     "GramOperator",
+    "LandmarkFeatures",
     "LowRank",
     "MatrixOperator",
     "StreamedGram",
     "WeightedGram",
+    "chunk_sums",
     "cross_matmat",
     "nystrom",
+    "sum_features",
     "whiten",
 ]
