@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.subspace import Subspace
@@ -16,7 +17,9 @@ from mercer.subspace import Subspace
 __all__ = ["SubspaceEstimator"]
 
 
-class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
+    PreImageMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
     kernel: str | Kernel

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer._config import Config
-from mercer._linalg import Array
+from mercer._linalg import Array, square_sums
 from mercer.exceptions import KernelError
 from mercer.kernels import Kernel
 from mercer.subspace import Subspace
 
-__all__ = ["BoundPreImage", "PreImageSolver", "PreImages"]
+__all__ = ["BoundPreImage", "PreImageSolver", "PreImages", "require_vectors"]
 
 
 @dataclass(frozen=True)
@@ -23,48 +23,84 @@ class PreImages:
 
     Attributes
     ----------
-    points : (n, d) array, or n objects
+    points : (n, d) array, or n objects; training indices (n,) for a precomputed kernel
     converged : (n,) bool
+        True where the method reached what it looks for; never by way of an iteration limit.
     iterations : (n,) int
-    objective : (n,) squared feature-space distance ``|phi(z) - P phi(x)|²`` at the point
-    status : (n,) str, what happened, e.g. "converged", "restarted", "iteration limit"
+        Evaluations of the kernel row k(z, S); 0 for methods that do not iterate.
+    status : (n,) str
+        What happened: ``"converged"``, ``"restarted"`` (and then converged), ``"stopped early"``,
+        ``"iteration limit"``, ``"failed"``.
+    objective : (n,) array or None
+        Squared feature-space distance ``|phi(z) - P phi(x)|²`` at the point, once measured.
     """
 
     points: Any
     converged: Array
     iterations: Array
-    objective: Array
     status: Array
+    objective: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.converged)
+
+    @classmethod
+    def direct(cls, points: Any) -> PreImages:
+        """For methods that compute their answer without iterating."""
+        n = len(points)
+        return cls(points, np.ones(n, bool), np.zeros(n, int), np.full(n, "converged"))
+
+    def measured(self, subspace: Subspace, Z: Array) -> PreImages:
+        """The same with its objective: ``|z(p) - z|²`` inside the subspace plus the residual of p.
+
+        Costs one pass over k(points, S). NaN for a precomputed kernel, which is known only between
+        training points.
+        """
+        if subspace.kernel.is_pairwise:
+            return replace(self, objective=np.full(len(self), np.nan))
+        scores, residual = subspace.scores_and_residual(self.points)
+        return replace(self, objective=square_sums(scores - Z) + residual)
 
 
 class BoundPreImage(ABC):
     """A solver that has seen the subspace, ready for queries."""
 
     @abstractmethod
-    def solve(self, Z: Array, start: Any = None) -> PreImages:
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         """Pre-images of ``mu + sum_k z_k w_k``, one for each row of Z.
 
         Parameters
         ----------
         Z : (n, q) scores
         start : (n, d), optional
-            The points whose projections these are, where they are known (denoising).
+            The points whose projections these are, where they are known (denoising). Methods that
+            see only the scores ignore them.
         """
 
 
 class PreImageSolver(Config, ABC):
-    """A strategy; :attr:`requires` names the kind of kernel that it needs."""
+    """A strategy; :attr:`requires` names the kinds of kernel that it can work with."""
 
-    requires: ClassVar[type[Kernel]] = Kernel
+    requires: ClassVar[tuple[type[Kernel], ...]] = (Kernel,)
 
     @abstractmethod
-    def init(self, subspace: Subspace, rng: np.random.Generator) -> BoundPreImage:
+    def init(self, subspace: Subspace) -> BoundPreImage:
         """Look at the subspace once; what this costs is not paid again per query."""
 
     def check_kernel(self, kernel: Kernel) -> None:
         """Raise for a kernel that the strategy cannot work with."""
         if not isinstance(kernel, self.requires):
+            needed = " or ".join(kind.__name__ for kind in self.requires)
             raise KernelError(
-                f"{type(self).__name__} needs a {self.requires.__name__}, not {kernel!r}; "
-                "use preimage='auto'."
+                f"{type(self).__name__} needs a {needed}, not {kernel!r}; use preimage='auto', "
+                "or 'gradient' for a kernel with a gradient, or 'nearest' for any kernel."
             )
+
+
+def require_vectors(solver: PreImageSolver, subspace: Subspace) -> None:
+    """Raise where input space has no coordinates: objects, or a precomputed matrix."""
+    if subspace.kernel.is_pairwise or getattr(subspace.support, "ndim", 0) != 2:
+        raise KernelError(
+            f"{type(solver).__name__} needs points with coordinates, and {subspace.kernel!r} was "
+            "fitted without; use preimage='nearest', which returns training examples."
+        )

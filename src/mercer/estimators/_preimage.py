@@ -1,0 +1,194 @@
+"""Back to input space: denoising, reconstruction and what they say about a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._linalg import Array, square_sums
+from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
+from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
+from mercer.preimage.nearest import Nearest
+from mercer.preimage.noise import match_noise as match_rows
+from mercer.subspace import Subspace
+
+__all__ = ["PreImageMixin"]
+
+
+class PreImageMixin:
+    """The way from feature space back to input space, for every estimator with a Subspace."""
+
+    preimage: str | PreImageSolver
+    subspace_: Subspace
+
+    def denoise(self, X: Any, *, match_noise: bool = False) -> Any:
+        """Project the rows onto the components and return to input space, starting at the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame, or a list of objects for kernels of objects
+        match_noise : bool, default=False
+            For a model fitted to clean rows and queries that are noisier: scale the kernel row k(x, ·)
+            so that its largest entry is what a training point sees among its neighbours. Noise shrinks
+            the whole row, and centring would then pull the projection to the mean.
+
+        Returns
+        -------
+        (n, d) array; a list of training objects; or training indices for a precomputed kernel
+
+        See Also
+        --------
+        preimages : the same with a report for each point.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> X = load_digits().data / 16
+        >>> noisy = X[:50] + np.random.default_rng(0).normal(scale=0.3, size=(50, 64))
+        >>> clean = KernelPCA(64).fit(X[50:]).denoise(noisy)
+        >>> bool(((clean - X[:50]) ** 2).mean() < 0.5 * ((noisy - X[:50]) ** 2).mean())
+        True
+        """
+        rows, Z = self._project(X, match_noise)
+        return self._solve(Z, rows).points
+
+    def preimages(self, X: Any, *, match_noise: bool = False, report: bool = True) -> PreImages:
+        """As :meth:`denoise`, with what happened to each point.
+
+        Parameters
+        ----------
+        X, match_noise
+            See :meth:`denoise`.
+        report : bool, default=True
+            Also measure the objective, which costs one more pass.
+
+        Returns
+        -------
+        PreImages
+            ``points, converged, iterations, status, objective``.
+        """
+        rows, Z = self._project(X, match_noise)
+        found = self._bind().solve(Z, rows)
+        return found.measured(self.subspace_, Z) if report else found
+
+    def inverse_transform(self, Z: Any) -> Any:
+        """Points whose scores are near Z: reconstruction, without access to the original points.
+
+        Parameters
+        ----------
+        Z : (n, q) scores
+
+        Returns
+        -------
+        As for :meth:`denoise`, which is better wherever the points themselves are known.
+        """
+        check_is_fitted(self, "subspace_")
+        return self._solve(self._check_scores(Z)).points
+
+    def reconstruct(self, X: Any) -> Any:
+        """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
+        return self._solve(self._project(X, False)[1]).points
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Minus the mean squared distance between the rows and their reconstructions.
+
+        Measured in input space, so that different kernels and widths compare; on held-out rows more
+        is better. To choose a model for denoising use :class:`mercer.selection.DenoisingScore`, which
+        adds noise first.
+        """
+        rows, Z = self._project(X, False)
+        if getattr(rows, "ndim", 0) != 2 or self.subspace_.kernel.is_pairwise:
+            raise KernelError(
+                f"{self.subspace_.kernel!r} has no input space in which to measure an error; "
+                "score reconstruction_error(X) instead."
+            )
+        return -float(square_sums(self._solve(Z).points - rows).mean(dtype=np.float64))
+
+    def component_preimages(self) -> Array:
+        """Pre-images of the directions ±w_k themselves (Mika et al. 1999, Figure 2).
+
+        Returns
+        -------
+        (2, q, d) array
+            ``[0]`` for +w_k and ``[1]`` for -w_k: what the model takes for the two ends of each
+            component, e.g. images that can be looked at.
+        """
+        check_is_fitted(self, "subspace_")
+        q = self.subspace_.n_components
+        # A direction has no mean: the expansion is B_k alone.
+        zero = np.zeros_like(self.subspace_.mean), np.zeros_like(self.subspace_.offset)
+        directions = replace(self.subspace_, mean=zero[0], offset=zero[1], mean_square=0.0)
+        Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(self.subspace_.coef.dtype)
+        start = Nearest().init(directions).solve(Z).points
+        found = as_preimage(self.preimage).init(directions).solve(Z, start).points
+        return np.asarray(found).reshape(2, q, -1)
+
+    def component_images(self) -> Array:
+        """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
+
+        Returns
+        -------
+        (q, d) array
+            For the linear kernel these are the principal axes.
+        """
+        check_is_fitted(self, "subspace_")
+        support = self.subspace_.support
+        if getattr(support, "ndim", 0) != 2:
+            raise KernelError(
+                f"{self.subspace_.kernel!r} has no canonical basis; use a kernel of vectors."
+            )
+        basis = np.eye(support.shape[1], dtype=self.subspace_.coef.dtype)
+        return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
+
+    def _project(self, X: Any, match_noise: bool) -> tuple[Any, Array]:
+        rows = self._rows(X)  # type: ignore[attr-defined]
+        Z = self.subspace_.scores(rows)
+        return rows, match_rows(self.subspace_, rows, Z) if match_noise else Z
+
+    def _solve(self, Z: Array, rows: Any = None) -> PreImages:
+        found = self._bind().solve(Z, rows)
+        # Points stopped on purpose are not news.
+        missed = ~found.converged & (found.status != "stopped early")
+        if missed.any():
+            warn(
+                f"{missed.sum()} of {len(Z)} pre-images did not converge; see preimages(X).status, "
+                "raise max_iter of the pre-image solver, or use another kernel width.",
+                ConvergenceWarning,
+            )
+        return found
+
+    def _bind(self) -> BoundPreImage:
+        """The solver bound to the model, kept until either of them changes."""
+        solver = as_preimage(self.preimage)
+        key = (type(solver), repr(sorted(solver.get_params().items())))
+        kept = self.__dict__.get("_bound_preimage")
+        if kept is None or kept[0] is not self.subspace_ or kept[1] != key:
+            kept = (self.subspace_, key, solver.init(self.subspace_))
+            self._bound_preimage = kept
+        bound: BoundPreImage = kept[2]
+        return bound
+
+    def _check_scores(self, Z: Any) -> Array:
+        try:
+            Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
+        except ValueError as error:
+            raise DataError(f"{error} Give finite scores, as transform returns.") from error
+        q = self.subspace_.n_components
+        if Z.shape[1] != q:
+            raise DataError(
+                f"Z has {Z.shape[1]} columns, but the model has {q} components; "
+                "give scores of this model, as transform returns."
+            )
+        return np.asarray(Z, dtype=self.subspace_.coef.dtype)
+
+    def __getstate__(self) -> Any:
+        # The bound solver can be made again; it would double the size of a pickle.
+        state = dict(super().__getstate__())  # type: ignore[misc]
+        state.pop("_bound_preimage", None)
+        return state

@@ -1,0 +1,113 @@
+"""One application of Mika's map to a batch of points: product → profile → product, tile by tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._parallel import blocks
+from mercer.kernels import RadialKernel
+from mercer.subspace import Subspace
+
+__all__ = ["Images", "Sweep"]
+
+TILE = 512
+
+
+@dataclass(frozen=True)
+class Images:
+    """What one sweep tells about a batch of b points.
+
+    Attributes
+    ----------
+    pull : (b, d) array
+        ``sum_i delta_i s_i`` in shifted coordinates.
+    weight : (b,) array
+        ``sum_i delta_i``: the denominator of eq. (10).
+    size : (b,) array
+        ``sum_i |delta_i|``: how much cancelled in the denominator.
+    value : (b,) array
+        ``sum_i gamma_i k(z, s_i)``, which eq. (10) raises.
+    """
+
+    pull: Array
+    weight: Array
+    size: Array
+    value: Array
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Mika's map for one subspace, in coordinates shifted by the subspace's origin.
+
+    There the data are near zero, so that a large offset of the data costs no digits.
+    """
+
+    subspace: Subspace
+    kernel: RadialKernel
+
+    @cached_property
+    def origin(self) -> Array:
+        """The mean of the support points."""
+        return np.asarray(self.subspace.origin)
+
+    @cached_property
+    def support(self) -> Array:
+        """Shifted support points with a column of ones: one product gives pull and weight."""
+        S = self.to_shifted(self.subspace.support)
+        return np.column_stack([S, np.ones(len(S), dtype=S.dtype)])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The precision of the model."""
+        return self.subspace.coef.dtype
+
+    @cached_property
+    def scale(self) -> float:
+        """The length that steps are measured by: the kernel's, or the data's radius if smaller."""
+        S = self.support[:, :-1]
+        radius = float(np.sqrt(np.einsum("ij,ij->", S, S, dtype=np.float64) / len(S)))
+        return min(self.kernel.length, radius) or 1.0
+
+    @cached_property
+    def box(self) -> tuple[Array, Array]:
+        """Corners of the data's box, widened by its diagonal."""
+        S = self.support[:, :-1]
+        low, high = S.min(axis=0), S.max(axis=0)
+        diagonal = np.linalg.norm(high - low)
+        return low - diagonal, high + diagonal
+
+    def to_shifted(self, X: Array) -> Array:
+        """Input coordinates → shifted ones, subtracted in the rows' own precision."""
+        return np.asarray(X - self.origin.astype(X.dtype), dtype=self.dtype)
+
+    def to_input(self, Y: Array) -> Array:
+        """Shifted coordinates → input coordinates."""
+        return np.asarray(Y + self.origin, dtype=self.dtype)
+
+    def __call__(self, Y: Array, G: Array) -> Images:
+        """Evaluate at the shifted points Y, which have the expansions in the rows of G.
+
+        O(b m d) time; O(b · tile) memory.
+        """
+        b, d = Y.shape
+        A, S = self.kernel.pack(Y), self.subspace.packed_support
+        total = np.zeros((b, d + 1), dtype=self.dtype)
+        size, value = np.zeros(b, dtype=self.dtype), np.zeros(b, dtype=self.dtype)
+        buffer = np.empty(b * TILE, dtype=self.dtype)
+        same = False
+        for columns in blocks(self.subspace.n_support, TILE):
+            tile = buffer[: b * (columns.stop - columns.start)].reshape(b, -1)
+            gamma = G[:, columns]
+            k, slope = self.kernel.profile_and_slope(self.kernel.arguments(A, S[columns], tile))
+            same = k is slope
+            if not same:
+                value += np.einsum("ij,ij->i", gamma, k)
+            slope *= gamma  # delta_i = gamma_i k'(|z - s_i|²), Mika eq. (9)
+            total += slope @ self.support[columns]
+            size += np.abs(slope, out=slope).sum(axis=1)
+        weight = total[:, -1]
+        return Images(total[:, :-1], weight, size, weight if same else value)

@@ -1,0 +1,108 @@
+"""The support point nearest to the projection: works for any kernel and any objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer._parallel import blocks, thread_map
+from mercer.exceptions import KernelError
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.subspace import Subspace
+
+__all__ = ["Nearest", "SupportScores"]
+
+ROWS = 512
+
+
+class Nearest(PreImageSolver):
+    """The training example whose image lies nearest to the projection in feature space.
+
+    Always a real example: strings, graphs and curves included. With a precomputed kernel the answer
+    is the *index* of the training row, since there is nothing else that could be returned, and
+    distances are those inside the subspace.
+
+    Notes
+    -----
+    One pass over the support's own kernel matrix, O(m² (d + q)); then O(m q) per point.
+
+    Examples
+    --------
+    >>> from mercer import KernelPCA
+    >>> from mercer.kernels import FunctionKernel
+    >>> shared = FunctionKernel(lambda a, b: len(set(a) & set(b)))
+    >>> model = KernelPCA(1, kernel=shared).fit(["abc", "abd", "xyz", "xyw"])
+    >>> model.denoise(["xyv"])
+    ['xyz']
+    """
+
+    def init(self, subspace: Subspace) -> BoundPreImage:
+        return _BoundNearest(SupportScores(subspace))
+
+
+@dataclass(frozen=True)
+class _BoundNearest(BoundPreImage):
+    support: SupportScores
+
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
+        return PreImages.direct(self.support.take(self.support.nearest(Z, 1)[:, 0]))
+
+
+@dataclass(frozen=True)
+class SupportScores:
+    """Where the support points themselves lie: their scores, and how far off the subspace they are."""
+
+    subspace: Subspace
+
+    @cached_property
+    def scores_and_residual(self) -> tuple[Array, Array]:
+        """(m, q) scores and (m,) squared distances from the subspace; O(m² (d + q)) time, once."""
+        if self.subspace.kernel.is_pairwise:
+            return _scores_of_columns(self.subspace), np.zeros(self.subspace.n_support)
+        return self.subspace.scores_and_residual(self.subspace.support)
+
+    def squared_distances(self, Z: Array) -> Array:
+        """(n, m) squared distances in feature space from the points ``mu + W z`` to the support."""
+        scores, residual = self.scores_and_residual
+        across = square_sums(Z)[:, None] - 2 * (Z @ scores.T) + square_sums(scores)
+        return np.asarray(np.maximum(across, 0) + residual)
+
+    def nearest(self, Z: Array, count: int) -> Array:
+        """(n, count) support points nearest in feature space, the nearest first."""
+        count = min(count, self.subspace.n_support)
+        found = np.empty((len(Z), count), dtype=np.intp)
+
+        def look(rows: slice) -> None:
+            r2 = self.squared_distances(Z[rows])
+            some = np.argpartition(r2, count - 1, axis=1)[:, :count]
+            order = np.take_along_axis(r2, some, axis=1).argsort(axis=1, kind="stable")
+            found[rows] = np.take_along_axis(some, order, axis=1)
+
+        thread_map(look, blocks(len(Z), ROWS))
+        return found
+
+    def take(self, index: Array) -> Array | list[object]:
+        """Support points by number: rows of an array, or a list of objects."""
+        support = self.subspace.support
+        return support[index] if isinstance(support, np.ndarray) else [support[i] for i in index]
+
+
+def _scores_of_columns(subspace: Subspace) -> Array:
+    """Scores of the training rows of a precomputed kernel, whose matrix the model does not keep.
+
+    For exact kernel PCA ``K B = B Λ`` up to weights and the mean, so that ``z_ik ∝ B_ik / w_i`` with
+    the weights w = c of the mean; ``Bᵀ K B = I`` fixes the factor.
+    """
+    B, c = subspace.coef, subspace.mean
+    w = c if c.any() else np.ones_like(c)
+    gram = B.T @ (B / w[:, None])
+    factor = np.diagonal(gram)
+    if np.abs(gram - np.diag(factor)).max() > 1e-3 * factor.max():
+        raise KernelError(
+            "the training scores of this model cannot be recovered from a precomputed kernel; "
+            "use a kernel object or FunctionKernel."
+        )
+    return np.asarray(B / w[:, None] / factor)
