@@ -1,0 +1,22 @@
+"""Contract checks for those who write a kernel, an operator, a solver or a pre-image of their own.
+
+Each check is a plain function that raises ``AssertionError`` with the numbers that it saw;
+``check_kernel``, ``check_operator``, ``check_eigensolver`` and ``check_preimage`` run all that
+belong to a role. They need no test framework, and mercer's own implementations pass them in its tests.
+"""
+
+from mercer.testing.eigensolvers import check_eigensolver, lapack_ratio, prescribed_spectra
+from mercer.testing.kernels import check_kernel
+from mercer.testing.operators import check_block_sizes, check_memory, check_operator
+from mercer.testing.preimages import check_preimage
+
+__all__ = [
+    "check_block_sizes",
+    "check_eigensolver",
+    "check_kernel",
+    "check_memory",
+    "check_operator",
+    "check_preimage",
+    "lapack_ratio",
+    "prescribed_spectra",
+]

@@ -1,0 +1,180 @@
+"""What a kernel promises: symmetry, definiteness, diagonal, gradient and parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer._linalg import Array
+from mercer.exceptions import KernelError
+from mercer.kernels import Kernel, cross_gram
+from mercer.testing._assert import assert_close
+
+__all__ = [
+    "check_diagonal",
+    "check_float32",
+    "check_gradient",
+    "check_kernel",
+    "check_parameters",
+    "check_positive_definite",
+    "check_resolve",
+    "check_slices",
+    "check_symmetry",
+]
+
+
+def check_kernel(kernel: Kernel, X: Any = None) -> None:
+    """Run every check of this module on a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : (n, d) array or n objects, optional
+        At least 8 different points for which the kernel is meant; by default 12 points with
+        positive entries. Kernels of objects, and precomputed ones, need it.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian, Polynomial
+    >>> from mercer.testing import check_kernel
+    >>> check_kernel(0.7 * Gaussian(sigma=2) + Polynomial(3))
+    """
+    X = default_points() if X is None else X
+    check_parameters(kernel)
+    check_resolve(kernel, X)
+    check_symmetry(kernel, X)
+    check_diagonal(kernel, X)
+    check_slices(kernel, X)
+    if kernel.is_mercer:
+        check_positive_definite(kernel, X)
+    if not kernel.takes_objects:
+        check_float32(kernel, X)
+        if not kernel.is_pairwise:
+            check_gradient(kernel, X)
+
+
+def default_points() -> Array:
+    """Twelve points in three dimensions; positive entries, so that histograms are served too."""
+    return np.random.default_rng(7).uniform(0.1, 1.0, (12, 3))
+
+
+def check_symmetry(kernel: Kernel, X: Any) -> None:
+    """``k(x, y) = k(y, x)``, also between two sets of different size."""
+    first, second = (X, X) if kernel.is_pairwise else (X[:5], X[5:])
+    forward = _gram(kernel, X, first, second)
+    backward = _gram(kernel, X, second, first)
+    assert_close(f"{kernel!r}: k(x, y) against k(y, x)", forward, backward.T, 1e-12)
+
+
+def check_diagonal(kernel: Kernel, X: Any) -> None:
+    """``diag(X)`` is the diagonal of the matrix."""
+    K = _gram(kernel, X, X, X)
+    assert_close(f"{kernel!r}: diag", kernel.resolve(X).diag(X), np.diagonal(K), 1e-7)
+
+
+def check_positive_definite(kernel: Kernel, X: Any) -> None:
+    """No eigenvalue of the matrix lies below zero by more than rounding, if ``is_mercer``."""
+    K = _gram(kernel, X, X, X)
+    values = np.linalg.eigvalsh((K + K.T) / 2)
+    allowed = 16 * len(K) * np.finfo(np.float64).eps * values[-1]
+    if values[0] < -allowed:
+        raise AssertionError(
+            f"{kernel!r} says is_mercer, but its matrix has the eigenvalue {values[0]:.3g} "
+            f"beside a largest one of {values[-1]:.3g}"
+        )
+
+
+def check_slices(kernel: Kernel, X: Any) -> None:
+    """Packed rows may be cut into blocks: the tiles are those of the whole matrix."""
+    resolved = kernel.resolve(X)
+    packed = resolved.pack(X, resolved.origin(X))
+    n = len(packed)
+    if n != len(X):
+        raise AssertionError(f"{kernel!r}: {len(X)} rows were packed as {n}")
+    whole = cross_gram(resolved, packed, packed, np.float64)
+    for rows, columns in ((slice(0, n // 3), slice(n // 2, n)), (slice(n // 3, n), slice(1, 2))):
+        part = cross_gram(resolved, packed[rows], packed[columns], np.float64)
+        assert_close(f"{kernel!r}: tile [{rows}, {columns}]", part, whole[rows, columns], 1e-12)
+
+
+def check_float32(kernel: Kernel, X: Any) -> None:
+    """Rows in float32 fill a float32 tile, right to that precision."""
+    resolved = kernel.resolve(X)
+    single = np.asarray(X, dtype=np.float32)
+    packed = resolved.pack(single, resolved.origin(single))
+    tile = cross_gram(resolved, packed, packed, np.float32)
+    # Operators take the diagonal from diag: a kink at distance zero magnifies rounding there.
+    np.fill_diagonal(tile, resolved.diag(single))
+    assert_close(f"{kernel!r} in float32", tile, _gram(kernel, X, X, X), 2e-5)
+    for what, dtype in (("diag", resolved.diag(single).dtype), ("matrix", resolved(single).dtype)):
+        if dtype != np.float32:
+            raise AssertionError(f"{kernel!r}: the {what} of float32 rows is {dtype}")
+
+
+def check_gradient(kernel: Kernel, X: Any) -> None:
+    """``gradient`` and ``diag_gradient`` are what central differences give.
+
+    A kernel without gradient says so by :class:`~mercer.exceptions.KernelError`, and passes.
+    """
+    resolved = kernel.resolve(X)
+    # Points beside the support, because some kernels have a kink where two points meet.
+    Z, S = np.asarray(X[:4]) + 0.0173, np.asarray(X[4:])
+    G = np.random.default_rng(3).standard_normal((len(Z), len(S)))
+    try:
+        found, diag_found = resolved.gradient(Z, S, G), resolved.diag_gradient(Z)
+    except KernelError:
+        return
+    step = 1e-5 * float(np.abs(Z).max())
+    wanted, diag_wanted = np.empty_like(Z), np.empty_like(Z)
+    for a in range(Z.shape[1]):
+        e = np.zeros(Z.shape[1])
+        e[a] = step
+        up, down = _gram(resolved, X, Z + e, S), _gram(resolved, X, Z - e, S)
+        wanted[:, a] = (G * (up - down)).sum(axis=1) / (2 * step)
+        diag_wanted[:, a] = (resolved.diag(Z + e) - resolved.diag(Z - e)) / (2 * step)
+    size = max(1e-3, float(np.abs(wanted).max()))
+    assert_close(f"{kernel!r}: gradient", found, wanted, 1e-5, size)
+    size = max(1e-3, float(np.abs(diag_wanted).max()))
+    assert_close(f"{kernel!r}: diag_gradient", diag_found, diag_wanted, 1e-5, size)
+
+
+def check_resolve(kernel: Kernel, X: Any) -> None:
+    """A resolved kernel is a new object or the same one, and resolving it again changes nothing."""
+    before = _numbers(kernel)
+    once = kernel.resolve(X)
+    if _numbers(kernel) != before:
+        raise AssertionError(f"resolve changed the kernel itself: {before} became {kernel!r}")
+    fewer = X if kernel.is_pairwise else X[:6]
+    for rows in (X, fewer):
+        again = once.resolve(rows)
+        if _numbers(again) != _numbers(once):
+            raise AssertionError(f"resolve is not idempotent: {once!r} became {again!r}")
+
+
+def check_parameters(kernel: Kernel) -> None:
+    """``get_params``, ``set_params`` and ``clone`` make the same kernel again."""
+    made = {
+        "clone": clone(kernel),
+        "the constructor": type(kernel)(**kernel.get_params(deep=False)),
+        "set_params": clone(kernel).set_params(**kernel.get_params(deep=False)),
+    }
+    for how, other in made.items():
+        if _numbers(other) != _numbers(kernel):
+            raise AssertionError(f"{how} turned {kernel!r} into {other!r}")
+
+
+def _gram(kernel: Kernel, X: Any, A: Any, B: Any) -> Array:
+    """k(A, B) in float64, by the kernel that X resolves."""
+    resolved = kernel.resolve(X)
+    origin = resolved.origin(B)
+    return cross_gram(resolved, resolved.pack(A, origin), resolved.pack(B, origin), np.float64)
+
+
+def _numbers(kernel: Kernel) -> dict[str, Any]:
+    """All parameters, nested kernels by their class."""
+    return {
+        name: type(value) if isinstance(value, Kernel) else value
+        for name, value in kernel.get_params().items()
+    }
