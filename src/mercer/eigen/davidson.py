@@ -98,7 +98,9 @@ class Davidson(EigenSolver):
         # Rounding of the entries moves the eigenvalues without showing in the residuals.
         errors = np.maximum(errors, min(4 * float(np.finfo(precision).eps), self.tol))
         # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
-        beyond_rank = ritz.values[:k] < rank_tolerance(len(ritz.vectors), precision) * ritz.values[0]
+        beyond_rank = (
+            ritz.values[:k] < rank_tolerance(len(ritz.vectors), precision) * ritz.values[0]
+        )
         return np.where(beyond_rank, np.minimum(errors, self.tol), errors)
 
 
@@ -150,7 +152,9 @@ class _Preconditioner:
         return np.asarray(R / theta + self.low.expand(self.M @ inner))
 
 
-def _start(preconditioner: _Preconditioner | None, n: int, b: int, rng: np.random.Generator) -> Array:
+def _start(
+    preconditioner: _Preconditioner | None, n: int, b: int, rng: np.random.Generator
+) -> Array:
     if preconditioner is None:
         return orthonormalize(rng.standard_normal((n, b)))
     V = preconditioner.leading(b)

@@ -34,8 +34,8 @@ class Lanczos(EigenSolver):
 
     Notes
     -----
-    About 2 k + 60 products for k components. :class:`~mercer.solvers.Davidson` needs far fewer passes
-    and is faster from a few thousand rows on.
+    About 2 k + 60 products for k components. :class:`~mercer.solvers.Davidson` needs far fewer
+    passes and is faster from a few thousand rows on.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Lanczos(EigenSolver):
     def _arpack(
         self, operator: GramOperator, k: int, rng: np.random.Generator, outside: Array | None
     ) -> _Pairs:
-        """k leading pairs, optionally of the operator with some eigenvectors projected out."""
+        """The k leading pairs, optionally of the operator with some eigenvectors projected out."""
         n, steps = operator.n, 0
 
         def product(v: Array) -> Array:
@@ -111,11 +111,13 @@ class _Pairs(NamedTuple):
 _BLOCK, _ROUNDS = 8, 4
 
 
-def _missed_copies(operator: GramOperator, values: Array, V: Array, rng: np.random.Generator) -> int:
+def _missed_copies(
+    operator: GramOperator, values: Array, V: Array, rng: np.random.Generator
+) -> int:
     """How many eigenvalues above the last one found have their vectors outside V.
 
-    A Krylov space of a single vector holds one vector of each eigenspace; ARPACK meets further copies
-    of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks started
+    A Krylov space of a single vector holds one vector of each eigenspace; ARPACK meets further
+    copies of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks started
     outside V show whether that happened.
     """
     rounding = 1e3 * np.finfo(operator.dtype).eps * abs(values[0])
