@@ -120,7 +120,8 @@ def _refuse_lossy(X: Any) -> None:
 def _refuse_kind(kind: str, what: str) -> None:
     if kind == "c":
         raise DataError(
-            f"Complex data not supported: got {what}; give X.real and X.imag as columns of their own."
+            f"Complex data not supported: got {what}; "
+            "give X.real and X.imag as columns of their own."
         )
     if kind in "mM":
         raise DataError(
@@ -197,5 +198,3 @@ def _check_objects(X: Any) -> Sequence[Any]:
     if len(X) == 0:
         raise DataError("there are 0 rows; give at least 2.")
     return list(X)
-
-

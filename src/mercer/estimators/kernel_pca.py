@@ -165,7 +165,7 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
     return spectra
 
 
-def _take(rows: Any, index: Array, kernel: Kernel) -> Any:
+def _take(rows: Any, index: Any, kernel: Kernel) -> Any:
     if kernel.is_pairwise:
         return rows[np.ix_(index, index)]
     return rows[index] if isinstance(rows, np.ndarray) else [rows[i] for i in index]

@@ -158,7 +158,8 @@ def full_precision(X: Any) -> Array:
 
 def _dtype_of(packed: Any) -> np.dtype[Any]:
     """The floating type of packed rows, also of the parts of a composite kernel's."""
-    if isinstance(packed, PackedRows):
-        return packed.left.dtype
+    for rows in ("left", "rows", "points", "values"):  # as the packed types name their array
+        if hasattr(packed, rows):
+            return np.dtype(getattr(packed, rows).dtype)
     parts: Sequence[Any] = getattr(packed, "parts", ())
     return np.result_type(*map(_dtype_of, parts)) if parts else np.dtype(np.float64)
