@@ -1,4 +1,4 @@
-"""Config: what users construct. It holds parameters, can be cloned and searched, and computes nothing."""
+"""Config: what users construct. It holds parameters, and computes nothing."""
 
 from sklearn.base import BaseEstimator
 
@@ -6,7 +6,7 @@ __all__ = ["Config"]
 
 
 class Config(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
-    """A set of named parameters with ``get_params``, ``set_params``, ``clone`` and a short ``repr``.
+    """Named parameters with ``get_params``, ``set_params``, ``clone`` and a short ``repr``.
 
     Kernels, solvers and pre-image strategies inherit from it, so that ``GridSearchCV`` reaches
     ``kernel__gamma``. What ``fit`` makes from a Config is a frozen dataclass, never a Config.

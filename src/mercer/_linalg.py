@@ -1,11 +1,13 @@
 """Small dense linear algebra that more than one layer needs."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Array", "fix_signs", "orthonormalize", "rank_tolerance", "square_sums"]
 
-Array = NDArray[np.floating]
+Array = NDArray[Any]
 
 
 def fix_signs(V: Array) -> Array:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 from joblib import cpu_count
@@ -23,7 +24,7 @@ Result = TypeVar("Result")
 def n_threads() -> int:
     """Threads to use: the cores we may run on, or the BLAS limit that the caller has set."""
     blas = [pool["num_threads"] for pool in _blas_pools().info()]
-    return max(1, min([int(cpu_count()), *blas]))
+    return max(1, int(min([cpu_count(), *blas])))
 
 
 def thread_map(
@@ -74,7 +75,7 @@ def blocks(n: int, size: int) -> list[slice]:
     """Consecutive slices of at most ``size`` that cover ``range(n)``, near-equal in length."""
     count = -(-n // size)
     edges = [n * i // count for i in range(count + 1)] if count else [0]
-    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def split_evenly(items: Sequence[Item], parts: int) -> list[list[Item]]:

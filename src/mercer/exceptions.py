@@ -60,12 +60,10 @@ class IndefiniteKernelWarning(MercerWarning):
     """Negative eigenvalues slightly beyond rounding were dropped."""
 
 
-class ConvergenceWarning(MercerWarning, _SklearnConvergenceWarning):
+class ConvergenceWarning(MercerWarning, _SklearnConvergenceWarning):  # type: ignore[misc]
     """A solver stopped before it reached its tolerance; the result carries its residuals."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the caller of the library, however deep the cause lies."""
     warnings.warn(message, category, stacklevel=3)
-
-

@@ -25,18 +25,19 @@ DEFAULT_COMPONENTS = 32
 class Auto(Solver):
     """Exact where that is quick, near-exact where it fits, landmarks beyond.
 
-    ====================  =======================  ==================================================
-    rows n                components k             solver
-    ====================  =======================  ==================================================
-    ≤ 500                 any                      :class:`Dense`, exact
-    ≤ 3,000               ≤ n/10                   :class:`Lanczos`, exact
-    ≤ 20,000              > n/10                   :class:`Dense`, exact
-    ≤ 150,000             ≤ n/10                   :class:`Davidson` to ``tol``
-    more, or not in       any                      :class:`Landmarks` (1,000, or 4 k if that is more)
+    ====================  =============  ==========================================================
+    rows n                components k   solver
+    ====================  =============  ==========================================================
+    ≤ 500                 any            :class:`Dense`, exact
+    ≤ 3,000               ≤ n/10         :class:`Lanczos`, exact
+    ≤ 20,000              > n/10         :class:`Dense`, exact
+    ≤ 150,000             ≤ n/10         :class:`Davidson` to ``tol``
+    more, or not in       any            :class:`Landmarks` (1,000, or 4 k if that is more)
     memory
-    ====================  =======================  ==================================================
+    ====================  =============  ==========================================================
 
-    A solver whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
+    A solver whose estimated memory exceeds the budget is passed over. With ``n_components=None``,
+    all
     components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are in
     ``report_``.
 

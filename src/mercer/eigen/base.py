@@ -81,7 +81,7 @@ class EigenSolver(Solver):
         if not spectrum.converged:
             warn(
                 f"{type(self).__name__} stopped after {spectrum.passes} passes with an estimated "
-                f"relative error of {spectrum.errors.max():.2g}; raise its number of passes or its tol.",
+                f"relative error of {spectrum.errors.max():.2g}; allow more passes or raise tol.",
                 ConvergenceWarning,
             )
         report = Report(
@@ -112,7 +112,7 @@ class EigenSolver(Solver):
             spectrum = self.solve(operator, k, problem.rng)
             passes += spectrum.passes
             spectrum = replace(spectrum, passes=passes)
-            rank = keep_positive(spectrum, operator, problem.kernel, problem.rule, k)
+            rank = keep_positive(spectrum, operator, problem.kernel, problem.rule)
             q = problem.rule.count(spectrum.values[:rank], operator.trace())
             if q is not None:
                 return spectrum, q

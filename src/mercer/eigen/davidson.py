@@ -24,7 +24,8 @@ class Davidson(EigenSolver):
     """Matrix-free: each pass streams over the kernel matrix once, with a block of vectors.
 
     A landmark solution starts the search space and preconditions its growth; one to three passes
-    give a relative error of 1e-6 where a plain Krylov method needs six to nine, and Lanczos a hundred.
+    give a relative error of 1e-6 where a plain Krylov method needs six to nine, and Lanczos a
+    hundred.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class _Ritz:
 
     @property
     def residuals(self) -> Array:
-        return np.linalg.norm(self.residual_vectors, axis=0)
+        return np.asarray(np.linalg.norm(self.residual_vectors, axis=0))
 
 
 def _rayleigh_ritz(V: Array, W: Array, count: int) -> _Ritz:

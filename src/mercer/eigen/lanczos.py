@@ -117,8 +117,8 @@ def _missed_copies(
     """How many eigenvalues above the last one found have their vectors outside V.
 
     A Krylov space of a single vector holds one vector of each eigenspace; ARPACK meets further
-    copies of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks started
-    outside V show whether that happened.
+    copies of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks
+    started outside V show whether that happened.
     """
     rounding = 1e3 * np.finfo(operator.dtype).eps * abs(values[0])
     bar = values[-1] + max(1e-6 * abs(values[-1]), rounding)

@@ -33,12 +33,14 @@ class Landmarks(Solver):
         Number of landmarks. The error falls quickly with m; ``report_`` estimates it.
     select : str, LandmarkRule or (m, d) array, default="kmeans"
         ``"kmeans"`` (a randomly pivoted Cholesky start, then two Lloyd steps: measured best),
-        ``"rpcholesky"``, ``"uniform"``, a rule of :mod:`mercer.landmarks`, or the points themselves.
+        ``"rpcholesky"``, ``"uniform"``, a rule of :mod:`mercer.landmarks`, or the points
+        themselves.
 
     Notes
     -----
     O(n m (d + m)) time and O(m²) memory beside the rows, which may be a memmap. The eigenvalues are
-    lower bounds of the exact ones; ``report_.unexplained`` is the share of the trace outside the span.
+    lower bounds of the exact ones; ``report_.unexplained`` is the share of the trace outside the
+    span.
     """
 
     def __init__(self, m: int = 1000, *, select: str | LandmarkRule | Any = "kmeans") -> None:
@@ -99,8 +101,8 @@ class LandmarkModel:
         floor = noise_floor(values[-1], len(K), float(K.diagonal().max()), problem.dtype)
         if values[-1] <= floor:
             raise DataError(
-                f"kernel has no variance on the landmarks: the largest eigenvalue is {values[-1]:.2g}; "
-                "give rows that differ, or another kernel width."
+                "kernel has no variance on the landmarks: the largest eigenvalue is "
+                f"{values[-1]:.2g}; give rows that differ, or another kernel width."
             )
         keep = values > floor
         unexplained = max(sums.diagonal - float(np.trace(second)), 0.0)
@@ -123,8 +125,8 @@ class LandmarkModel:
         asked = problem.rule.guess(problem.rank_limit)
         if problem.rule.is_request and rank < asked:
             warn(
-                f"{asked} components were asked for, but the landmarks span only {rank}; kept {rank}. "
-                "Ask for fewer, or give more landmarks.",
+                f"{asked} components were asked for, but the landmarks span only {rank}; "
+                f"kept {rank}. Ask for fewer, or give more landmarks.",
                 RankWarning,
             )
         lam = self.values[:q]
@@ -145,17 +147,15 @@ class LandmarkModel:
             self.features.landmarks,
             *(part.astype(dtype) for part in (self.basis, self.mean, self.vectors[:, :q])),
         )
-        return Fit(
-            subspace, lam.astype(dtype), residuals.astype(dtype), self.trace, report
-        )
+        return Fit(subspace, lam.astype(dtype), residuals.astype(dtype), self.trace, report)
 
     def residuals(self, sample: Any, q: int) -> tuple[Array, float]:
-        r"""Estimated ``|A w - λ w|`` in feature space for the leading q directions, and the largest
-        eigenvalue outside the span.
+        r"""Estimated ``|A w - λ w|`` for the leading q directions, and the next eigenvalue.
 
-        Inside the span the pair is exact; outside, the residual is :math:`\sum_i z_i \phi_\perp(x_i)`
-        with :math:`\phi_\perp` the part of a point that the landmarks do not see. Its squared norm is a
-        double sum over rows, estimated from the pairs of a sample.
+        Inside the span the pair is exact; outside, the residual is :math:`\sum_i z_i
+        \phi_\perp(x_i)`
+        with :math:`\phi_\perp` the part of a point that the landmarks do not see. Its squared norm
+        is a double sum over rows, estimated from the pairs of a sample.
         """
         kernel, p, n = self.features.kernel, len(sample), self.weight
         packed = kernel.pack(sample, self.features.origin)
@@ -175,7 +175,7 @@ class LandmarkModel:
 
 
 def _largest_eigenvalue(off_diagonal: Array, diagonal: Array) -> float:
-    """Of a small positive definite matrix, by a few power steps; a tenth off does not matter here."""
+    """Of a small positive definite matrix, by a few power steps: a tenth off does no harm."""
     v = np.ones(len(diagonal))
     size = 0.0
     for _ in range(20):

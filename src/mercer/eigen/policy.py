@@ -32,13 +32,14 @@ def noise_floor(largest: float, n: int, scale: float, dtype: np.dtype) -> float:
     """Eigenvalues below this are rounding.
 
     The solver errs by eps·λ₁, and the entries of K by eps·max k(x,x) each, independently: a random
-    symmetric matrix whose norm grows like √n. The factor 16 leaves room for the distances' rounding.
+    symmetric matrix whose norm grows like √n. The factor 16 leaves room for the distances'
+    rounding.
     """
     return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale))
 
 
 def keep_positive(
-    spectrum: Spectrum, operator: GramOperator, kernel: Kernel, rule: ComponentRule, asked: int
+    spectrum: Spectrum, operator: GramOperator, kernel: Kernel, rule: ComponentRule
 ) -> int:
     """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
     values, n = spectrum.values, operator.n
@@ -46,7 +47,7 @@ def keep_positive(
     floor = noise_floor(values[0], n, scale, operator.precision)
     if values[0] <= floor:
         raise DataError(
-            f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, which is rounding; "
+            f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
             "give rows that differ, or another kernel width."
         )
     if not kernel.is_mercer:
@@ -88,7 +89,9 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
     )
     start = np.random.default_rng(0).standard_normal(n).astype(operator.dtype)
     try:
-        return float(eigsh(action, k=1, which="SA", tol=1e-3, v0=start, return_eigenvectors=False)[0])
+        return float(
+            eigsh(action, k=1, which="SA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
+        )
     except ArpackNoConvergence as error:
         # A cluster at zero does not converge, and needs not: nothing there is below zero.
         return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
@@ -106,7 +109,9 @@ def warn_if_degenerate(
     else:
         spread = 1 - float(values[0]) / trace
     if effective_rank > 0.9 * operator.n:
-        symptom = f"K is close to the identity (effective rank {effective_rank:.0f} of {operator.n})"
+        symptom = (
+            f"K is close to the identity (effective rank {effective_rank:.0f} of {operator.n})"
+        )
     elif spread < 1e-6:
         symptom = f"K is close to a constant (effective rank {1 + spread:.7g})"
     else:

@@ -50,7 +50,8 @@ class Report:
     estimated_error : largest estimated relative error of a kept eigenvalue
     bytes : estimated peak of the solver's own arrays
     converged : did the solver reach its tolerance?
-    unexplained : share of the total variance that the approximation cannot see (landmarks); 0 if none
+    unexplained : share of the total variance that the approximation cannot see (landmarks); 0 if
+    none
     """
 
     solver: str
@@ -100,4 +101,4 @@ def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Arr
             gap[i] += gap[i + 1]
     bound = np.minimum(res, np.divide(res * res, gap, out=np.full_like(res, np.inf), where=gap > 0))
     relative = bound / np.maximum(np.abs(lam), np.finfo(float).tiny)
-    return np.maximum(relative, np.finfo(values.dtype).eps)  # no claim beyond rounding
+    return np.asarray(np.maximum(relative, np.finfo(values.dtype).eps))  # no claim beyond rounding

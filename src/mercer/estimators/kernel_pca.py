@@ -24,15 +24,17 @@ class KernelPCA(SubspaceEstimator):
     r"""Principal components in the feature space of a kernel.
 
     The mapped rows :math:`\phi(x_i)` are centred, and the directions of largest variance are found
-    from the kernel alone (Schölkopf, Smola & Müller 1998). From a thousand rows to millions the call
-    is the same: ``solver="auto"`` goes from exact to near-exact to landmarks, and ``report_`` says so.
+    from the kernel alone (Schölkopf, Smola & Müller 1998). From a thousand rows to millions the
+    call
+    is the same: ``solver="auto"`` goes from exact to near-exact to landmarks, and ``report_`` says
+    so.
 
     Parameters
     ----------
     n_components : int, float, rule or None, default=None
         A count; a share of the true total variance (``0.95``); a rule such as
-        :class:`~mercer.ParallelAnalysis`; or None for all components (the leading 32 where all would
-        be too many, see :class:`~mercer.solvers.Auto`).
+        :class:`~mercer.ParallelAnalysis`; or None for all components (the leading 32 where all
+        would be too many, see :class:`~mercer.solvers.Auto`).
     kernel : str or Kernel, default="gaussian"
         See :mod:`mercer.kernels`. Widths such as ``gamma="median"`` become numbers in ``kernel_``.
     center : bool, default=True
@@ -96,8 +98,8 @@ class KernelPCA(SubspaceEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or data frame; (n, n) for a precomputed kernel; a list for kernels of objects
-        y : ignored
+        X : (n, d) array or data frame; (n, n) for a precomputed kernel; a list for kernels of
+        objects y : ignored
         sample_weight : (n,) array, optional
             Weight 2 is the row given twice; weight 0 is the row left out.
         """

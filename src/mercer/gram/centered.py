@@ -18,8 +18,8 @@ __all__ = ["CenteredGram"]
 class CenteredGram(GramOperator):
     """P K P; P is never formed.
 
-    The product ``K u`` is needed for the trace and for the feature-space mean. It rides along as one
-    more column of the first product, so that centring costs no pass of its own.
+    The product ``K u`` is needed for the trace and for the feature-space mean. It rides along as
+    one more column of the first product, so that centring costs no pass of its own.
     """
 
     def __init__(self, base: GramOperator, direction: Array) -> None:

@@ -95,7 +95,7 @@ class DenseGram(GramOperator):
 
 
 def symmetrize(corner: Array) -> None:
-    """Copy the upper triangle of a small square over its lower one: rounding differs between them."""
+    """Copy the upper triangle over the lower one, which differs from it by rounding."""
     lower = np.tril_indices(len(corner), k=-1)
     corner[lower] = corner.T[lower]
 

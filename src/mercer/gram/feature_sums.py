@@ -1,6 +1,7 @@
 r"""First and second moments of the landmark features, from one pass over the rows.
 
-With landmarks Z the sums :math:`\sum w\, k_Z k_Z^\top` and :math:`\sum w\, k_Z` are all that kernel PCA
+With landmarks Z the sums :math:`\sum w\, k_Z k_Z^\top` and :math:`\sum w\, k_Z` are all that kernel
+PCA
 on landmarks needs: r × r numbers, whatever n is. Sums of parts add up, so that the pass can be cut
 into chunks, threads, machines and sessions.
 """
@@ -110,4 +111,3 @@ def chunk_sums(features: LandmarkFeatures, X: Any, weight: Array | None = None) 
         square += K.T @ K  # BLAS computes one triangle only
     total_weight = float(len(X) if weight is None else weight.sum())
     return FeatureSums(total_weight, linear, square, diagonal)
-

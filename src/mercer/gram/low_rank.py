@@ -46,7 +46,7 @@ class LowRank:
         return replace(self, direction=direction)
 
     def spectrum(self) -> tuple[Array, Array]:
-        """Eigenvalues s (decreasing) of F Fᵀ, and M such that ``U = P D C M`` are its eigenvectors."""
+        """Eigenvalues s (decreasing) of F Fᵀ, and M with eigenvectors ``U = P D C M``."""
         square, linear = self._sums()
         inner = self.basis.T @ (square - np.outer(linear, linear)) @ self.basis
         s, Q = np.linalg.eigh(inner)

@@ -10,8 +10,8 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, n_threads, split_evenly, thread_map
 from mercer.gram.base import GramOperator
-from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.dense import sum_in_order
+from mercer.gram.low_rank import LowRank, nystrom
 from mercer.kernels import Kernel, Packed
 
 __all__ = ["StreamedGram"]
@@ -24,8 +24,8 @@ TILE = {"d": 512, "f": 768}
 class StreamedGram(GramOperator):
     """Products with K in O(n² (d + b)) time and O(n (d + b)) memory.
 
-    ``tile_dtype`` may be float32 while sums are in float64: the products are then right to about 1e-7
-    of the largest eigenvalue, at half the time.
+    ``tile_dtype`` may be float32 while sums are in float64: the products are then right to about
+    1e-7 of the largest eigenvalue, at half the time.
     """
 
     kernel: Kernel

@@ -54,4 +54,6 @@ def as_kernel(kernel: str | Kernel) -> Kernel:
     if isinstance(kernel, str) and kernel in _BY_NAME:
         return _BY_NAME[kernel]()
     hint = "wrap it as FunctionKernel(f)" if callable(kernel) else f"one of {', '.join(_BY_NAME)}"
-    raise KernelError(f"kernel={kernel!r} is not a kernel; give an object of mercer.kernels, or {hint}.")
+    raise KernelError(
+        f"kernel={kernel!r} is not a kernel; give an object of mercer.kernels, or {hint}."
+    )

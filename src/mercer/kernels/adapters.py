@@ -22,6 +22,10 @@ class _MatrixRows:
     values: Array
     columns: Any
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
     def __len__(self) -> int:
         return len(self.columns)
 
@@ -30,10 +34,11 @@ class _MatrixRows:
 
 
 class Precomputed(Kernel):
-    """The rows *are* kernel values: ``fit`` takes K (n, n), ``transform`` takes k(new, train) (m, n).
+    """The rows *are* kernel values.
 
-    The support points of a model with this kernel are column numbers. ``k(x, x)`` of new points is
-    not in their rows, so that ``reconstruction_error`` needs another kernel.
+    ``fit`` takes K (n, n), ``transform`` takes k(new, train) (m, n). The support points of a model
+    with this kernel are column numbers. ``k(x, x)`` of new points is not in their rows, so that
+    ``reconstruction_error`` needs another kernel.
     """
 
     is_mercer: ClassVar[bool] = False
@@ -75,10 +80,10 @@ class Precomputed(Kernel):
             )
         return np.diagonal(X).copy()
 
-    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:
+    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
         _no_gradient("a precomputed kernel matrix")
 
-    def diag_gradient(self, Z: Array) -> NoReturn:
+    def diag_gradient(self, Z: Array) -> NoReturn:  # noqa: ARG002
         _no_gradient("a precomputed kernel matrix")
 
 
@@ -88,6 +93,10 @@ class _Objects:
 
     items: Sequence[Any]
     start: int = 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -121,7 +130,9 @@ class FunctionKernel(Kernel):
 
     def check(self) -> None:
         if not callable(self.function):
-            raise KernelError(f"{self.function!r} cannot be called; give a function of two objects.")
+            raise KernelError(
+                f"{self.function!r} cannot be called; give a function of two objects."
+            )
 
     def pack(self, X: Any, origin: Array | None = None) -> _Objects:  # noqa: ARG002
         return _Objects(X)
@@ -134,10 +145,10 @@ class FunctionKernel(Kernel):
     def diag(self, X: Any) -> Array:
         return np.array([self._value(x, x, i, i) for i, x in enumerate(X)], dtype=np.float64)
 
-    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:
+    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
         _no_gradient("a function kernel")
 
-    def diag_gradient(self, Z: Array) -> NoReturn:
+    def diag_gradient(self, Z: Array) -> NoReturn:  # noqa: ARG002
         _no_gradient("a function kernel")
 
     def _value(self, x: Any, y: Any, i: int, j: int) -> float:

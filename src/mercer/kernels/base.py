@@ -1,13 +1,14 @@
 r"""The role of a kernel: :math:`k(x, y)` and nothing about how many rows there are.
 
-A kernel fills *tiles*: ``fill(A, B, out)`` writes ``k(a_i, b_j)`` into a small array in place. Rows are
-made ready for that once, by ``pack``; the operators in :mod:`mercer.gram` decide which tiles are needed.
+A kernel fills *tiles*: ``fill(A, B, out)`` writes ``k(a_i, b_j)`` into a small array in place. Rows
+are
+made ready for that once, by ``pack``; the operators in :mod:`mercer.gram` decide which tiles are
+needed.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -26,7 +27,12 @@ TILE = 512
 
 
 class Packed(Protocol):
-    """Rows made ready for tiles: has a length and can be cut into blocks."""
+    """Rows made ready for tiles: they have a length and a type, and can be cut into blocks."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of the tiles that they make."""
+        ...
 
     def __len__(self) -> int: ...
 
@@ -39,6 +45,11 @@ class PackedRows:
 
     left: Array
     right: Array
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of both factors."""
+        return self.left.dtype
 
     def __len__(self) -> int:
         return len(self.left)
@@ -66,7 +77,7 @@ class Kernel(Config, ABC):
         self.check()
         return self
 
-    def check(self) -> None:  # noqa: B027  a kernel without parameters has nothing to check
+    def check(self) -> None:
         """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
 
     def origin(self, X: Any) -> Array | None:  # noqa: ARG002
@@ -140,7 +151,7 @@ class Kernel(Config, ABC):
 
 def cross_gram(kernel: Kernel, A: Packed, B: Packed, dtype: Any = None) -> Array:
     """The dense matrix between two sets of packed rows, tile by tile in threads."""
-    K = np.empty((len(A), len(B)), dtype=dtype or _dtype_of(A))
+    K = np.empty((len(A), len(B)), dtype=dtype or A.dtype)
 
     def fill(rows: slice) -> None:
         for columns in blocks(len(B), TILE):
@@ -153,13 +164,5 @@ def cross_gram(kernel: Kernel, A: Packed, B: Packed, dtype: Any = None) -> Array
 def full_precision(X: Any) -> Array:
     """Rows as a floating array: float32 stays float32, everything else becomes float64."""
     X = np.asarray(X)
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-
-
-def _dtype_of(packed: Any) -> np.dtype[Any]:
-    """The floating type of packed rows, also of the parts of a composite kernel's."""
-    for rows in ("left", "rows", "points", "values"):  # as the packed types name their array
-        if hasattr(packed, rows):
-            return np.dtype(getattr(packed, rows).dtype)
-    parts: Sequence[Any] = getattr(packed, "parts", ())
-    return np.result_type(*map(_dtype_of, parts)) if parts else np.dtype(np.float64)
+    kept = X.dtype in (np.float32, np.float64)
+    return np.asarray(X if kept else X.astype(np.float64))

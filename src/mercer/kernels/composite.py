@@ -21,6 +21,10 @@ class _PackedTwice:
 
     parts: tuple[Packed, Packed]
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.result_type(self.parts[0].dtype, self.parts[1].dtype)
+
     def __len__(self) -> int:
         return len(self.parts[0])
 
@@ -109,7 +113,7 @@ class Product(_Pair):
 
     def diag_gradient(self, Z: Array) -> Array:
         first, second = self.k1.diag(Z)[:, None], self.k2.diag(Z)[:, None]
-        return self.k1.diag_gradient(Z) * second + self.k2.diag_gradient(Z) * first
+        return np.asarray(self.k1.diag_gradient(Z) * second + self.k2.diag_gradient(Z) * first)
 
 
 class Scaled(Kernel):

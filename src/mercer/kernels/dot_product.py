@@ -3,7 +3,7 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Linear(DotProductKernel):
 
 
 class _Affine(DotProductKernel):
-    """f of an affine argument :math:`a = \\gamma\\, x \\cdot y + c_0`."""
+    r"""f of an affine argument :math:`a = \gamma\, x \cdot y + c_0`."""
 
     gamma: float | str
     coef0: float
@@ -111,7 +111,7 @@ class _Affine(DotProductKernel):
 
     def unaffine(self, a: Array) -> Array:
         """The dot product that has the affine argument ``a``."""
-        return np.asarray((a - self.coef0) / self.gamma)
+        return np.asarray((a - self.coef0) / float(self.gamma))
 
 
 class Polynomial(_Affine):
@@ -126,9 +126,7 @@ class Polynomial(_Affine):
         Zero gives Mika's homogeneous kernel; negative values are not positive definite.
     """
 
-    def __init__(
-        self, degree: int = 3, *, gamma: float | str = 1.0, coef0: float = 1.0
-    ) -> None:
+    def __init__(self, degree: int = 3, *, gamma: float | str = 1.0, coef0: float = 1.0) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
@@ -197,7 +195,7 @@ class Cosine(Kernel):
         np.matmul(A.left, B.right.T, out=out)
 
     def diag(self, X: Array) -> Array:
-        return (np.abs(X).max(axis=1) > 0).astype(X.dtype)
+        return np.asarray(np.abs(X).max(axis=1) > 0, dtype=X.dtype)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # d/dz (z·s/|z||s|) = (ŝ - ẑ (ẑ·ŝ)) / |z|

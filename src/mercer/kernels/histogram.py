@@ -24,6 +24,10 @@ class _Rows:
 
     rows: Array
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.rows.dtype
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -97,7 +101,7 @@ class Laplacian(_EntrywiseKernel):
         return np.asarray(cdist(X, Y, "cityblock"))
 
     def _cost_slope(self, x: Array, Y: Array) -> Array:
-        return np.sign(x - Y)
+        return np.asarray(np.sign(x - Y))
 
 
 class Chi2(_EntrywiseKernel):
@@ -138,6 +142,5 @@ class Chi2(_EntrywiseKernel):
     def _cost_slope(self, x: Array, Y: Array) -> Array:
         # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)²
         total = x + Y
-        return np.divide(
-            (x - Y) * (x + 3 * Y), total * total, out=np.zeros_like(total), where=total > 0
-        )
+        slope = np.zeros_like(total)
+        return np.asarray(np.divide((x - Y) * (x + 3 * Y), total**2, out=slope, where=total > 0))

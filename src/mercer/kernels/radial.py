@@ -1,7 +1,8 @@
-r"""Kernels of the distance alone: :math:`k(x, y) = f(t)` with :math:`t = -\|x - y\|^2 / \ell^2 \le 0`.
+r"""Kernels of the distance alone: :math:`k = f(t)` with :math:`t = -\|x - y\|^2 / \ell^2 \le 0`.
 
 The argument is negative because that is what one matrix product gives and what ``exp`` wants:
-with rows shifted by the mean and divided by the length, ``[√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ = t``.
+with rows shifted by the mean and divided by the length, ``[√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ =
+t``.
 """
 
 from __future__ import annotations
@@ -347,6 +348,10 @@ class _Scattered:
     """Scaled rows for which the product formula would cancel; distances are taken directly."""
 
     points: Array
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.points.dtype
 
     def __len__(self) -> int:
         return len(self.points)

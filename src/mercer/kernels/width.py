@@ -42,7 +42,7 @@ def median_length(X: Array, weight: Array | None = None) -> float:
         )
     if weight is None and 2 * apart.sum() < len(r2):
         warn(
-            f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide, so the median distance is 0; "
+            f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide (median distance 0); "
             "took the median over pairs that differ. Remove duplicates, or give a width.",
             DegenerateKernelWarning,
         )
@@ -76,5 +76,5 @@ def _weighted_median(values: Array, weight: Array) -> float:
     order = np.argsort(values)
     share = np.cumsum(weight[order]) / weight.sum()
     low = values[order[np.searchsorted(share, 0.5 - 1e-12)]]
-    high = values[order[min(np.searchsorted(share, 0.5 + 1e-12), len(values) - 1)]]
+    high = values[order[min(int(np.searchsorted(share, 0.5 + 1e-12)), len(values) - 1)]]
     return float((low + high) / 2)

@@ -18,7 +18,8 @@ __all__ = ["KMeans", "lloyd_step"]
 class KMeans(LandmarkRule):
     """Cluster centres, which see more of the leading eigenvalues than rows do (Zhang et al. 2008).
 
-    Few steps suffice: the first one does most of the work, and it is the start that finds rare groups.
+    Few steps suffice: the first one does most of the work, and it is the start that finds rare
+    groups.
 
     Parameters
     ----------
@@ -30,8 +31,8 @@ class KMeans(LandmarkRule):
 
     Notes
     -----
-    For kernels of objects there are no means: the start is returned as it is. O(steps · sample · m d)
-    time.
+    For kernels of objects there are no means: the start is returned as it is. O(steps · sample · m
+    d) time.
     """
 
     def __init__(

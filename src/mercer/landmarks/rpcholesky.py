@@ -73,8 +73,8 @@ def partial_cholesky(
 def _accept(H: Array, bar: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Keep a drawn row with the probability that it would have been drawn after the earlier ones.
 
-    ``bar`` is the diagonal with which it was drawn; returns the rows kept and the Cholesky factor of
-    their block.
+    ``bar`` is the diagonal with which it was drawn; returns the rows kept and the Cholesky factor
+    of their block.
     """
     H = H.copy()
     b = len(H)
@@ -87,4 +87,3 @@ def _accept(H: Array, bar: Array, rng: np.random.Generator) -> tuple[Array, Arra
         H[i:, i:] -= np.outer(L[i:, i], L[i:, i])
         kept.append(i)
     return np.array(kept, dtype=np.intp), L[np.ix_(kept, kept)]
-

@@ -23,7 +23,7 @@ def from_gram(
     direction: Array | None = None,
     mean_product: Array | None = None,
 ) -> Subspace:
-    """From unit eigenvectors of the (weighted, centred) Gram matrix: ``B = D V Λ^{-1/2}``, ``S = X``.
+    """From unit eigenvectors of the weighted, centred Gram matrix: ``B = D V Λ^{-1/2}``, ``S = X``.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def from_gram(
     root_weight : (n,), optional
         The diagonal of D; all ones if not given.
     direction, mean_product : (n,), optional
-        The unit vector u that was projected out, and ``D K D u``; without them the model is uncentred.
+        The unit vector u that was projected out, and ``D K D u``; without them the model is
+        uncentred.
     """
     n, dtype = len(vectors), vectors.dtype
     D = np.ones(n, dtype=dtype) if root_weight is None else root_weight.astype(dtype)
@@ -53,12 +54,12 @@ def from_gram(
 
 
 def from_features(kernel: Kernel, S: Any, basis: Array, mean: Array, vectors: Array) -> Subspace:
-    """From eigenvectors of a covariance in coordinates ``a(x) = Rᵀ k(S, x)`` with ``Rᵀ K_SS R = I``.
+    """From eigenvectors of a covariance in the coordinates ``a(x) = Rᵀ k(S, x)``.
 
     Parameters
     ----------
     basis : (m, r)
-        R; for landmarks the inverse transposed Cholesky factor of K_SS.
+        R with ``Rᵀ K_SS R = I``; for landmarks the inverse transposed Cholesky factor of K_SS.
     mean : (r,)
         The mean of the coordinates over the data; zero for uncentred models.
     vectors : (r, q)

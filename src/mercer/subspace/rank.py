@@ -141,9 +141,9 @@ def as_rule(n_components: Any) -> ComponentRule:
     if isinstance(n_components, ComponentRule):
         return n_components
     if isinstance(n_components, Integral) and not isinstance(n_components, bool):
-        if n_components >= 1:
+        if int(n_components) >= 1:
             return Count(int(n_components))
-    elif isinstance(n_components, Real) and 0 < n_components < 1:
+    elif isinstance(n_components, Real) and 0 < float(n_components) < 1:
         return Share(float(n_components))
     raise DataError(
         f"n_components={n_components!r}: give a whole number from 1 on, a share of the variance "

@@ -69,7 +69,12 @@ class Subspace:
     def leading(self, q: int) -> Subspace:
         """The subspace of the first q directions."""
         return Subspace(
-            self.kernel, self.support, self.coef[:, :q], self.mean, self.offset[:q], self.mean_square
+            self.kernel,
+            self.support,
+            self.coef[:, :q],
+            self.mean,
+            self.offset[:q],
+            self.mean_square,
         )
 
     def scores(self, X: Any) -> Array:
@@ -91,8 +96,10 @@ class Subspace:
         return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
 
     def expansion(self, Z: Array) -> Array:
-        """Coefficients of ``mu + sum_k z_k w_k`` on the support: a row ``c + B z`` for each row of Z."""
-        return np.asarray(self.mean + Z @ self.coef.T)
+        """Coefficients of ``mu + sum_k z_k w_k`` on the support: rows ``c + B z``."""
+        G = Z @ self.coef.T
+        G += self.mean  # in place: the rows may be long
+        return np.asarray(G)
 
     def squared_norm(self, Z: Array) -> Array:
         """Squared length in feature space of ``mu + sum_k z_k w_k``: ``cᵀKc + 2 bᵀz + |z|²``."""
