@@ -21,14 +21,16 @@ from mercer.subspace import Subspace
 
 __all__ = ["FixedPoint"]
 
-#: Rows of a batch: large enough for BLAS, small enough that rows x m coefficients fit in memory.
-ROWS = 256
+#: Rows of a batch: enough for BLAS, and few enough that their coefficients (rows x m) take about
+#: 16 MB, which malloc gives again without asking the system for fresh pages.
+ROWS = (32, 256)
+BATCH_BYTES = 16 << 20
 #: Sweeps before the points that are left are packed into full batches again.
 SWEEPS = 12
 #: A batch is thinned out when this share of it has arrived.
 THIN = 0.125
 #: Acceleration begins at steps below this share of the scale: before, it could change the basin.
-SWITCH = 3e-3
+SWITCH = 1e-2
 #: A denominator below this share of the sum of its absolute terms is mostly rounding.
 CANCELLED = 1e-3
 
@@ -67,7 +69,7 @@ class FixedPoint(PreImageSolver):
 
     Notes
     -----
-    O(m d) time per point and sweep; memory O(256 m) per thread. Points that have arrived leave the
+    O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points that have arrived leave the
     batch. Where the denominator is negative or cancels, or the step leaves the data's box by more than
     its diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
     and its status says so; with centring (γ contains the mean) this is very rare.
@@ -141,7 +143,7 @@ class _BoundFixedPoint(BoundPreImage):
         Z = Z.astype(dtype, copy=False)
         running = np.arange(len(Z))
         while running.size:
-            rows = max(1, min(ROWS, -(-running.size // n_threads())))
+            rows = min(self._batch_rows, -(-running.size // n_threads()))
             batches = [running[part] for part in blocks(running.size, rows)]
             thread_map(lambda batch: self._advance(points, Z, batch), batches)
             running = running[points.code[running] == _RUNNING]
@@ -215,6 +217,11 @@ class _BoundFixedPoint(BoundPreImage):
         arrived = step <= self._tol
         following[arrived], leap[arrived] = image[arrived], False
         points.at[rows], points.plain[rows], points.leapt[rows] = following, image, leap
+
+    @property
+    def _batch_rows(self) -> int:
+        rows = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
+        return int(np.clip(rows, *ROWS))
 
     @cached_property
     def _tol(self) -> float:
