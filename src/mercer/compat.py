@@ -1,0 +1,371 @@
+"""The drop-in for ``sklearn.decomposition.KernelPCA``: its arguments and attributes, our engine.
+
+Code written for scikit-learn changes one import. New code is better served by
+:class:`mercer.KernelPCA`, where each parameter lives with the object that uses it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import linalg
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from mercer._linalg import Array, fix_signs
+from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
+from mercer.eigen.policy import noise_floor, smallest_eigenvalue
+from mercer.exceptions import (
+    ConvergenceWarning,
+    DegenerateKernelWarning,
+    KernelError,
+    NotFittedError,
+    warn,
+)
+from mercer.gram import CenteredGram, GramOperator, MatrixOperator, cross_matmat
+from mercer.kernels import (
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from mercer.kernels.base import full_precision
+from mercer.subspace import Count
+
+__all__ = ["KernelPCA"]
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+    kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"} or callable
+    gamma, degree, coef0, kernel_params
+        Parameters of the kernel; ``gamma=None`` is ``1 / n_features``.
+    alpha : float, default=1.0
+        Ridge penalty of the inverse transform.
+    fit_inverse_transform : bool, default=False
+        Learn ``inverse_transform`` by kernel ridge regression from scores to rows.
+    eigen_solver : {"auto", "dense", "arpack", "randomized"}, default="auto"
+        ``"dense"`` is :class:`~mercer.solvers.Dense`, ``"arpack"``
+        :class:`~mercer.solvers.Lanczos`, ``"randomized"`` :class:`~mercer.solvers.Davidson` to
+        1e-10, and ``"auto"`` one of the first two by size.
+    tol, max_iter
+        Of ``"arpack"``.
+    iterated_power : int or "auto"
+        Checked, and without effect: our randomised start is improved until it is right.
+    remove_zero_eig : bool, default=False
+        Drop components whose eigenvalue is zero; always done if ``n_components`` is None.
+    random_state, copy_X
+    n_jobs : int or None
+        Threads; None leaves the choice to the library.
+
+    Attributes
+    ----------
+    eigenvalues_, eigenvectors_, X_fit_, gamma_, n_features_in_
+    dual_coef_, X_transformed_fit_
+        Of the inverse transform, if it was asked for.
+
+    Notes
+    -----
+    It differs where scikit-learn returns numbers in silence that mean nothing: a precomputed matrix
+    that is not symmetric even after centring is refused; eigenvalues below the rounding of the
+    kernel's entries are zero; data far from the origin keep their digits with ``kernel="rbf"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer.compat import KernelPCA
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> KernelPCA(n_components=7, kernel="linear").fit_transform(X).shape
+    (1797, 7)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: str | Callable[..., float] = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: int | str = "auto",
+        remove_zero_eig: bool = False,
+        random_state: Any = None,
+        copy_X: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Find the components of X, (n, d) dense or sparse; (n, n) for a precomputed kernel."""
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
+        self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
+        rows = X if issparse(X) else full_precision(X)
+        with self._threads():
+            operator, kernel_means = self._gram(rows)
+            self._solve(operator, kernel_means.dtype)
+            self._scaled = _scaled_vectors(self.eigenvectors_, self.eigenvalues_)
+            self._offset = kernel_means @ self._scaled
+            self.X_fit_ = X
+            if self.fit_inverse_transform:
+                self._fit_ridge(rows)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:  # noqa: ARG002
+        """Fit, and the scores of the training rows: ``√λ v``."""
+        self.fit(X, **params)
+        return np.asarray(self.eigenvectors_ * np.sqrt(self.eigenvalues_))
+
+    def transform(self, X: Any) -> Array:
+        """Scores of rows (n, d); k(new, train) for a precomputed kernel."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        rows = X if issparse(X) else full_precision(X)
+        with self._threads():
+            # The coefficients sum to zero, so that only the training means have to be taken off.
+            return np.asarray(self._products(rows, self.X_fit_, self._scaled) - self._offset)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows for scores (n, q), by kernel ridge regression (Bakır, Weston & Schölkopf 2004)."""
+        if not self.fit_inverse_transform:
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when instantiating and "
+                "hence the inverse transform is not available; set it and fit again."
+            )
+        check_is_fitted(self, "dual_coef_")
+        with self._threads():
+            return self._products(full_precision(X), self.X_transformed_fit_, self.dual_coef_)
+
+    def _check_parameters(self) -> None:
+        if self.fit_inverse_transform and self.kernel == "precomputed":
+            raise KernelError(
+                "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
+            )
+        names = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
+        _require("kernel", self.kernel, names, callable(self.kernel))
+        _require("eigen_solver", self.eigen_solver, ("auto", "dense", "arpack", "randomized"))
+        power = self.iterated_power
+        _require("iterated_power", power, ("auto",), _is_at_least(power, 0, Integral))
+        for name, least, kind in (("n_components", 1, Integral), ("max_iter", 1, Integral)):
+            _require(
+                name, getattr(self, name), (None,), _is_at_least(getattr(self, name), least, kind)
+            )
+        _require("gamma", self.gamma, (None,), _is_at_least(self.gamma, 0, Real))
+        for name in ("degree", "alpha", "tol"):
+            _require(name, getattr(self, name), (), _is_at_least(getattr(self, name), 0, Real))
+
+    def _gram(self, rows: Any) -> tuple[GramOperator, Array]:
+        """The centred kernel matrix, and the means of the columns of the matrix itself."""
+        kernel = self._kernel_for(rows)
+        if kernel is None:
+            return _centred(self._foreign_kernel(rows))
+        if isinstance(kernel, Precomputed):
+            return _centred(rows)
+        n = len(rows)
+        problem = Problem(kernel, rows, Count(self._count(n)), np.random.default_rng(0))
+        direction = np.full(n, 1 / np.sqrt(n), dtype=problem.dtype)
+        operator = CenteredGram(self._solver(n).bind(problem), direction)
+        means = operator.mean_product * float(direction[0])
+        return operator, means.astype(problem.dtype, copy=False)
+
+    def _kernel_for(self, rows: Any) -> Kernel | None:
+        """The kernel as one of ours; None where only scikit-learn's function knows it."""
+        if issparse(rows):
+            return None
+        if callable(self.kernel):
+            return FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
+        gamma, coef0 = float(self.gamma_), float(self.coef0)
+        kernel: Kernel = {
+            "linear": Linear(),
+            "cosine": Cosine(),
+            "precomputed": Precomputed(),
+            "rbf": Gaussian(gamma=gamma),
+            "poly": Polynomial(self.degree, gamma=gamma, coef0=coef0),  # type: ignore[arg-type]
+            "sigmoid": Sigmoid(gamma=gamma, coef0=coef0),
+        }[self.kernel]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", DegenerateKernelWarning)
+                kernel.check()
+        except (KernelError, DegenerateKernelWarning):  # gamma=0, a degree of 2.5, a negative coef0
+            return None
+        return kernel
+
+    def _foreign_kernel(self, X: Any, Y: Any = None) -> Array:
+        named = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        params = (self.kernel_params or {}) if callable(self.kernel) else named
+        return np.asarray(pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **params))
+
+    def _products(self, rows: Any, support: Any, W: Array) -> Array:
+        """``k(rows, support) @ W``, in tiles where the kernel is ours."""
+        kernel = self._kernel_for(rows)
+        if kernel is None or issparse(support):
+            return np.asarray(self._foreign_kernel(rows, support) @ W)
+        rows, support = rows.astype(W.dtype, copy=False), support.astype(W.dtype, copy=False)
+        if isinstance(kernel, Precomputed):
+            return np.asarray(rows @ W)
+        origin = kernel.origin(support)
+        return cross_matmat(kernel, kernel.pack(rows, origin), kernel.pack(support, origin), W)
+
+    def _solve(self, operator: GramOperator, dtype: np.dtype[Any]) -> None:
+        k = self._count(operator.n)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        found = self._solver(operator.n).solve(operator, k, rng)
+        values = found.values
+        scale = float(np.abs(operator.diagonal()).max())
+        floor = noise_floor(float(values[0]), operator.n, scale, operator.precision)
+        smallest = float(values.min())
+        if self.eigen_solver == "randomized" and self._may_be_indefinite:
+            # scikit-learn takes the largest moduli there, and so must notice negative ones.
+            beyond = smallest_eigenvalue(operator)
+            smallest = beyond if -beyond > smallest else smallest
+        _refuse_negative(smallest, float(values[0]), floor, values.dtype)
+        values = np.where(values <= floor, 0, values)
+        if not found.converged:
+            warn(
+                f"{self.eigen_solver} stopped with an estimated relative error of "
+                f"{found.errors.max():.2g}; raise max_iter, or use eigen_solver='dense'.",
+                ConvergenceWarning,
+            )
+        vectors = found.vectors * fix_signs(found.vectors)
+        if self.remove_zero_eig or self.n_components is None:
+            values, vectors = values[values > 0], vectors[:, values > 0]
+        self.eigenvalues_ = values.astype(dtype, copy=False)
+        self.eigenvectors_ = vectors.astype(dtype, copy=False)
+
+    def _fit_ridge(self, rows: Any) -> None:
+        if issparse(rows):
+            raise NotImplementedError(
+                "Inverse transform not implemented for sparse matrices; give X.toarray()."
+            )
+        scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
+        kernel = self._kernel_for(scores)
+        K = self._foreign_kernel(scores) if kernel is None else kernel(scores)
+        K.flat[:: len(K) + 1] += self.alpha
+        try:
+            self.dual_coef_ = linalg.solve(K, rows, assume_a="pos", overwrite_a=True)
+        except linalg.LinAlgError as error:
+            raise KernelError(
+                f"the ridge system with alpha={self.alpha} is singular ({error}); raise alpha."
+            ) from error
+        self.X_transformed_fit_ = scores
+
+    def _count(self, n: int) -> int:
+        return n if self.n_components is None else min(n, self.n_components)
+
+    def _solver(self, n: int) -> EigenSolver:
+        if self.eigen_solver == "arpack":
+            return Lanczos(self.tol, max_iter=self.max_iter)
+        if self.eigen_solver == "randomized":
+            return Davidson(tol=1e-10)
+        few = self._count(n) <= n / 10 and n > 500
+        return Lanczos() if self.eigen_solver == "auto" and few else Dense()
+
+    @property
+    def _may_be_indefinite(self) -> bool:
+        return callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        if self.n_jobs is None:
+            yield
+            return
+        with threadpool_limits(limits=effective_n_jobs(self.n_jobs), user_api="blas"):
+            yield
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _centred(K: Array) -> tuple[GramOperator, Array]:
+    """H K H of a matrix, which has to be symmetric after the centring, not before."""
+    if K.shape[0] != K.shape[1]:
+        raise KernelError(
+            f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} "
+            "matrix; give k(train, train) to fit and k(new, train) to transform."
+        )
+    means = K.mean(axis=0)
+    C = K - means - K.mean(axis=1, keepdims=True) + means.mean()
+    size, skew = np.abs(K).max(), np.abs(C - C.T).max()
+    if skew > max(1e-10, 64 * np.finfo(K.dtype).eps) * size:
+        raise KernelError(
+            f"the kernel matrix is not symmetric: centred, |K - Kᵀ| reaches {skew:.3g} where "
+            f"|K| reaches {size:.3g}; give (K + K.T) / 2 if that is what you mean."
+        )
+    C += C.T
+    C *= 0.5
+    return MatrixOperator(C), means
+
+
+def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dtype[Any]) -> None:
+    limit = 1e-5 if dtype == np.float64 else 5e-3  # scikit-learn's
+    if smallest < -limit * max(largest, 0.0) - floor:
+        raise KernelError(
+            f"There are significant negative eigenvalues ({-smallest / max(largest, floor):g} of "
+            "the maximum positive): the kernel is not positive definite. Ask for fewer "
+            "components, or use another kernel."
+        )
+
+
+def _scaled_vectors(vectors: Array, values: Array) -> Array:
+    """``v / √λ``, and zero for directions of no variance."""
+    root = np.sqrt(values)
+    return np.asarray(vectors * np.divide(1, root, out=np.zeros_like(root), where=root > 0))
+
+
+def _is_at_least(value: Any, least: float, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and bool(value >= least)
+
+
+def _require(name: str, value: Any, choices: tuple[Any, ...], otherwise: bool = False) -> None:
+    if not otherwise and not any(value is c or value == c for c in choices):
+        options = f"give one of {', '.join(map(repr, choices))}, or " if choices else "give "
+        raise KernelError(f"{name}={value!r} cannot be used; {options}what the docstring says.")
