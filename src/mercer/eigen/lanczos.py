@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer._linalg import Array, orthonormalize
 from mercer._memory import available_bytes
@@ -83,6 +83,11 @@ class Lanczos(EigenSolver):
                 raise ConvergenceError(
                     f"Lanczos found none of {k} eigenpairs in {steps} products; raise max_iter."
                 ) from error
+        except ArpackError as error:
+            if product(start).any():
+                raise ConvergenceError(f"Lanczos failed ({error}); use Dense.") from error
+            # ARPACK refuses the zero matrix, whose eigenvectors are any.
+            return _Pairs(np.zeros(k, operator.dtype), _any_vectors(start, k), steps, True)
         order = np.argsort(values)[::-1]
         return _Pairs(values[order], vectors[:, order], steps, converged)
 
@@ -139,6 +144,11 @@ def _merge(operator: GramOperator, V: Array, more: Array, k: int) -> tuple[Array
     H = basis.T @ operator.matmat(basis)
     values, Y = np.linalg.eigh((H + H.T) / 2)
     return values[::-1][:k], basis @ Y[:, ::-1][:, :k]
+
+
+def _any_vectors(start: Array, k: int) -> Array:
+    rng = np.random.default_rng(0)
+    return orthonormalize(rng.standard_normal((len(start), k)).astype(start.dtype))
 
 
 def _project(V: Array, outside: Array | None) -> Array:
