@@ -102,7 +102,7 @@ def lapack_ratio(A: Array, found: Spectrum) -> float:
 
 
 def check_order(found: Spectrum, k: int) -> None:
-    """As many finite values as asked for, decreasing, with a vector, a residual and an error estimate for each."""
+    """Finite, decreasing values, as many as asked for, each with vector, residual and error."""
     n = len(found.vectors)
     for name, array, shape in (
         ("values", found.values, (k,)),
