@@ -1,11 +1,18 @@
 """Formulas as MathML, written at build time: the pages need no script from another machine."""
 
+import re
+from html import escape
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
-from sphinx.errors import SphinxError
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+# What docutils does not know: sizes of delimiters (MathML stretches them by itself), and dots.
+SYNONYMS = {r"\\(big|Big|bigg|Bigg)(?![a-zA-Z])": "", r"\\dots(?![a-zA-Z])": r"\\ldots"}
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -25,7 +32,11 @@ def _block(translator: Any, node: nodes.math_block) -> None:
 
 
 def _convert(node: nodes.Element, *, as_block: bool) -> str:
+    tex = node.astext()
+    for pattern, known in SYNONYMS.items():
+        tex = re.sub(pattern, known, tex)
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        return tex2mathml(tex, as_block=as_block)
     except MathError as error:
-        raise SphinxError(f"{node.source}:{node.line}: {error} in {node.astext()!r}") from error
+        logger.warning("%s In: %s", error, node.astext(), location=node)
+        return f"<code>{escape(node.astext())}</code>"

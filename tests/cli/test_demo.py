@@ -53,18 +53,14 @@ def test_demo_prints_the_spectrum_and_writes_a_picture(tmp_path):
 
 
 def test_demo_into_another_folder_twice(tmp_path):
-    """The second run replaces the first one's picture, and both draw the same."""
+    """The second run, on a terminal without Unicode, replaces the picture by an equal one."""
     first = run("demo", "--output", "a/b", cwd=tmp_path)
     before = (tmp_path / "a" / "b" / "embedding.svg").read_text(encoding="utf-8")
-    second = run("demo", "--output", "a/b", cwd=tmp_path)
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    second = run("demo", "--output", "a/b", cwd=tmp_path, env=ascii_only)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert (tmp_path / "a" / "b" / "embedding.svg").read_text(encoding="utf-8") == before
     assert not (tmp_path / "mercer-demo").exists()
-
-
-def test_demo_survives_a_terminal_without_unicode(tmp_path):
-    done = run("demo", cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -149,5 +145,5 @@ def test_signals_end_it_at_once(tmp_path, number, status, delay):
     out, err = process.communicate(timeout=TIMEOUT)
     assert process.returncode == status, out + err
     assert_one_line(err)
-    assert time.monotonic() - begin < 5  # a second on an idle machine
+    assert time.monotonic() - begin < 10  # a second on an idle machine
     assert not list((tmp_path / "mercer-demo").iterdir())
