@@ -1,0 +1,137 @@
+"""Every eigensolver keeps the contract, also on the Gram matrices of real data."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+
+from mercer import KernelPCA
+from mercer.eigen import Problem
+from mercer.eigen.result import estimate_errors
+from mercer.exceptions import ConvergenceError, ConvergenceWarning
+from mercer.gram import CenteredGram, MatrixOperator
+from mercer.kernels import Gaussian, Linear, Polynomial
+from mercer.solvers import Davidson, Dense, Lanczos, as_solver
+from mercer.subspace import Count
+from mercer.testing import check_eigensolver, lapack_ratio
+from mercer.testing.eigensolvers import check_orthonormal, matrix_with_spectrum
+
+EXACT = [Dense(), Lanczos()]
+
+
+@pytest.mark.parametrize("solver", EXACT, ids=repr)
+def test_exact_solvers_on_prescribed_spectra(solver):
+    ratios = check_eigensolver(solver)
+    assert max(ratios.values()) <= 60, ratios
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-6, 1e-10])
+def test_davidson_on_prescribed_spectra(tol):
+    check_eigensolver(Davidson(tol=tol), exact=False)
+
+
+@pytest.mark.parametrize("solver", [*EXACT, Davidson()], ids=repr)
+@pytest.mark.parametrize("k", [1, 2, 39, 40])
+def test_from_one_pair_to_all(solver, k, rng):
+    A = matrix_with_spectrum(np.linspace(1, 0.1, 40))
+    found = solver.solve(MatrixOperator(A), k, rng)
+    assert_allclose(found.values, np.linspace(1, 0.1, 40)[:k], atol=1e-12)
+
+
+def centred_gram(kernel, X, solver):
+    problem = Problem(kernel.resolve(X), X, Count(20), np.random.default_rng(0))
+    u = np.full(len(X), 1 / np.sqrt(len(X)), dtype=X.dtype)
+    return CenteredGram(solver.bind(problem), u)
+
+
+@pytest.mark.parametrize("solver", EXACT, ids=repr)
+@pytest.mark.parametrize("kernel", [Gaussian(), Linear(), Polynomial(3)], ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lapack_ratio_on_digits(solver, kernel, dtype):
+    X = (load_digits().data[:900] / 16).astype(dtype)
+    operator = centred_gram(kernel, X, solver)
+    found = solver.solve(operator, 20, np.random.default_rng(0))
+    assert found.vectors.dtype == dtype
+    assert lapack_ratio(operator.to_dense(), found) <= 60
+    check_orthonormal(found)
+
+
+@pytest.mark.parametrize("solver", EXACT, ids=repr)
+def test_lapack_ratio_on_usps(solver, data_dir):
+    with np.load(data_dir / "usps.npz") as file:
+        X = file["X_train"][:1500] / 1000.0
+    operator = centred_gram(Gaussian(), X, solver)
+    found = solver.solve(operator, 20, np.random.default_rng(0))
+    assert lapack_ratio(operator.to_dense(), found) <= 60
+    check_orthonormal(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", EXACT, ids=repr)
+def test_lapack_ratio_on_all_of_usps(solver, data_dir):
+    with np.load(data_dir / "usps.npz") as file:
+        X = file["X_train"] / 1000.0
+    operator = centred_gram(Gaussian(), X, solver)
+    found = solver.solve(operator, 20, np.random.default_rng(0))
+    A = operator.to_dense()
+    assert lapack_ratio(A, found) <= 60
+
+
+def test_lanczos_finds_every_copy(rng):
+    """ARPACK alone returns some copies of a repeated value, and then smaller ones, in silence."""
+    values = np.concatenate([np.ones(12), np.full(12, 0.9), 0.8 * 0.95 ** np.arange(276)])
+    A = matrix_with_spectrum(values)
+    for seed in range(5):
+        found = Lanczos().solve(MatrixOperator(A), 20, np.random.default_rng(seed))
+        assert_allclose(found.values, values[:20], atol=1e-12)
+
+
+@pytest.mark.parametrize("solver", [*EXACT, Davidson()], ids=repr)
+def test_the_zero_matrix(solver, rng):
+    found = solver.solve(MatrixOperator(np.zeros((300, 300))), 5, rng)
+    assert_allclose(found.values, 0)
+    check_orthonormal(found)
+
+
+def test_lanczos_with_the_matrix_kept_or_not(rng):
+    X = rng.standard_normal((400, 4))
+    kept, streamed = (
+        KernelPCA(6, solver=Lanczos(keep=keep), random_state=0).fit(X) for keep in (True, False)
+    )
+    assert_allclose(kept.eigenvalues_, streamed.eigenvalues_, rtol=1e-12)
+    assert_allclose(kept.transform(X[:9]), streamed.transform(X[:9]), atol=1e-9)
+
+
+def test_too_few_iterations_are_said(rng):
+    A = matrix_with_spectrum(np.linspace(1, 0.9, 300))
+    with pytest.raises(ConvergenceError, match="raise max_iter"):
+        Lanczos(max_iter=1).solve(MatrixOperator(A), 4, rng)
+    found = Davidson(tol=1e-12, max_passes=2).solve(MatrixOperator(A), 4, rng)
+    assert not found.converged
+    assert found.errors.max() > 1e-12
+
+
+def test_an_unconverged_fit_warns_and_keeps_its_result(rng):
+    X = rng.standard_normal((400, 30))
+    with pytest.warns(ConvergenceWarning, match="estimated"):
+        model = KernelPCA(5, solver=Davidson(tol=1e-14, max_passes=1), random_state=0).fit(X)
+    assert not model.report_.converged
+    assert np.isfinite(model.transform(X)).all()
+    assert (model.residuals_ > 0).all()
+
+
+def test_error_estimates_of_clusters():
+    """Two values closer than their residuals are judged against the gap after both."""
+    values = np.array([1.0, 1.0 - 1e-9, 0.5])
+    errors = estimate_errors(values, np.array([1e-6, 1e-6, 1e-6]))
+    assert_allclose(errors[:2], 1e-12 / 0.5, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["auto", "dense", "lanczos", "davidson", "landmarks"])
+def test_names(name):
+    assert type(as_solver(name)).__name__.lower() == name
+
+
+def test_an_unknown_solver_names_the_known():
+    with pytest.raises(ValueError, match="'lanczos'"):
+        as_solver("arpack")
