@@ -51,7 +51,8 @@ def median_length(X: Array, weight: Array | None = None) -> float:
 
 def variance_length(X: Array, weight: Array | None = None) -> float:
     """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
-    points, unit = _to_unit_size(np.asarray(X, dtype=np.float64))
+    # All entries around one mean: columns that differ in level count as variance, as there.
+    points, unit = _to_unit_size(np.asarray(X, dtype=np.float64), axis=None)
     w = np.ones(len(X)) if weight is None else weight
     mean = np.average(points.mean(axis=1), weights=w)
     variance = np.average(((points - mean) ** 2).mean(axis=1), weights=w)
@@ -62,9 +63,9 @@ def variance_length(X: Array, weight: Array | None = None) -> float:
     return float(np.sqrt(X.shape[1] * variance) * unit)
 
 
-def _to_unit_size(X: Array) -> tuple[Array, float]:
+def _to_unit_size(X: Array, axis: int | None = 0) -> tuple[Array, float]:
     """Rows shifted and scaled to at most 1, so that squares neither overflow nor vanish."""
-    shifted = X - X.mean(axis=0)
+    shifted = X - X.mean(axis=axis)
     unit = float(np.abs(shifted).max(initial=0.0))
     if unit == 0:
         return shifted, 1.0
