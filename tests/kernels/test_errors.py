@@ -65,7 +65,7 @@ def test_gamma_zero_is_allowed_but_said():
 def test_negative_histogram_entries_are_located():
     H = np.abs(X)
     H[4, 2] = -0.5
-    with pytest.raises(DataError, match="row 4, column 2 is -0.5"):
+    with pytest.raises(DataError, match=r"row 4, column 2 is -0.5"):
         Chi2().resolve(H)
 
 
