@@ -52,7 +52,7 @@ class Precomputed(Kernel):
             )
         size = np.abs(X).max(initial=0.0)
         skew = np.abs(X - X.T).max(initial=0.0)
-        if skew > 1e-10 * size:
+        if skew > max(1e-10, 16 * float(np.finfo(X.dtype).eps)) * size:
             raise KernelError(
                 f"the precomputed kernel matrix is not symmetric: |K - Kᵀ| reaches {skew:.3g} "
                 f"where |K| reaches {size:.3g}; give (K + K.T) / 2 if that is what you mean."
