@@ -32,9 +32,9 @@ class PreImageMixin:
         ----------
         X : (n, d) array, data frame, or a list of objects for kernels of objects
         match_noise : bool, default=False
-            For a model fitted to clean rows and queries that are noisier: scale the kernel row k(x, ·)
-            so that its largest entry is what a training point sees among its neighbours. Noise shrinks
-            the whole row, and centring would then pull the projection to the mean.
+            For a model fitted to clean rows and queries that are noisier: scale the kernel row
+            k(x, ·) so that its largest entry is what a training point sees among its neighbours.
+            Noise shrinks the whole row, and centring would then pull the projection to the mean.
 
         Returns
         -------
@@ -98,9 +98,9 @@ class PreImageMixin:
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between the rows and their reconstructions.
 
-        Measured in input space, so that different kernels and widths compare; on held-out rows more
-        is better. To choose a model for denoising use :class:`mercer.selection.DenoisingScore`, which
-        adds noise first.
+        Measured in input space, so that different kernels and widths compare; on held-out rows
+        more is better. To choose a model for denoising use
+        :class:`mercer.selection.DenoisingScore`, which adds noise first.
         """
         rows, Z = self._project(X, False)
         if getattr(rows, "ndim", 0) != 2 or self.subspace_.kernel.is_pairwise:
@@ -189,6 +189,5 @@ class PreImageMixin:
 
     def __getstate__(self) -> Any:
         # The bound solver can be made again; it would double the size of a pickle.
-        state = dict(super().__getstate__())  # type: ignore[misc]
-        state.pop("_bound_preimage", None)
-        return state
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_bound_preimage"}

@@ -1,15 +1,39 @@
 """From feature space back to input space; the names in lower case work as strings."""
 
 from mercer.exceptions import KernelError
+from mercer.preimage.auto import Auto
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.distances import Distances
 from mercer.preimage.fixed_point import FixedPoint
+from mercer.preimage.gradient import Gradient
+from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
+from mercer.preimage.ridge import Ridge
+from mercer.preimage.smoother import Smoother
 
-__all__ = ["BoundPreImage", "FixedPoint", "Nearest", "PreImageSolver", "PreImages", "as_preimage"]
+__all__ = [
+    "Auto",
+    "BoundPreImage",
+    "Distances",
+    "FixedPoint",
+    "Gradient",
+    "InverseDot",
+    "Nearest",
+    "PreImageSolver",
+    "PreImages",
+    "Ridge",
+    "Smoother",
+    "as_preimage",
+]
 
 _BY_NAME: dict[str, type[PreImageSolver]] = {
-    "auto": FixedPoint,
+    "auto": Auto,
     "fixed_point": FixedPoint,
+    "gradient": Gradient,
+    "distances": Distances,
+    "ridge": Ridge,
+    "smoother": Smoother,
+    "inverse_dot": InverseDot,
     "nearest": Nearest,
 }
 

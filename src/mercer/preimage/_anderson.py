@@ -62,11 +62,12 @@ class Anderson:
 
 
 def _least_squares(D: Array, r: Array, known: Array) -> Array:
-    """argmin |r - Σ θ_j D_j| for each row over the known D_j; θ_j = 0 for the others."""
+    """The minimiser of |r - Σ θ_j D_j| for each row over the known D_j; θ_j = 0 for the others."""
     D = np.where(known[:, :, None], D, 0).astype(np.float64)
     gram = np.einsum("nid,njd->nij", D, D)
     size = np.einsum("nii->n", gram)
-    # A little ridge: residuals of a well-behaved iteration become parallel, and the system singular.
+    # A little ridge: residuals of a well-behaved iteration become parallel, and the system
+    # singular.
     ridge = np.where(size > 0, 1e-12 * size, 1.0)
     gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
     right = np.einsum("njd,nd->nj", D, r.astype(np.float64))

@@ -47,8 +47,8 @@ class FixedPoint(PreImageSolver):
               \delta_i = \gamma_i\, k'(\|z - s_i\|^2), \qquad \gamma = c + B z(x)
 
     The iteration starts at the noisy point where that is known, and this start is part of the
-    estimator: the projection alone often cannot tell which group of data the point belongs to. Without
-    it (``inverse_transform``) the support point nearest in feature space is the start.
+    estimator: the projection alone often cannot tell which group of data the point belongs to.
+    Without it (``inverse_transform``) the support point nearest in feature space is the start.
 
     Parameters
     ----------
@@ -60,26 +60,27 @@ class FixedPoint(PreImageSolver):
         Anderson acceleration, once steps are small, and only where the objective does not fall: the
         same point as without, after fewer sweeps.
     early_stop : int, optional
-        Stop on purpose after so many steps. One to three steps denoise better than convergence where
-        groups of data overlap.
+        Stop on purpose after so many steps. One to three steps denoise better than convergence
+        where groups of data overlap.
     input_weight : float, default=0.0
-        Weight of a term that holds z near the noisy point, in units of the denominator there: maximises
-        ``f(z) - input_weight · f'(x) |z - x|²/ℓ²``. Small values such as 0.03 help a little more often
-        than they hurt.
+        Weight of a term that holds z near the noisy point, in units of the denominator there:
+        maximises ``f(z) - input_weight · f'(x) |z - x|²/ℓ²``. Small values such as 0.03 help a
+        little more often than they hurt.
 
     Notes
     -----
-    O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points that have arrived leave the
-    batch. Where the denominator is negative or cancels, or the step leaves the data's box by more than
-    its diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
-    and its status says so; with centring (γ contains the mean) this is very rare.
+    O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points
+    that have arrived leave the batch. Where the denominator is negative or cancels, or the step
+    leaves the data's box by more than its diagonal, the point is restarted, at the support point
+    with the largest γ and then at the mean, and its status says so; with centring (γ contains the
+    mean) this is very rare.
 
     Not for kernels with a kink, ``Matern(nu=0.5)``: the iteration sticks to support points.
 
     References
     ----------
-    S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz, G. Rätsch. Kernel PCA and de-noising in
-    feature spaces. NIPS 11, 1999.
+    S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz, G. Rätsch. Kernel PCA and de-noising
+    in feature spaces. NIPS 11, 1999.
 
     Examples
     --------

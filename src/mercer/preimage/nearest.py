@@ -53,7 +53,7 @@ class _BoundNearest(BoundPreImage):
 
 @dataclass(frozen=True)
 class SupportScores:
-    """Where the support points themselves lie: their scores, and how far off the subspace they are."""
+    """Where the support points themselves lie: scores, and distances off the subspace."""
 
     subspace: Subspace
 
@@ -69,6 +69,15 @@ class SupportScores:
         scores, residual = self.scores_and_residual
         across = square_sums(Z)[:, None] - 2 * (Z @ scores.T) + square_sums(scores)
         return np.asarray(np.maximum(across, 0) + residual)
+
+    def inner_products(self, Z: Array) -> Array:
+        """(n, m) inner products in feature space of ``mu + W z`` with the support points.
+
+        From distances: ``<a, b> = (|a|² + |b|² - |a - b|²) / 2``.
+        """
+        squares = self.subspace.kernel.diag(self.subspace.support)
+        total = self.subspace.squared_norm(Z)[:, None] + squares
+        return np.asarray((total - self.squared_distances(Z)) / 2)
 
     def nearest(self, Z: Array, count: int) -> Array:
         """(n, count) support points nearest in feature space, the nearest first."""
@@ -93,8 +102,8 @@ class SupportScores:
 def _scores_of_columns(subspace: Subspace) -> Array:
     """Scores of the training rows of a precomputed kernel, whose matrix the model does not keep.
 
-    For exact kernel PCA ``K B = B Λ`` up to weights and the mean, so that ``z_ik ∝ B_ik / w_i`` with
-    the weights w = c of the mean; ``Bᵀ K B = I`` fixes the factor.
+    For exact kernel PCA ``K B = B Λ`` up to weights and the mean, so that ``z_ik ∝ B_ik / w_i``
+    with the weights w = c of the mean; ``Bᵀ K B = I`` fixes the factor.
     """
     B, c = subspace.coef, subspace.mean
     w = c if c.any() else np.ones_like(c)

@@ -24,8 +24,8 @@ def match_noise(subspace: Subspace, X: Any, Z: Array) -> Array:
 
     .. math:: a(x) = \mathrm{median}_i \max_{j \ne i} k(s_i, s_j) \;/\; \max_i k(s_i, x)
 
-    Noise of size ν shrinks the whole row k(S, x) by about exp(-|ν|²/ℓ²); the projection of a centred
-    model is then drawn to the mean. The factor restores the row's largest entry.
+    Noise of size ν shrinks the whole row k(S, x) by about exp(-|ν|²/ℓ²); the projection of a
+    centred model is then drawn to the mean. The factor restores the row's largest entry.
 
     Parameters
     ----------

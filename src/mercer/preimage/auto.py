@@ -1,0 +1,93 @@
+"""Which pre-image method for which kernel: a rule, not a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mercer._linalg import Array
+from mercer.kernels import (
+    Chi2,
+    Cosine,
+    Kernel,
+    Laplacian,
+    Linear,
+    Product,
+    RadialKernel,
+    Scaled,
+    Sum,
+)
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.fixed_point import FixedPoint
+from mercer.preimage.gradient import Gradient
+from mercer.preimage.inverse_dot import InverseDot
+from mercer.preimage.nearest import Nearest
+from mercer.preimage.ridge import Ridge
+from mercer.preimage.smoother import Smoother
+from mercer.subspace import Subspace
+
+__all__ = ["Auto"]
+
+
+class Auto(PreImageSolver):
+    """The method that measured best for the kernel and for what is known about the point.
+
+    ================================================  ===================  ===================
+    kernel                                            with the point       scores alone
+    ================================================  ===================  ===================
+    objects, precomputed                              :class:`Nearest`     :class:`Nearest`
+    :class:`~mercer.kernels.Linear`                   :class:`InverseDot`  :class:`InverseDot`
+    radial                                            :class:`FixedPoint`  :class:`Ridge`
+    Laplacian, Chi2, Cosine, and made of them         :class:`Smoother`    :class:`Ridge`
+    any other: polynomial, sigmoid, sums, products    :class:`Gradient`    :class:`Ridge`
+    ================================================  ===================  ===================
+
+    ``denoise`` knows the noisy point and starts there; ``inverse_transform`` has only the scores.
+    The fourth row exists because a kernel with kinks stops a descent at the first of them, and
+    because the cosine does not see the length of a vector, so that a descent keeps the noise's.
+
+    The choice never depends on which method reaches the smaller objective: another start with a
+    better objective was measured to give an error in input space 3,000 times worse.
+    """
+
+    def init(self, subspace: Subspace) -> BoundPreImage:
+        return _BoundAuto(self, subspace)
+
+    def choose(self, subspace: Subspace, *, has_start: bool) -> PreImageSolver:
+        """The method for a model, with or without the points that the scores came from."""
+        kernel = subspace.kernel
+        if kernel.is_pairwise or getattr(subspace.support, "ndim", 0) != 2:
+            return Nearest()
+        if isinstance(kernel, Linear):
+            return InverseDot()
+        if not has_start:
+            return Ridge()
+        if isinstance(kernel, RadialKernel):
+            return FixedPoint()
+        return Smoother() if _contains(kernel, (Laplacian, Chi2, Cosine)) else Gradient()
+
+
+@dataclass(frozen=True)
+class _BoundAuto(BoundPreImage):
+    config: Auto
+    subspace: Subspace
+
+    @cached_property
+    def with_start(self) -> BoundPreImage:
+        return self.config.choose(self.subspace, has_start=True).init(self.subspace)
+
+    @cached_property
+    def without_start(self) -> BoundPreImage:
+        return self.config.choose(self.subspace, has_start=False).init(self.subspace)
+
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:
+        return (self.without_start if start is None else self.with_start).solve(Z, start)
+
+
+def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
+    """Whether the kernel, or a part of it, is one of these."""
+    if isinstance(kernel, Sum | Product):
+        return _contains(kernel.k1, kinds) or _contains(kernel.k2, kinds)
+    if isinstance(kernel, Scaled):
+        return _contains(kernel.kernel, kinds)
+    return isinstance(kernel, kinds)

@@ -1,0 +1,136 @@
+"""Pre-images from distances to neighbours (Kwok & Tsang 2004)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._parallel import blocks, thread_map
+from mercer.exceptions import DataError
+from mercer.kernels import DotProductKernel, Kernel, RadialKernel
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.nearest import SupportScores
+from mercer.subspace import Subspace
+
+__all__ = ["Distances"]
+
+ROWS = 256
+
+
+class Distances(PreImageSolver):
+    r"""Distances in feature space become distances in input space; then trilateration.
+
+    For the ``n_neighbors`` support points nearest to the projection, the kernel's profile is
+    inverted to get the squared distance :math:`d_j^2` that the pre-image should have from each.
+    The point is the least-squares solution in the affine hull of these neighbours:
+
+    .. math:: (s_j - \bar s) \cdot (\hat x - \bar s)
+              = \tfrac12 \big(\|s_j - \bar s\|^2 - d_j^2\big) + \text{const}
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+
+    Notes
+    -----
+    Not iterative, and sees only the scores. On clean queries it is less exact than
+    :class:`~mercer.preimage.FixedPoint`; under strong noise that is not Gaussian it was measured
+    to be better. O(m q + k² d) per point, after one pass over the support's kernel matrix.
+
+    References
+    ----------
+    J. T. Kwok, I. W. Tsang. The pre-image problem in kernel methods. IEEE Trans. Neural Networks
+    15, 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import KernelPCA
+    >>> from mercer.preimage import Distances
+    >>> X = load_digits().data
+    >>> model = KernelPCA(20, preimage=Distances(n_neighbors=8)).fit(X[:500])
+    >>> model.denoise(X[500:503]).shape
+    (3, 64)
+    """
+
+    requires: ClassVar[tuple[type[Kernel], ...]] = (RadialKernel, DotProductKernel)
+
+    def __init__(self, n_neighbors: int = 10) -> None:
+        self.n_neighbors = n_neighbors
+
+    def init(self, subspace: Subspace) -> BoundPreImage:
+        self.check_kernel(subspace.kernel)
+        if not self.n_neighbors >= 2:
+            raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 2 on.")
+        if isinstance(subspace.kernel, DotProductKernel):
+            subspace.kernel.invert(np.zeros(1))  # raises now, with the remedy, if it cannot
+        return _BoundDistances(int(self.n_neighbors), SupportScores(subspace))
+
+
+@dataclass(frozen=True)
+class _BoundDistances(BoundPreImage):
+    count: int
+    support: SupportScores
+
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
+        near = self.support.nearest(Z, self.count)
+        points = np.empty((len(Z), self.support.subspace.support.shape[1]), dtype=Z.dtype)
+
+        def locate(rows: slice) -> None:
+            neighbours = self.support.subspace.support[near[rows]]
+            inner = np.take_along_axis(self.support.inner_products(Z[rows]), near[rows], axis=1)
+            points[rows] = _trilaterate(
+                neighbours, self._input_distances(Z[rows], neighbours, inner)
+            )
+
+        thread_map(locate, blocks(len(Z), ROWS))
+        found = np.asarray(np.isfinite(points).all(axis=1))
+        lost = ~found
+        points[lost] = self.support.take(near[lost, 0])
+        return PreImages(
+            points, found, np.zeros(len(Z), int), np.where(found, "converged", "failed")
+        )
+
+    def _input_distances(self, Z: Array, neighbours: Array, inner: Array) -> Array:
+        """Squared distances in input space from the sought points to their neighbours."""
+        kernel, subspace = self.support.subspace.kernel, self.support.subspace
+        with np.errstate(all="ignore"):
+            if isinstance(kernel, RadialKernel):
+                # |phi(x) - P|² = 2 - 2 k is what Kwok & Tsang invert: k = 1 - distance²/2.
+                apart = 1 + subspace.squared_norm(Z)[:, None] - 2 * inner
+                k = np.clip(1 - apart / 2, np.finfo(Z.dtype).tiny ** 0.5, 1)
+                return np.asarray(-kernel.invert(k) * kernel.length**2)
+            assert isinstance(kernel, DotProductKernel)
+            own = kernel.invert(subspace.squared_norm(Z))[:, None]
+            return np.asarray(
+                own - 2 * kernel.invert(inner) + np.einsum("njd,njd->nj", neighbours, neighbours)
+            )
+
+
+def _trilaterate(neighbours: Array, squared: Array) -> Array:
+    """The least-squares points at given squared distances from their neighbours.
+
+    With centred neighbours A (k, d) the equations are ``A y = (|a_j|² - d_j²)/2`` up to a constant,
+    which centring of the right side removes; their least-norm solution is ``y = Aᵀ (A Aᵀ)⁺ rhs``.
+    """
+    centre = neighbours.mean(axis=1, keepdims=True)
+    A = (neighbours - centre).astype(np.float64)
+    right = (np.einsum("njd,njd->nj", A, A) - squared) / 2
+    right -= right.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(np.einsum("nid,njd->nij", A, A))
+    cut = values[:, -1:] * 1e-10
+    inverse = np.divide(1, values, out=np.zeros_like(values), where=values > cut)
+    lost = ~np.isfinite(right).all(axis=1)
+    weights = np.einsum(
+        "nij,nj,nkj,nk->ni",
+        vectors,
+        inverse,
+        vectors,
+        np.where(lost[:, None], 0, right),
+        optimize=True,
+    )
+    weights[lost] = np.nan
+    return np.asarray(centre[:, 0] + np.einsum("nj,njd->nd", weights, A))
