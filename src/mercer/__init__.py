@@ -7,17 +7,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mercer._progress import listen
-    from mercer.estimators import KernelPCA
+    from mercer.estimators import KernelPCA, SparseKernelPCA
     from mercer.subspace import ParallelAnalysis, Subspace
 
 _WHERE = {
     "KernelPCA": "mercer.estimators",
     "ParallelAnalysis": "mercer.subspace",
+    "SparseKernelPCA": "mercer.estimators",
     "Subspace": "mercer.subspace",
     "listen": "mercer._progress",
 }
 
-__all__ = ["KernelPCA", "ParallelAnalysis", "Subspace", "__version__", "listen"]
+__all__ = ["KernelPCA", "ParallelAnalysis", "SparseKernelPCA", "Subspace", "__version__", "listen"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """scikit-learn's door to the library: validation and wiring."""
 
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.sparse import SparseKernelPCA
 
-__all__ = ["KernelPCA"]
+__all__ = ["KernelPCA", "SparseKernelPCA"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
@@ -23,6 +24,7 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
     kernel: str | Kernel
+    random_state: Any
     subspace_: Subspace
 
     def transform(self, X: Any) -> Array:
@@ -53,6 +55,12 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
     @property
     def _n_features_out(self) -> int:
         return self.subspace_.n_components
+
+    def _rng(self) -> np.random.Generator:
+        """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _rows(self, X: Any) -> Any:
         """Checked rows in the precision of the model."""

@@ -1,0 +1,270 @@
+"""Sparse kernel PCA behind scikit-learn's door."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.eigen import Report
+from mercer.eigen.policy import warn_if_degenerate
+from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._validation import check_rows
+from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
+from mercer.gram import StreamedGram
+from mercer.kernels import Kernel, as_kernel
+from mercer.preimage import PreImageSolver
+from mercer.sparse import Centres, Pool, Rows, Selection, SparseSolver, as_sparse_solver
+from mercer.sparse.axes import data_axes, model_axes, span
+from mercer.sparse.noise import default_variance, for_count
+from mercer.subspace import ComponentRule, Subspace, as_rule
+
+__all__ = ["SparseKernelPCA"]
+
+
+class SparseKernelPCA(SubspaceEstimator):
+    r"""Kernel PCA on a few representing rows, chosen by maximum likelihood.
+
+    The covariance in feature space is modelled as :math:`\sigma^2 I + \sum_i w_i
+    \phi(x_i)\phi(x_i)^\top`; at the maximum of the likelihood most weights are zero (Tipping 2001).
+    The rows that are left are real examples that represent the data, and predictions cost their
+    number of kernels, not n. As in the paper, the data are not centred in feature space.
+
+    Parameters
+    ----------
+    n_kernels : int, optional
+        Number of representing rows; the noise is then found by a search on log σ². Several values
+        of the noise may give this number: of those found, the one whose kernels have the larger
+        likelihood at a common noise is taken.
+    noise : float, optional
+        σ itself, not σ²: the standard deviation per direction of feature space that is left to
+        noise. Give this *or* ``n_kernels``. With neither, σ² is 1 % of the mean k(x, x), and the
+        number of kernels follows from the data.
+    n_components : int, float, rule or None, default=None
+        As in :class:`~mercer.KernelPCA`; None keeps one component for each kernel.
+    kernel : str or Kernel, default="gaussian"
+        See :mod:`mercer.kernels`.
+    refit : bool, default=True
+        Components of the *data*'s covariance within the span of the chosen kernels, which
+        reconstruct better at every number of components; False for the paper's components of the
+        model's own covariance, eqs. (15)–(17).
+    solver : str or SparseSolver, default="auto"
+        ``"greedy"``, ``"column_generation"`` (many rows), ``"em"``, ``"fast"`` and ``"mm"`` (the
+        paper's iterations), ``"kmeans"`` (centres instead of rows), or an object of
+        :mod:`mercer.sparse`.
+    preimage : str or PreImageSolver, default="auto"
+        How to get from feature space back to input space, see :mod:`mercer.preimage`.
+    random_state : int, Generator, RandomState or None, default=None
+        For column generation and k-means; the greedy optimiser draws no random numbers.
+
+    Attributes
+    ----------
+    support_indices_ : (m,) array of int, or None
+        Row numbers of the representing vectors, increasing; None for centres, which are not rows.
+    weights_ : (m,) array
+        w of each representing vector.
+    noise_ : float
+        σ.
+    log_likelihood_ : float
+        Eq. (5) without its constant; comparable between fits with the same kernel and noise.
+    kkt_ : float
+        Largest violation of the optimality conditions. On more than 1,500 rows it covers the rows
+        that were looked at exactly; ask for ``ColumnGeneration(sweeps=...)`` to have it cover all.
+    eigenvalues_, explained_variance_, explained_variance_ratio_ : (q,) arrays
+        As in :class:`~mercer.KernelPCA`, around the origin of feature space instead of the mean.
+    subspace_ : Subspace
+    kernel_ : Kernel
+    report_ : Report
+    n_components_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    mercer.compress : a sparse version of a model that is already fitted.
+
+    References
+    ----------
+    M. E. Tipping, "Sparse kernel principal component analysis", NIPS 13, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import SparseKernelPCA
+    >>> X = load_iris().data
+    >>> model = SparseKernelPCA(n_kernels=12, n_components=5).fit(X)
+    >>> model.support_indices_.shape, model.transform(X).shape
+    ((12,), (150, 5))
+    >>> bool(model.kkt_ < 1e-4)
+    True
+    """
+
+    def __init__(
+        self,
+        n_kernels: int | None = None,
+        *,
+        noise: float | None = None,
+        n_components: int | float | ComponentRule | None = None,
+        kernel: str | Kernel = "gaussian",
+        refit: bool = True,
+        solver: str | SparseSolver = "auto",
+        preimage: str | PreImageSolver = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_kernels = n_kernels
+        self.noise = noise
+        self.n_components = n_components
+        self.kernel = kernel
+        self.refit = refit
+        self.solver = solver
+        self.preimage = preimage
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Choose the kernels, and find the components on them.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame; (n, n) for a precomputed kernel; a list for kernels of
+        objects
+        y : ignored
+        """
+        started = time.perf_counter()
+        kernel, rule = as_kernel(self.kernel), as_rule(self.n_components)
+        solver = as_sparse_solver(self.solver)
+        self._check_size(solver)
+        data = check_rows(self, X, kernel, reset=True)
+        self.kernel_ = kernel.resolve(data)
+        rows = Rows(self.kernel_, data, self._rng())
+        chosen, fits = self._choose(rows, solver)
+        values, axes = (data_axes if self.refit else model_axes)(self.kernel_, chosen)
+        q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
+        self._keep(chosen, values[:q], axes.leading(q), rows)
+        self.report_ = self._report(chosen, solver, rows, fits, time.perf_counter() - started)
+        return self
+
+    def reconstruction_error(self, X: Any, *, n_components: int | None = None) -> Array:
+        """Squared distance in feature space between each point and its projection, (n,).
+
+        Parameters
+        ----------
+        X : (n, d) array
+        n_components : int, optional
+            Project onto the leading components only; all that the model has if not given.
+
+        See Also
+        --------
+        span_error : the distance from the span of all kernels, eq. (18).
+        """
+        rows = self._rows(X)
+        return self.subspace_.leading(n_components or self.n_components_).residual(rows)
+
+    def span_error(self, X: Any) -> Array:
+        """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
+        rows = self._rows(X)
+        if self.kernel_.is_pairwise:
+            raise DataError("k(x, x) is not in a precomputed matrix; fit with a kernel object.")
+        support, dtype = self.subspace_.support, self.subspace_.coef.dtype
+        inner = Rows(self.kernel_, support, np.random.default_rng(0)).among(support)
+        return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
+
+    def _check_size(self, solver: SparseSolver) -> None:
+        m, noise = self.n_kernels, self.noise
+        if m is not None and (not isinstance(m, Integral) or isinstance(m, bool) or m < 1):
+            raise DataError(f"n_kernels={m!r}: give a whole number from 1 on, or None.")
+        if noise is not None and not (isinstance(noise, Real) and 0 < float(noise) < np.inf):
+            raise DataError(f"noise={noise!r}: give a positive number (σ, not σ²), or None.")
+        if m is not None and noise is not None and not isinstance(solver, Centres):
+            raise DataError(
+                f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
+            )
+
+    def _choose(self, rows: Rows, solver: SparseSolver) -> tuple[Selection, int]:
+        """The kernels, and the number of fits that it took to find them."""
+        if not (rows.diag > 0).any():
+            raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
+        m = None if self.n_kernels is None else int(self.n_kernels)
+        bound = solver.bind(rows, m)
+        if m is not None and not isinstance(solver, Centres):
+            return for_count(bound, m)
+        variance = default_variance(bound) if self.noise is None else float(self.noise) ** 2
+        return bound.solve(variance), 1
+
+    def _keep(self, chosen: Selection, values: Array, axes: Subspace, rows: Rows) -> None:
+        """The fitted attributes, in the precision of the rows."""
+        dtype = np.float32 if getattr(rows.X, "dtype", None) == np.float32 else np.float64
+        trace = chosen.pool.mean_diag
+        if not chosen.converged:
+            warn(
+                f"the weights did not converge in {chosen.steps} steps (kkt_ {chosen.kkt:.2g}); "
+                "use solver='greedy', or raise max_iter.",
+                ConvergenceWarning,
+            )
+        n = rows.n
+        warn_if_degenerate(self.kernel_, rows.X, n * values, n * trace, _operator(rows))
+        self.support_indices_ = chosen.indices
+        self.weights_ = chosen.weights
+        self.noise_ = float(np.sqrt(chosen.variance))
+        self.log_likelihood_ = chosen.log_likelihood
+        self.kkt_ = chosen.kkt
+        self.explained_variance_ = values.astype(dtype)
+        self.eigenvalues_ = (values * n).astype(dtype)
+        self.explained_variance_ratio_ = (values / trace).astype(dtype)
+        self.subspace_ = _astype(axes, dtype)
+
+    def _report(
+        self, chosen: Selection, solver: SparseSolver, rows: Rows, fits: int, seconds: float
+    ) -> Report:
+        inside = float(data_axes(self.kernel_, chosen)[0].sum())
+        note = chosen.note or "asked for"
+        return Report(
+            solver=type(solver).__name__,
+            reason=note if fits == 1 else f"{note}; {fits} fits to find the noise",
+            passes=chosen.steps,
+            seconds=seconds,
+            estimated_error=chosen.kkt,
+            bytes=solver.estimate_bytes(rows, len(chosen)),
+            converged=chosen.converged,
+            unexplained=max(1 - inside / chosen.pool.mean_diag, 0.0),
+        )
+
+
+def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
+    """How many components; says so if fewer exist than were asked for."""
+    counted = rule.count(values, chosen.pool.mean_diag)
+    asked = rule.guess(10**9)
+    if rule.is_request and len(values) < asked:
+        warn(
+            f"{asked} components were asked for, but {len(chosen)} kernels span only "
+            f"{len(values)}; kept {len(values)}. Ask for fewer, or for more kernels.",
+            RankWarning,
+        )
+    return len(values) if counted is None else counted
+
+
+def _null_spectra(rows: Rows, chosen: Selection) -> Any:
+    """Variances on the same kernels after the columns were permuted independently."""
+
+    def spectra(k: int, repeats: int) -> Array:
+        if chosen.indices is None:
+            raise DataError("parallel analysis needs rows as kernels; use another solver.")
+        found = np.zeros((repeats, k))
+        for line in found:
+            permuted = replace(rows, X=rows.rng.permuted(rows.X, axis=0))
+            pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
+            values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
+            line[: len(values)] = values[:k]
+        return found
+
+    return spectra
+
+
+def _astype(axes: Subspace, dtype: Any) -> Subspace:
+    parts = {name: getattr(axes, name).astype(dtype) for name in ("coef", "mean", "offset")}
+    return replace(axes, **parts)
+
+
+def _operator(rows: Rows) -> Any:
+    return StreamedGram.from_rows(rows.kernel, rows.X)

@@ -1,0 +1,56 @@
+"""Few representing vectors by maximum likelihood (Tipping 2001): the optimisers."""
+
+from mercer.exceptions import DataError
+from mercer.sparse.auto import Auto
+from mercer.sparse.base import Selection, SparseSolver
+from mercer.sparse.centres import Centres
+from mercer.sparse.column_generation import ColumnGeneration
+from mercer.sparse.greedy import Greedy
+from mercer.sparse.likelihood import Likelihood
+from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.updates import EM, MM, Fast
+
+__all__ = [
+    "EM",
+    "MM",
+    "Auto",
+    "Centres",
+    "ColumnGeneration",
+    "Fast",
+    "Greedy",
+    "Likelihood",
+    "Pool",
+    "Rows",
+    "Selection",
+    "SparseSolver",
+    "as_sparse_solver",
+]
+
+_BY_NAME: dict[str, type[SparseSolver]] = {
+    "auto": Auto,
+    "greedy": Greedy,
+    "column_generation": ColumnGeneration,
+    "em": EM,
+    "fast": Fast,
+    "mm": MM,
+    "kmeans": Centres,
+}
+
+
+def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
+    """A solver from its name (with default parameters), or the solver itself.
+
+    Examples
+    --------
+    >>> from mercer.sparse import as_sparse_solver
+    >>> as_sparse_solver("greedy")
+    Greedy()
+    """
+    if isinstance(solver, SparseSolver):
+        return solver
+    if isinstance(solver, str) and solver in _BY_NAME:
+        return _BY_NAME[solver]()
+    raise DataError(
+        f"solver={solver!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
+        "or an object of mercer.sparse."
+    )

@@ -1,0 +1,79 @@
+"""Principal axes on the representing vectors: of the model, of the data, or of another model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.eigen.policy import noise_floor
+from mercer.gram import whiten
+from mercer.kernels import Kernel
+from mercer.sparse.base import Selection
+from mercer.subspace import Subspace, from_features
+
+__all__ = ["data_axes", "model_axes", "project", "span"]
+
+
+def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
+    """Eqs. (15)–(17): eigenvectors of the model's covariance, ``B = W^½ Ũ Λ̃^{-½}``.
+
+    Returns the variances (16), Λ̃ + σ², decreasing, and the subspace.
+    """
+    root = np.sqrt(chosen.weights)
+    lam, U = np.linalg.eigh(root[:, None] * chosen.pool.K * root)
+    keep = lam > noise_floor(lam[-1], len(lam), 0.0, lam.dtype)
+    lam, U = lam[keep][::-1], U[:, keep][:, ::-1]
+    B = root[:, None] * U / np.sqrt(lam)
+    q = len(lam)
+    return lam + chosen.variance, from_features(kernel, chosen.points, B, np.zeros(q), np.eye(q))
+
+
+def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
+    """Eigenvectors of the covariance of the *data*, seen through the span of the chosen kernels.
+
+    Returns the variances, decreasing, and the subspace.
+    """
+    R = whiten(chosen.pool.K)
+    # Coordinates a(x) = Rᵀ k(S, x) are orthonormal; their second moments are RᵀH (RᵀH)ᵀ / n.
+    V, s, _ = np.linalg.svd(R.T @ chosen.pool.H / np.sqrt(chosen.pool.n), full_matrices=False)
+    keep = s**2 > noise_floor(s[0] ** 2, len(s), 0.0, s.dtype)
+    zero = np.zeros(R.shape[1])
+    return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
+
+
+def span(kernel: Kernel, points: Any, K: Array) -> Subspace:
+    """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
+    R = whiten(K)
+    r = R.shape[1]
+    return from_features(kernel, points, R, np.zeros(r), np.eye(r))
+
+
+def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tuple[Array, Subspace]:
+    """Another model's directions and mean, seen through the span of the chosen kernels.
+
+    Of all orthonormal directions in the span the ones nearest to the model's (the polar factor of
+    their projections), so that each component keeps its meaning and its sign.
+
+    Returns
+    -------
+    (q, q) array of the cosines between new and old directions, and the subspace.
+    """
+    R = whiten(chosen.pool.K)
+    inside = R.T @ K_points_support  # coordinates of φ(s) for the model's support
+    directions, mean = inside @ model.coef, inside @ model.mean
+    P, _, Qt = np.linalg.svd(directions, full_matrices=False)
+    nearest = P @ Qt
+    found = from_features(model.kernel, chosen.points, R, mean, nearest)
+    # from_features fixes signs by the coefficients; here the model's own signs are wanted.
+    signs = np.sign(np.einsum("ij,ij->j", found.coef, R @ nearest))
+    found = Subspace(
+        found.kernel,
+        found.support,
+        found.coef * signs,
+        found.mean,
+        found.offset * signs,
+        found.mean_square,
+    )
+    return nearest.T @ directions, found

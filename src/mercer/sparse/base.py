@@ -1,0 +1,125 @@
+"""The roles: a solver that chooses weighted kernels, bound to rows, and what it finds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._config import Config
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.sparse.likelihood import Likelihood
+from mercer.sparse.pool import Pool, Rows
+
+__all__ = ["BoundSelection", "Selection", "SparseSolver", "selected", "violation"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Representing kernels with their weights, and how good they are.
+
+    Attributes
+    ----------
+    points : (m, d) array, or m objects, or column numbers
+        The representing vectors.
+    indices : (m,) array or None
+        Their row numbers; None where they are not rows.
+    weights : (m,) array
+        w of eq. (4).
+    variance : float
+        σ² of eq. (4).
+    pool : Pool
+        Their kernel matrix and the statistics of the data.
+    log_likelihood : float
+        Eq. (5) without the constant D log σ².
+    kkt : float
+        Largest violation of the optimality conditions: ``|q/S − 1|`` on the kernels chosen, ``q/S −
+        1`` on the others as far as they were looked at.
+    steps : int
+        Iterations, or passes over the rows where that is what costs.
+    converged : bool
+    note : str
+        What the report should say beside the solver's name.
+    """
+
+    points: Any
+    indices: Array | None
+    weights: Array
+    variance: float
+    pool: Pool
+    log_likelihood: float
+    kkt: float
+    steps: int
+    converged: bool
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """The model at the weights that are positive."""
+        active = np.flatnonzero(self.weights > 0)
+        return Likelihood(self.pool, active, self.weights[active], self.variance)
+
+
+class BoundSelection(ABC):
+    """A solver with everything about the rows that does not depend on the noise."""
+
+    rows: Rows
+
+    @property
+    @abstractmethod
+    def largest_variance(self) -> float:
+        r"""The σ² from which on no kernel is worth its place: :math:`\max_i q_i/S_i` at w = 0."""
+
+    @abstractmethod
+    def solve(self, variance: float) -> Selection:
+        """The kernels and weights for a given σ²."""
+
+
+class SparseSolver(Config, ABC):
+    """Chooses the kernels of :class:`~mercer.SparseKernelPCA` and their weights."""
+
+    @abstractmethod
+    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
+        """Do once what does not depend on the noise; ``n_kernels`` is what the user asked for."""
+
+    @abstractmethod
+    def estimate_bytes(self, rows: Rows, m: int) -> int:
+        """Estimated peak of the solver's own arrays with m kernels."""
+
+
+def selected(
+    rows: Rows, indices: Array, at: Likelihood, *, kkt: float, steps: int, converged: bool
+) -> Selection:
+    """The Selection for the state of an optimiser; ``indices`` are the pool's row numbers."""
+    if not len(at.active):
+        raise DataError(
+            f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left; "
+            "give a smaller noise, or n_kernels instead."
+        )
+    order = np.argsort(indices[at.active])
+    active = at.active[order]
+    return Selection(
+        points=rows.points(indices[active]),
+        indices=indices[active],
+        weights=at.weights[order],
+        variance=at.variance,
+        pool=at.pool.subset(active),
+        log_likelihood=at.total,
+        kkt=kkt,
+        steps=steps,
+        converged=converged,
+    )
+
+
+def violation(at: Likelihood) -> float:
+    """Largest violation of the optimality conditions over a whole pool."""
+    S, q = at.candidates()
+    excess = q / S - 1
+    excess[at.active] = np.abs(excess[at.active])
+    return float(max(excess.max(initial=0.0), 0.0))

@@ -1,0 +1,87 @@
+"""Representing vectors by a landmark rule, k-means for one, with weights by likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._parallel import one_blas_thread
+from mercer.eigen.landmarks import as_landmark_rule
+from mercer.exceptions import DataError, KernelError
+from mercer.landmarks import LandmarkRule
+from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
+from mercer.sparse.greedy import largest_ratio, positive_part
+from mercer.sparse.likelihood import Likelihood
+from mercer.sparse.newton import ascend
+from mercer.sparse.pool import Pool, Rows, triangular_factor
+
+__all__ = ["Centres"]
+
+
+class Centres(SparseSolver):
+    """Choose the points first, by k-means; only their weights are left to the likelihood.
+
+    The paper allows for it: eq. (4) with arbitrary vectors in place of the training vectors.
+    Centres are not rows, and there is no automatic number of them; but with ``refit`` they usually
+    reconstruct a little better than the same number of rows chosen by likelihood.
+
+    Parameters
+    ----------
+    select : str, LandmarkRule or (m, d) array, default="kmeans"
+        As in :class:`mercer.solvers.Landmarks`.
+
+    Notes
+    -----
+    O(n m (d + m)) time and O(n m) memory.
+    """
+
+    def __init__(self, select: str | LandmarkRule | Any = "kmeans") -> None:
+        self.select = select
+
+    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
+        if n_kernels is None:
+            raise DataError("centres have no automatic number; give n_kernels.")
+        if rows.kernel.is_pairwise:
+            raise KernelError(
+                "centres need points, and a precomputed matrix has none; use solver='greedy'."
+            )
+        rule = as_landmark_rule(self.select)
+        points = rule.select(rows.kernel, rows.X, min(n_kernels, rows.n), rows.rng)
+        K = positive_part(rows, rows.among(points))
+        H = triangular_factor(rows.against(points))
+        return _Weighted(rows, points, Pool(K, H, rows.n, float(rows.diag.mean())))
+
+    def estimate_bytes(self, rows: Rows, m: int) -> int:
+        return 8 * rows.n * m
+
+
+@dataclass(frozen=True)
+class _Weighted(BoundSelection):
+    rows: Rows
+    points: Any
+    pool: Pool
+
+    @property
+    def largest_variance(self) -> float:
+        return largest_ratio(self.pool)
+
+    def solve(self, variance: float) -> Selection:
+        m = len(self.pool)
+        with one_blas_thread():
+            start = Likelihood(self.pool, np.arange(m), np.full(m, 1 / m), variance)
+            found = ascend(start)
+            weights = np.zeros(m)
+            weights[found.at.active] = found.at.weights
+            return Selection(
+                points=self.points,
+                indices=None,
+                weights=weights,
+                variance=variance,
+                pool=self.pool,
+                log_likelihood=found.at.total,
+                kkt=violation(found.at),
+                steps=found.steps,
+                converged=found.converged,
+            )

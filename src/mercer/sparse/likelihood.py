@@ -1,0 +1,168 @@
+r"""The likelihood of Tipping (2001), eqs. (4)–(10), at given weights.
+
+The covariance in feature space is modelled as :math:`C = \sigma^2 I + \sum_i w_i \phi_i
+\phi_i^\top`. Everything comes from a Cholesky factor of
+
+.. math:: B = I + W^{1/2} K W^{1/2} / \sigma^2
+
+on the kernels with positive weight. The paper's :math:`(W^{-1} + K/\sigma^2)^{-1}` overflows as
+soon as a weight becomes small, which is what the weights are meant to do; B only gets better
+conditioned.
+
+With :math:`S_i = \phi_i^\top C^{-1} \phi_i` and :math:`q_i` the mean over the rows of
+:math:`(\phi_i^\top C^{-1} \phi_n)^2`, the gradient is :math:`\partial L/\partial w_i = n (q_i -
+S_i)/2`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from mercer._linalg import Array, square_sums
+from mercer.sparse.pool import Pool
+
+__all__ = ["Likelihood", "gain", "one_weight"]
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The model at weights w > 0 for the candidates ``active`` of a pool; the others have weight 0.
+
+    O(m³ + m² h) time for everything about the active kernels, O(p m h) for all candidates.
+    """
+
+    pool: Pool
+    active: Array
+    weights: Array
+    variance: float
+
+    @cached_property
+    def value(self) -> float:
+        """Log-likelihood per row, eq. (5) without the constant D log σ²."""
+        L, V = self.cholesky, self._whitened
+        log_det = 2 * np.log(np.diagonal(L)).sum()
+        # tr C⁻¹ S_φ = (tr S_φ − tr(B⁻¹ W^½ K_An K_nA W^½) / n σ²) / σ²
+        data = (self.pool.mean_diag - (V * V).sum() / self.variance) / self.variance
+        return -0.5 * float(log_det + data)
+
+    @property
+    def total(self) -> float:
+        """Log-likelihood of all rows, eq. (5) without the constant D log σ²."""
+        return self.pool.n * self.value
+
+    @property
+    def rounding(self) -> float:
+        """Differences of :attr:`value` below this mean nothing."""
+        return 64 * np.finfo(float).eps * (abs(self.value) + self.pool.mean_diag / self.variance)
+
+    @cached_property
+    def slack(self) -> Array:
+        """1 − w S of the active kernels: the diagonal of B⁻¹."""
+        return square_sums(self._inverse_factor.T)
+
+    @cached_property
+    def S(self) -> Array:  # noqa: N802  the letter of the formula
+        """φᵀ C⁻¹ φ of the active kernels."""
+        # Two equal forms; each cancels where the other does not.
+        L, w, var = self.cholesky, self.weights, self.variance
+        V = solve_triangular(L, self._root[:, None] * self._inner, lower=True)
+        direct = (np.diagonal(self._inner) - square_sums(V.T) / var) / var
+        return np.where(self.slack < 0.5, (1 - self.slack) / w, direct)
+
+    @cached_property
+    def q(self) -> Array:
+        """Mean over the rows of (φᵀ C⁻¹ φ_n)², for the active kernels."""
+        return square_sums(self._projected) / self.weights
+
+    @property
+    def ratio(self) -> Array:
+        """q/S of the active kernels; 1 at a stationary point."""
+        return self.q / self.S
+
+    @cached_property
+    def relative_gradient(self) -> Array:
+        """w (q − S): twice the gradient of :attr:`value` with respect to log w."""
+        return np.asarray(square_sums(self._projected) - self.weights * self.S)
+
+    @cached_property
+    def relative_hessian(self) -> Array:
+        """Of twice :attr:`value` in Δw/w: ``A∘A − 2 A∘G``, A = W^½SW^½, G its data part."""
+        X = self._inverse_factor
+        A = np.eye(len(X)) - X.T @ X  # W^½ S W^½ = I − B⁻¹
+        G = self._projected @ self._projected.T
+        return np.asarray(A * A - 2 * A * G)
+
+    def candidates(self) -> tuple[Array, Array]:
+        """S and q of every candidate of the pool, whatever its weight."""
+        pool, var = self.pool, self.variance
+        K_A = pool.K[:, self.active]
+        V = solve_triangular(self.cholesky, (K_A * self._root).T, lower=True)
+        S = (pool.diag - square_sums(V.T) / var) / var
+        # φᵢᵀC⁻¹Φ = (k_i − K_iA W^½ B⁻¹ W^½ K_An/σ²) / σ²
+        Q = pool.H - (K_A * self._root) @ self._projected * np.sqrt(pool.n)
+        q = square_sums(Q) / (var * var * pool.n)
+        S[self.active], q[self.active] = self.S, self.q
+        # A candidate inside the span of the active ones may round to S ≤ 0; it has nothing to add.
+        floor = 16 * np.finfo(float).eps * pool.diag / var
+        return np.maximum(S, floor + np.finfo(float).tiny), q
+
+    def at(self, weights: Array) -> Likelihood:
+        """The same kernels with other weights."""
+        return Likelihood(self.pool, self.active, weights, self.variance)
+
+    def keep(self, which: Array) -> Likelihood:
+        """The same weights without some of the kernels."""
+        return Likelihood(self.pool, self.active[which], self.weights[which], self.variance)
+
+    def add(self, candidate: int, weight: float) -> Likelihood:
+        """One more kernel."""
+        active, weights = np.append(self.active, candidate), np.append(self.weights, weight)
+        return Likelihood(self.pool, active, weights, self.variance)
+
+    @cached_property
+    def _root(self) -> Array:
+        return np.sqrt(self.weights)
+
+    @cached_property
+    def _inner(self) -> Array:
+        return np.asarray(self.pool.K[np.ix_(self.active, self.active)])
+
+    @cached_property
+    def cholesky(self) -> Array:
+        """Lower factor of B = I + W^½ K W^½ / σ²."""
+        r = self._root
+        B = r[:, None] * self._inner * r / self.variance
+        B[np.diag_indices_from(B)] += 1
+        return np.linalg.cholesky(B)
+
+    @cached_property
+    def _inverse_factor(self) -> Array:
+        L = self.cholesky
+        return np.asarray(solve_triangular(L, np.eye(len(L)), lower=True))
+
+    @cached_property
+    def _whitened(self) -> Array:
+        """L⁻¹ W^½ H / √n."""
+        H = self._root[:, None] * self.pool.H[self.active] / np.sqrt(self.pool.n)
+        return np.asarray(solve_triangular(self.cholesky, H, lower=True))
+
+    @cached_property
+    def _projected(self) -> Array:
+        """W^½ Q / √n = B⁻¹ W^½ H / (σ² √n), where Q Qᵀ are the sums of eq. (12)."""
+        solved = solve_triangular(self.cholesky, self._whitened, lower=True, trans="T")
+        return np.asarray(solved / self.variance)
+
+
+def one_weight(S: Array, q: Array) -> Array:
+    """The best weight of each kernel that is not in the model: ``(q − S)/S²``, or 0."""
+    return np.asarray(np.maximum(q - S, 0) / S**2)
+
+
+def gain(S: Array, q: Array) -> Array:
+    """What the best weight of a new kernel adds to the log-likelihood per row; 0 where q ≤ S."""
+    x = np.maximum(q / S, 1)
+    return np.asarray((x - 1 - np.log(x)) / 2)

@@ -1,0 +1,143 @@
+"""The noise for a number of kernels: a search on log σ²."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mercer._parallel import one_blas_thread
+from mercer._progress import announce
+from mercer.exceptions import RankWarning, warn
+from mercer.sparse.base import BoundSelection, Selection, violation
+from mercer.sparse.likelihood import Likelihood
+from mercer.sparse.newton import ascend
+
+__all__ = ["default_variance", "for_count"]
+
+#: Without other wish, directions below this share of the mean k(x, x) are noise.
+DEFAULT_SHARE = 0.01
+#: The search goes down to this share of the largest useful σ².
+SMALLEST_SHARE = 1e-9
+#: Fits for one search, and fits that look for a second root once the first is found.
+MAX_FITS = 11
+MORE_FITS = 3
+
+
+def default_variance(bound: BoundSelection) -> float:
+    """σ² when the user gives neither noise nor a number of kernels: 1 % of the mean k(x, x).
+
+    Where no direction reaches that (a very narrow kernel), a tenth of the largest useful value.
+    """
+    share = DEFAULT_SHARE * float(bound.rows.diag.mean())
+    return min(share, 0.1 * bound.largest_variance)
+
+
+def for_count(bound: BoundSelection, n_kernels: int) -> tuple[Selection, int]:
+    """The selection of exactly ``n_kernels`` kernels, and the number of fits that it took.
+
+    The number of kernels falls with σ² on the whole but not in every detail: several values of σ²
+    may give the same number. Once one is found, three more fits, a tenth of a decade apart, look
+    for another at smaller σ²; of those found, the one is returned whose kernels have the larger
+    likelihood when all are given the same noise. If the number is jumped over, the next larger
+    model is thinned one kernel at a time.
+    """
+    fits = _Fits(bound, n_kernels)
+    high, low = np.log(bound.largest_variance), -np.inf
+    log_var = high
+    while low == -np.inf:
+        log_var -= np.log(10)
+        if log_var < high + np.log(SMALLEST_SHARE):
+            return _too_many(fits, n_kernels), len(fits.found)
+        low = log_var if fits.count(log_var) >= n_kernels else low
+    high = min((x for x in fits.found if fits.count(x) < n_kernels), default=high)
+    while not fits.roots and len(fits.found) < MAX_FITS and high - low > 1e-3:
+        middle = fits.between(low, high)
+        low, high = (middle, high) if fits.count(middle) >= n_kernels else (low, middle)
+    if not fits.roots:
+        return _thinned(fits, n_kernels), len(fits.found)
+    _look_below(fits)
+    return _best(fits.roots), len(fits.found)
+
+
+class _Fits:
+    """Fits along a search, by log σ²."""
+
+    def __init__(self, bound: BoundSelection, n_kernels: int) -> None:
+        self.bound = bound
+        self.wanted = n_kernels
+        self.found: dict[float, Selection] = {}
+
+    def count(self, log_var: float) -> int:
+        """Number of kernels at this σ²."""
+        if log_var not in self.found:
+            announce("noise", len(self.found) + 1, MAX_FITS)
+            self.found[log_var] = self.bound.solve(float(np.exp(log_var)))
+        return len(self.found[log_var])
+
+    @property
+    def roots(self) -> list[Selection]:
+        """The fits with the number of kernels that is wanted."""
+        return [fit for fit in self.found.values() if len(fit) == self.wanted]
+
+    def between(self, low: float, high: float) -> float:
+        """Where a straight line in log M would put the root, but not near an end of the bracket."""
+        few = len(self.found[high]) if high in self.found else 0
+        many = len(self.found[low])
+        share = np.log((many + 0.5) / (self.wanted + 0.5)) / np.log((many + 0.5) / (few + 0.5))
+        return low + float(np.clip(share, 0.2, 0.8)) * (high - low)
+
+
+def _look_below(fits: _Fits) -> None:
+    """Look for another root at smaller σ², where the same number of kernels explains more."""
+    root = min(x for x, fit in fits.found.items() if len(fit) == fits.wanted)
+    for step in range(1, MORE_FITS + 1):
+        fits.count(root - 0.1 * step * np.log(10))
+
+
+def _best(roots: list[Selection]) -> Selection:
+    """The kernels with the largest likelihood at a common noise, the smallest of theirs."""
+    variance = min(root.variance for root in roots)
+
+    def value(root: Selection) -> float:
+        with one_blas_thread():
+            at = Likelihood(root.pool, np.arange(len(root)), root.weights, variance)
+            return ascend(at, tol=1e-6, may_prune=False).at.value
+
+    return max(roots, key=value)
+
+
+def _thinned(fits: _Fits, n_kernels: int) -> Selection:
+    """The smallest model with more kernels, without the ones whose loss matters least."""
+    larger = min((fit for fit in fits.found.values() if len(fit) > n_kernels), key=len)
+    at = larger.likelihood
+    with one_blas_thread():
+        while len(at.active) > n_kernels:
+            # Log-likelihood that each kernel adds, by its leave-one-out quantities.
+            worth = np.log(at.slack) + at.weights * at.q / at.slack
+            keep = np.arange(len(worth)) != worth.argmin()
+            at = ascend(at.keep(keep), may_prune=False).at
+        kkt = violation(at)
+    assert larger.indices is not None
+    kept = at.active
+    points = larger.points
+    return replace(
+        larger,
+        points=points[kept] if hasattr(points, "dtype") else [points[i] for i in kept],
+        indices=larger.indices[kept],
+        weights=at.weights,
+        pool=larger.pool.subset(kept),
+        log_likelihood=at.total,
+        kkt=kkt,
+        note=f"thinned from {len(larger)} kernels",
+    )
+
+
+def _too_many(fits: _Fits, n_kernels: int) -> Selection:
+    most = max(fits.found.values(), key=len)
+    warn(
+        f"{n_kernels} kernels were asked for, but only {len(most)} are worth their place even at a "
+        f"noise of {np.sqrt(most.variance):.2g}; kept {len(most)}. Ask for at most {len(most)}.",
+        RankWarning,
+    )
+    return most

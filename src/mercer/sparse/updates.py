@@ -1,0 +1,131 @@
+r"""The paper's own iterations, from equal weights on all rows, as multiplicative updates.
+
+With :math:`\Sigma_{ii} = w_i - w_i^2 S_i` and :math:`\mu_{ni}^2` averaging to :math:`w_i^2 q_i`,
+eqs. (13) and (14) need neither :math:`W^{-1}` nor a division by w. They are here to be compared
+with: they take thousands of iterations where :class:`~mercer.sparse.Greedy` takes a fraction of a
+second.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._parallel import one_blas_thread
+from mercer._progress import announce
+from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
+from mercer.sparse.greedy import largest_ratio, positive_part
+from mercer.sparse.likelihood import Likelihood, one_weight
+from mercer.sparse.newton import prune
+from mercer.sparse.pool import Pool, Rows
+
+__all__ = ["EM", "MM", "Fast", "Update"]
+
+
+class Update(SparseSolver):
+    """Iterates on the weights of all rows until the optimality conditions hold.
+
+    Parameters
+    ----------
+    tol : float, default=1e-3
+        Largest ``|q/S − 1|`` that is accepted on the kernels that are left.
+    max_iter : int, default=2000
+
+    Notes
+    -----
+    O(n³) time per iteration at first, when all rows are in the model, and O(n²) memory. Kernels
+    leave when their weight is negligible and its gradient negative; those that should not have left
+    return.
+    """
+
+    def __init__(self, tol: float = 1e-3, *, max_iter: int = 2000) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @abstractmethod
+    def step(self, at: Likelihood) -> Likelihood:
+        """One iteration."""
+
+    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
+        pool = Pool.of_all(rows)
+        K = positive_part(rows, pool.K)
+        return _Iterated(rows, replace(pool, K=K, H=K), self)
+
+    def estimate_bytes(self, rows: Rows, m: int) -> int:  # noqa: ARG002
+        return 8 * 8 * rows.n * rows.n
+
+
+class EM(Update):
+    """The paper's eq. (13), ``w ← w + w² (q − S)``: expectation-maximisation, monotone and slow."""
+
+    def step(self, at: Likelihood) -> Likelihood:
+        return at.at(at.weights * (1 + at.relative_gradient))
+
+
+class Fast(Update):
+    """The paper's eq. (14), ``w ← w q/S``: faster; a half step where it would lose likelihood."""
+
+    def step(self, at: Likelihood) -> Likelihood:
+        new = at.at(at.weights * at.ratio)
+        return new if new.value >= at.value - at.rounding else at.at(at.weights * np.sqrt(at.ratio))
+
+
+class MM(Update):
+    r"""``w ← w √(q/S)``: monotone by construction, minorise-maximise.
+
+    log|C| is concave in w and lies below its tangent; tr C⁻¹S is bounded by :math:`\sum_i w_{0i}^2
+    q_i/w_i`. The maximum of the bound is at the new weights.
+    """
+
+    def step(self, at: Likelihood) -> Likelihood:
+        return at.at(at.weights * np.sqrt(at.ratio))
+
+
+@dataclass(frozen=True)
+class _Iterated(BoundSelection):
+    rows: Rows
+    pool: Pool
+    update: Update
+
+    @property
+    def largest_variance(self) -> float:
+        return largest_ratio(self.pool)
+
+    def solve(self, variance: float) -> Selection:
+        with one_blas_thread():
+            at, steps, converged = self._iterate(variance)
+            return selected(
+                self.rows,
+                np.arange(self.rows.n),
+                at,
+                kkt=violation(at) if len(at.active) else 0.0,
+                steps=steps,
+                converged=converged,
+            )
+
+    def _iterate(self, variance: float) -> tuple[Likelihood, int, bool]:
+        present = np.flatnonzero(self.pool.diag > 0)
+        weights = np.full(len(present), 1 / self.rows.n)
+        at = Likelihood(self.pool, present, weights, variance)
+        for step in range(1, self.update.max_iter + 1):
+            at = prune(self.update.step(at))
+            announce("sparse", step, self.update.max_iter)
+            if not len(at.active) or np.abs(at.ratio - 1).max() <= self.update.tol:
+                missing = self._missing(at)
+                if missing is None:
+                    return at, step, True
+                at = missing
+        return at, self.update.max_iter, False
+
+    def _missing(self, at: Likelihood) -> Likelihood | None:
+        """The model with the kernel put back that is missed most; None if none is."""
+        S, q = at.candidates()
+        ratio: Array = q / S
+        ratio[at.active] = 0
+        best = int(ratio.argmax())
+        if ratio[best] <= 1 + self.update.tol:
+            return None
+        return at.add(best, float(one_weight(S, q)[best]))
