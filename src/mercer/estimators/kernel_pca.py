@@ -98,8 +98,9 @@ class KernelPCA(SubspaceEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or data frame; (n, n) for a precomputed kernel; a list for kernels of
-        objects y : ignored
+        X : (n, d) array or data frame
+            (n, n) for a precomputed kernel; a list for kernels of objects.
+        y : ignored
         sample_weight : (n,) array, optional
             Weight 2 is the row given twice; weight 0 is the row left out.
         """
@@ -121,8 +122,9 @@ class KernelPCA(SubspaceEstimator):
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True)
         weight = check_weight(sample_weight, rows)
-        present = np.arange(len(rows)) if weight is None else np.flatnonzero(weight)
-        if weight is not None and len(present) < len(rows):
+        given = len(rows)
+        present = np.arange(given) if weight is None else np.flatnonzero(weight)
+        if weight is not None and len(present) < given:
             rows, weight = _take(rows, present, kernel), weight[present]
         self.kernel_ = kernel.resolve(rows, weight)
         solver = as_solver(self.solver)
@@ -136,7 +138,7 @@ class KernelPCA(SubspaceEstimator):
         if kernel.is_pairwise:  # columns of the matrix as it was given
             support = present[support]
         self.subspace_ = replace(fit.subspace, support=support)
-        return problem, fit.subspace.support is rows and len(rows) == len(X)
+        return problem, fit.subspace.support is rows and len(rows) == given
 
     def _rng(self) -> np.random.Generator:
         if isinstance(self.random_state, np.random.Generator):

@@ -40,7 +40,8 @@ def from_gram(
     # An eigenvector of the Gram matrix has length 1 in R^n; the direction Φ D v has length √λ.
     # Signs by the coefficient per unit of weight, so that weight 2 and a row given twice agree.
     vectors = vectors * fix_signs(vectors / D[:, None])
-    B = D[:, None] * vectors / np.sqrt(values)
+    # Values may come in float64 from a solver that sums so; the model keeps the rows' precision.
+    B = (D[:, None] * vectors / np.sqrt(values)).astype(dtype, copy=False)
     if direction is None or mean_product is None:
         zero = np.zeros(max(n, B.shape[1]), dtype=dtype)
         return Subspace(kernel, support_of(kernel, X), B, zero[:n], zero[: B.shape[1]], 0.0)
