@@ -40,6 +40,10 @@ def from_gram(
     # An eigenvector of the Gram matrix has length 1 in R^n; the direction Φ D v has length √λ.
     # Signs by the coefficient per unit of weight, so that weight 2 and a row given twice agree.
     vectors = vectors * fix_signs(vectors / D[:, None])
+    if direction is not None:
+        # B = D H U Λ^{-1/2}: U is orthogonal to the direction only to rounding of the *largest*
+        # eigenvalue, and dividing by √λ would let the mean into components with a small one.
+        vectors = vectors - np.outer(direction, direction @ vectors)
     # Values may come in float64 from a solver that sums so; the model keeps the rows' precision.
     B = (D[:, None] * vectors / np.sqrt(values)).astype(dtype, copy=False)
     if direction is None or mean_product is None:
