@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
+from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import match_noise as match_rows
+from mercer.selection import Choice, Noise, choose_by_noise
 from mercer.subspace import Subspace
 
 __all__ = ["PreImageMixin"]
@@ -22,8 +25,10 @@ __all__ = ["PreImageMixin"]
 class PreImageMixin:
     """The way from feature space back to input space, for every estimator with a Subspace."""
 
+    kernel: str | Kernel
     preimage: str | PreImageSolver
     subspace_: Subspace
+    tuning_: Choice
 
     def denoise(self, X: Any, *, match_noise: bool = False) -> Any:
         """Project the rows onto the components and return to input space, starting at the rows.
@@ -109,6 +114,47 @@ class PreImageMixin:
                 "score reconstruction_error(X) instead."
             )
         return -float(square_sums(self._solve(Z).points - rows).mean(dtype=np.float64))
+
+    def tune(self, X: Any, *, noise: Noise, match_noise: bool = False) -> Self:
+        """Choose width and number of components for denoising, and fit to all rows.
+
+        Six widths around the kernel's own and powers of two of components are tried on held-out
+        rows with noise of the stated level; the error is measured in input space. Progress goes
+        to :func:`mercer.listen`.
+
+        Parameters
+        ----------
+        X : (n, d) array
+            As clean as there is.
+        noise : float or callable
+            Standard deviation of the noise to expect, or ``function(rows, rng) -> noisy rows``.
+        match_noise : bool, default=False
+            Tune for ``denoise(..., match_noise=True)``.
+
+        Returns
+        -------
+        self
+            With ``kernel`` and ``n_components`` set, fitted; ``tuning_`` keeps the whole table.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> model = KernelPCA().tune(load_digits().data[:200] / 16, noise=0.2)
+        >>> model.n_components_ == model.tuning_.n_components
+        True
+        """
+        rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
+        if getattr(rows, "ndim", 0) != 2 or as_kernel(self.kernel).is_pairwise:
+            raise KernelError(
+                f"{self.kernel!r} has no input space in which to measure an error; "
+                "choose n_components by ParallelAnalysis or a share of the variance."
+            )
+        choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
+        estimator: Any = self
+        estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
+        self.tuning_ = choice
+        return self
 
     def component_preimages(self) -> Array:
         """Pre-images of the directions ±w_k themselves (Mika et al. 1999, Figure 2).

@@ -7,30 +7,36 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer.kernels import DotProductKernel, Kernel, cross_gram
+from mercer._linalg import Array
+from mercer._parallel import blocks, thread_map
+from mercer.kernels import DotProductKernel, Kernel
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
-from mercer.preimage.nearest import Nearest
+from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
 __all__ = ["InverseDot"]
 
+ROWS = 512
+
 
 class InverseDot(PreImageSolver):
-    r"""Coordinates read off one by one: :math:`k = f(x \cdot y)` with an invertible f.
+    r"""Dot products with the support points, and from them the point: :math:`k = f(x \cdot y)`.
 
-    .. math:: \hat x_j = f^{-1}\big(\langle P\varphi(x), \varphi(\tau e_j) \rangle\big) / \tau
-                       = f^{-1}\Big(\sum_i \gamma_i\, k(s_i, \tau e_j)\Big) / \tau
+    .. math:: p_j = f^{-1}\big(\langle P\varphi(x), \varphi(s_j) \rangle\big)
+                  = f^{-1}\Big(\sum_i \gamma_i\, k(s_i, s_j)\Big), \qquad
+              \hat x = \arg\min_y \sum_j (s_j \cdot y - p_j)^2
 
-    for the canonical basis e_j, scaled by τ to the size of the data. Exact to rounding where a
-    pre-image exists: for the linear kernel always, where it is PCA's inverse, and for odd
-    polynomial kernels when all components are kept. With fewer components it reads noise into
-    small coordinates; :class:`~mercer.preimage.Gradient` is better there.
+    Exact to rounding where a pre-image exists: for the linear kernel always, where it is PCA's
+    inverse, and for polynomials of odd degree when all components are kept. Footnote 2 of the
+    paper reads the coordinates off an orthonormal basis instead; that is the same where a
+    pre-image exists, but its basis vectors lie far from the data, where small eigenvalues spoil
+    the answer.
 
     Notes
     -----
-    O(m d (d + q)) time once, then O(q d) per point. Needs an invertible profile: linear,
-    polynomial of odd degree, sigmoid.
+    O(m² (d + q)) time once, then O(m (q + d)) per point. Needs an invertible profile: linear,
+    polynomial of odd degree, sigmoid. With few components of a polynomial kernel
+    :class:`~mercer.preimage.Gradient` is better.
 
     Examples
     --------
@@ -50,30 +56,29 @@ class InverseDot(PreImageSolver):
         self.check_kernel(subspace.kernel)
         assert isinstance(subspace.kernel, DotProductKernel)
         subspace.kernel.invert(np.zeros(1))  # raises now, with the remedy, if it cannot
-        S = subspace.support
-        tau = float(np.sqrt(square_sums(S).mean(dtype=np.float64))) or 1.0
-        basis = np.eye(S.shape[1], dtype=S.dtype) * S.dtype.type(tau)
-        K = cross_gram(subspace.kernel, subspace.packed_support, subspace.kernel.pack(basis))
-        return _BoundInverseDot(subspace, tau, subspace.coef.T @ K, subspace.mean @ K)
+        S = subspace.support.astype(np.float64)
+        return _BoundInverseDot(SupportScores(subspace), np.linalg.pinv(S, rcond=1e-12))
 
 
 @dataclass(frozen=True)
 class _BoundInverseDot(BoundPreImage):
-    subspace: Subspace
-    tau: float
-    directions: Array  # (q, d) inner products <w_k, phi(tau e_j)>
-    mean: Array  # (d,) inner products <mu, phi(tau e_j)>
+    support: SupportScores
+    inverse: Array  # (d, m) pseudo-inverse of the support points
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        kernel = self.subspace.kernel
+        kernel = self.support.subspace.kernel
         assert isinstance(kernel, DotProductKernel)
-        with np.errstate(all="ignore"):
-            points = np.asarray(kernel.invert(self.mean + Z @ self.directions) / self.tau)
-        found = PreImages.direct(points.astype(Z.dtype, copy=False))
-        lost = ~np.isfinite(points).all(axis=1)
-        if lost.any():  # values that the profile never takes, such as tanh = 1.2
-            found.points[lost] = Nearest().init(self.subspace).solve(Z[lost]).points
-            found.converged[lost] = False
-            status = np.where(lost, "failed", found.status)
-            return PreImages(found.points, found.converged, found.iterations, status)
-        return found
+        points = np.empty((len(Z), len(self.inverse)), dtype=Z.dtype)
+
+        def look(rows: slice) -> None:
+            with np.errstate(all="ignore"):
+                products = kernel.invert(self.support.inner_products(Z[rows]))
+                points[rows] = products @ self.inverse.T
+
+        thread_map(look, blocks(len(Z), ROWS))
+        found = np.asarray(np.isfinite(points).all(axis=1))
+        if not found.all():  # values that the profile never takes, such as tanh = 1.2
+            points[~found] = self.support.take(self.support.nearest(Z[~found], 1)[:, 0])
+        return PreImages(
+            points, found, np.zeros(len(Z), int), np.where(found, "converged", "failed")
+        )

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import KernelError
+from mercer.gram import cross_matmat
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.subspace import Subspace
 
@@ -34,7 +35,7 @@ class Nearest(PreImageSolver):
     >>> from mercer import KernelPCA
     >>> from mercer.kernels import FunctionKernel
     >>> shared = FunctionKernel(lambda a, b: len(set(a) & set(b)))
-    >>> model = KernelPCA(1, kernel=shared).fit(["abc", "abd", "xyz", "xyw"])
+    >>> model = KernelPCA(1, kernel=shared).fit(["abc", "abd", "xyz"])
     >>> model.denoise(["xyv"])
     ['xyz']
     """
@@ -58,26 +59,39 @@ class SupportScores:
     subspace: Subspace
 
     @cached_property
-    def scores_and_residual(self) -> tuple[Array, Array]:
-        """(m, q) scores and (m,) squared distances from the subspace; O(m² (d + q)) time, once."""
+    def products(self) -> Array:
+        """(m, q + 1) inner products of the support with directions and mean: ``K_SS [B, c]``.
+
+        O(m² (d + q)) time, once.
+        """
+        S = self.subspace.packed_support
+        W = np.column_stack([self.subspace.coef, self.subspace.mean])
+        return cross_matmat(self.subspace.kernel, S, S, W)
+
+    @cached_property
+    def scores(self) -> Array:
+        """(m, q) scores of the support points."""
         if self.subspace.kernel.is_pairwise:
-            return _scores_of_columns(self.subspace), np.zeros(self.subspace.n_support)
-        return self.subspace.scores_and_residual(self.subspace.support)
+            return _scores_of_columns(self.subspace)
+        return np.asarray(self.products[:, :-1] - self.subspace.offset)
+
+    @cached_property
+    def residual(self) -> Array:
+        """(m,) squared distances of the support points from the subspace; 0 if not known."""
+        if self.subspace.kernel.is_pairwise:
+            return np.zeros(self.subspace.n_support)
+        own = self.subspace.kernel.diag(self.subspace.support)
+        centred_square = own - 2 * self.products[:, -1] + self.subspace.mean_square
+        return np.asarray(np.maximum(centred_square - square_sums(self.scores), 0))
 
     def squared_distances(self, Z: Array) -> Array:
         """(n, m) squared distances in feature space from the points ``mu + W z`` to the support."""
-        scores, residual = self.scores_and_residual
-        across = square_sums(Z)[:, None] - 2 * (Z @ scores.T) + square_sums(scores)
-        return np.asarray(np.maximum(across, 0) + residual)
+        across = square_sums(Z)[:, None] - 2 * (Z @ self.scores.T) + square_sums(self.scores)
+        return np.asarray(np.maximum(across, 0) + self.residual)
 
     def inner_products(self, Z: Array) -> Array:
-        """(n, m) inner products in feature space of ``mu + W z`` with the support points.
-
-        From distances: ``<a, b> = (|a|² + |b|² - |a - b|²) / 2``.
-        """
-        squares = self.subspace.kernel.diag(self.subspace.support)
-        total = self.subspace.squared_norm(Z)[:, None] + squares
-        return np.asarray((total - self.squared_distances(Z)) / 2)
+        """(n, m) inner products in feature space of ``mu + W z`` with the support points."""
+        return np.asarray(Z @ self.products[:, :-1].T + self.products[:, -1])
 
     def nearest(self, Z: Array, count: int) -> Array:
         """(n, count) support points nearest in feature space, the nearest first."""

@@ -117,7 +117,7 @@ def _training_pairs(subspace: Subspace) -> tuple[Array, Array]:
     """Scores and points to learn from, in float64: a regression this ill-posed needs the digits."""
     S = _evenly(subspace.support, LARGEST)
     if len(S) == subspace.n_support:
-        Z = SupportScores(subspace).scores_and_residual[0]
+        Z = SupportScores(subspace).scores
     else:
         Z = subspace.scores(S)
     return Z.astype(np.float64), S.astype(np.float64)
