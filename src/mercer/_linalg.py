@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "fix_signs", "orthonormalize", "rank_tolerance", "square_sums"]
+__all__ = ["Array", "fix_signs", "orthonormalize", "square_sums"]
 
 Array = NDArray[Any]
 
@@ -35,11 +35,6 @@ def orthonormalize(V: Array, against: Array | None = None) -> Array:
             V = V - against @ (against.T @ V)
         V, _ = np.linalg.qr(V)
     return V
-
-
-def rank_tolerance(n: int, dtype: np.dtype) -> float:
-    """Eigenvalues below this share of the largest are rounding: n * eps, LAPACK's error bound."""
-    return float(n * np.finfo(dtype).eps)
 
 
 def square_sums(X: Array) -> Array:

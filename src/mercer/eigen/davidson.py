@@ -6,14 +6,15 @@ preconditioner is the Nyström approximation, whose shifted inverse has a closed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._linalg import Array, orthonormalize, rank_tolerance
+from mercer._linalg import Array, orthonormalize
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
+from mercer.eigen.policy import noise_floor
 from mercer.eigen.result import Spectrum, estimate_errors
 from mercer.gram import GramOperator, LowRank, StreamedGram
 
@@ -54,28 +55,55 @@ class Davidson(EigenSolver):
         block = min(n, 16 * -(-(k + 8) // 16))
         if 4 * block >= n:  # the search space would soon be everything
             return Dense().solve(operator, k, rng)
-        low = operator.low_rank(self._rank(n), rng)
+        low = operator.low_rank(self._rank(n, k), rng)
         preconditioner = None if low is None else _Preconditioner.of(low)
         V = _start(preconditioner, n, block, rng)
+        spectrum = self._iterate(operator, preconditioner, V, k, block)
+        too_coarse = spectrum.converged and spectrum.errors.max() > self.tol
+        if too_coarse and (finer := operator.refined()) is not None:
+            # The pairs have converged as far as the rounding of coarse entries allows.
+            again = self._iterate(finer, preconditioner, spectrum.vectors, k, block)
+            spectrum = replace(again, passes=again.passes + spectrum.passes)
+        return replace(spectrum, values=spectrum.values[:k], vectors=spectrum.vectors[:, :k])
+
+    def _iterate(
+        self,
+        operator: GramOperator,
+        preconditioner: _Preconditioner | None,
+        V: Array,
+        k: int,
+        block: int,
+    ) -> Spectrum:
+        """Expand the search space by corrections until the k leading pairs have converged.
+
+        Returns a whole block of pairs, with residuals and errors of the first k.
+        """
         W = operator.matmat(V)
+        scale = float(np.abs(operator.diagonal()).max())
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = _rayleigh_ritz(V, W, block)
-            errors = self._errors(ritz, k, operator.precision)
-            open_pairs = np.flatnonzero(errors > self.tol)
+            beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
+            errors = estimate_errors(ritz.values[:k], ritz.residuals[:k], beyond)
+            floor = noise_floor(ritz.values[0], operator.n, scale, operator.precision)
+            # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
+            open_pairs = np.flatnonzero((errors > self.tol) & (ritz.values[:k] > floor))
             if not len(open_pairs) or passes == self.max_passes:
                 break
             if V.shape[1] + block > max(6 * block, 200):  # thick restart
                 V, W = ritz.vectors, ritz.products
-            T = _corrections(preconditioner, ritz, open_pairs)
-            T = orthonormalize(T, against=V)
+            T = orthonormalize(_corrections(preconditioner, ritz, open_pairs), against=V)
             V, W = np.hstack([V, T]), np.hstack([W, operator.matmat(T)])
+        # Rounding of the entries moves the eigenvalues without showing in the residuals.
+        eps = float(np.finfo(operator.precision).eps)
+        rounding = 4 * eps * (1 + scale / np.maximum(ritz.values[:k], floor))
         return Spectrum(
-            ritz.values[:k],
-            ritz.vectors[:, :k],
+            ritz.values,
+            ritz.vectors,
             ritz.residuals[:k],
-            errors,
+            np.maximum(errors, rounding),
             passes,
+            operator.precision,
             converged=not len(open_pairs),
         )
 
@@ -87,22 +115,12 @@ class Davidson(EigenSolver):
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         n, tile = problem.n, 4 if self.tol >= 1e-6 else problem.dtype.itemsize
-        packed = 2 * n * (problem.d + 2) + n * self._rank(n)
+        packed = 2 * n * (problem.d + 2) + n * self._rank(n, k)
         return packed * tile + n * 8 * (k + 8) * 10
 
-    def _rank(self, n: int) -> int:
-        return min(n, self.n_landmarks or min(1000, max(100, n // 20)))
-
-    def _errors(self, ritz: _Ritz, k: int, precision: np.dtype) -> Array:
-        beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
-        errors = estimate_errors(ritz.values[:k], ritz.residuals[:k], beyond)
-        # Rounding of the entries moves the eigenvalues without showing in the residuals.
-        errors = np.maximum(errors, min(4 * float(np.finfo(precision).eps), self.tol))
-        # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
-        beyond_rank = (
-            ritz.values[:k] < rank_tolerance(len(ritz.vectors), precision) * ritz.values[0]
-        )
-        return np.where(beyond_rank, np.minimum(errors, self.tol), errors)
+    def _rank(self, n: int, k: int) -> int:
+        # A preconditioner much wider than the block pays for itself in passes.
+        return min(n, self.n_landmarks or max(4 * k, min(1000, max(100, n // 20))))
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative
 from mercer.eigen.result import Fit, Report
 from mercer.exceptions import DataError, KernelError, RankWarning, warn
-from mercer.gram import FeatureSums, LandmarkFeatures, sum_features, whiten
+from mercer.gram import Checkpoint, FeatureSums, LandmarkFeatures, sum_features
 from mercer.kernels import cross_gram
 from mercer.landmarks import Given, KMeans, LandmarkRule, RPCholesky, Uniform, sample_rows
-from mercer.subspace import from_features
+from mercer.rows import Rows, as_rows
+from mercer.subspace import Subspace, from_features
 
 __all__ = ["LandmarkModel", "Landmarks"]
 
@@ -35,34 +39,104 @@ class Landmarks(Solver):
         ``"kmeans"`` (a randomly pivoted Cholesky start, then two Lloyd steps: measured best),
         ``"rpcholesky"``, ``"uniform"``, a rule of :mod:`mercer.landmarks`, or the points
         themselves.
+    checkpoint : path, optional
+        A file that keeps the state of the pass. A fit that was stopped, even by a kill or a power
+        cut, goes on from there when it is called again, with the same result to the last bit. The
+        file is removed when the fit is done; that of other data or parameters is refused.
 
     Notes
     -----
-    O(n m (d + m)) time and O(m²) memory beside the rows, which may be a memmap. The eigenvalues are
-    lower bounds of the exact ones; ``report_.unexplained`` is the share of the trace outside the
-    span.
+    O(n m (d + m)) time and O(m²) memory beside the rows, which may live in files or on a cluster
+    (:mod:`mercer.rows`). The eigenvalues are lower bounds of the exact ones;
+    ``report_.estimated_error`` is an upper estimate of their relative error, from a sample of
+    rows, and ``report_.unexplained`` the share of the trace outside the span.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.solvers import Landmarks
+    >>> X = np.random.default_rng(0).standard_normal((2000, 4))
+    >>> model = KernelPCA(5, solver=Landmarks(200), random_state=0).fit(X)
+    >>> bool(model.report_.estimated_error < 0.02)
+    True
     """
 
-    def __init__(self, m: int = 1000, *, select: str | LandmarkRule | Any = "kmeans") -> None:
+    def __init__(
+        self,
+        m: int = 1000,
+        *,
+        select: str | LandmarkRule | Any = "kmeans",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.m = m
         self.select = select
+        self.checkpoint = checkpoint
 
     def fit(self, problem: Problem) -> Fit:
         started = time.perf_counter()
-        landmarks = self.choose(problem)
-        features = LandmarkFeatures(problem.kernel, landmarks)
-        sums = sum_features(features, problem.X, problem.weight)
-        return LandmarkModel.of(features, sums, problem).fit(problem, started)
-
-    def choose(self, problem: Problem) -> Any:
-        """The landmarks."""
         if problem.kernel.is_pairwise:
             raise KernelError(
                 "landmarks need points, and a precomputed matrix has none; "
                 "use solver='davidson' or 'lanczos'."
             )
-        m = min(self.m, problem.n)
-        return as_landmark_rule(self.select).select(problem.kernel, problem.X, m, problem.rng)
+        # Two streams of random numbers: a resumed fit skips the choice of landmarks.
+        choosing, checking = map(np.random.default_rng, problem.rng.integers(2**63, size=2))
+        checkpoint = self._open_checkpoint(problem)
+        pool, sample = _samples(problem, max(20_000, 5 * self.m), choosing, checking)
+        if checkpoint is None or checkpoint.landmarks is None:
+            m = min(self.m, problem.n)
+            landmarks = as_landmark_rule(self.select).select(problem.kernel, pool, m, choosing)
+        else:
+            landmarks = checkpoint.landmarks
+        if checkpoint is not None:
+            checkpoint.begin(landmarks)
+        features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype)
+        sums = sum_features(features, problem.X, problem.weight, checkpoint)
+        fit = LandmarkModel.of(features, sums, problem.center).fit(problem, sample, started)
+        if checkpoint is not None:
+            checkpoint.remove()
+        return fit
+
+    def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        weight = b"" if problem.weight is None else problem.weight.tobytes()
+        parts = (
+            as_rows(problem.X).fingerprint(),
+            problem.n,
+            problem.d,
+            str(problem.dtype),
+            describe(problem.kernel),
+            self.m,
+            describe(self.select),
+            hashlib.sha256(weight).hexdigest(),
+        )
+        return Checkpoint(self.checkpoint, hashlib.sha256(repr(parts).encode()).hexdigest())
+
+
+def describe(value: Any) -> str:
+    """Everything about a parameter, to the last bit: what ``repr`` shortens is written out."""
+    if isinstance(value, Config):
+        inner = sorted(value.get_params(deep=False).items())
+        return f"{type(value).__name__}({[(name, describe(part)) for name, part in inner]})"
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    return repr(value)
+
+
+def _samples(
+    problem: Problem, size: int, choosing: np.random.Generator, checking: np.random.Generator
+) -> tuple[Any, Any]:
+    """Rows to choose landmarks from, and other rows to look at the error on."""
+    if not isinstance(problem.X, Rows):
+        return problem.X, sample_rows(problem.X, CHECK_ROWS, checking)
+    # One pass over the storage for both.
+    both = sample_rows(problem.X, size + CHECK_ROWS, choosing)
+    if len(both) == problem.n:
+        return both, sample_rows(both, CHECK_ROWS, checking)
+    apart = checking.permutation(len(both)) < CHECK_ROWS
+    return both[~apart], both[apart]
 
 
 @dataclass(frozen=True)
@@ -78,7 +152,6 @@ class LandmarkModel:
     """
 
     features: LandmarkFeatures
-    basis: Array
     values: Array
     vectors: Array
     mean: Array
@@ -87,28 +160,26 @@ class LandmarkModel:
     unexplained: float
 
     @classmethod
-    def of(cls, features: LandmarkFeatures, sums: FeatureSums, problem: Problem) -> LandmarkModel:
+    def of(cls, features: LandmarkFeatures, sums: FeatureSums, center: bool) -> LandmarkModel:
         """From the sums over the rows."""
-        K = cross_gram(features.kernel, features.packed, features.packed).astype(np.float64)
         if not features.kernel.is_mercer:
-            spectrum = np.linalg.eigvalsh(K)
+            spectrum = np.linalg.eigvalsh(features.gram)
             refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
-        R = whiten((K + K.T) / 2)
-        mean = R.T @ sums.linear / sums.weight if problem.center else np.zeros(R.shape[1])
-        second = R.T @ sums.square @ R
-        values, vectors = np.linalg.eigh(second - sums.weight * np.outer(mean, mean))
+        sums = features.whitened(sums)
+        mean = sums.linear / sums.weight if center else np.zeros(len(sums.linear))
+        values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
         trace = sums.diagonal - sums.weight * float(mean @ mean)
-        floor = noise_floor(values[-1], len(K), float(K.diagonal().max()), problem.dtype)
+        scale = sums.diagonal / sums.weight
+        floor = noise_floor(values[-1], len(values), scale, np.dtype(np.float64))
         if values[-1] <= floor:
             raise DataError(
                 "kernel has no variance on the landmarks: the largest eigenvalue is "
                 f"{values[-1]:.2g}; give rows that differ, or another kernel width."
             )
         keep = values > floor
-        unexplained = max(sums.diagonal - float(np.trace(second)), 0.0)
+        unexplained = max(sums.diagonal - float(np.trace(sums.square)), 0.0)
         return cls(
             features,
-            R,
             values[keep][::-1],
             vectors[:, keep][:, ::-1],
             mean,
@@ -117,7 +188,7 @@ class LandmarkModel:
             unexplained / trace,
         )
 
-    def fit(self, problem: Problem, started: float) -> Fit:
+    def fit(self, problem: Problem, sample: Any, started: float) -> Fit:
         """The Fit, with errors estimated on a sample of the rows."""
         rank = len(self.values)
         counted = problem.rule.count(self.values, self.trace)
@@ -129,49 +200,70 @@ class LandmarkModel:
                 f"kept {rank}. Ask for fewer, or give more landmarks.",
                 RankWarning,
             )
-        lam = self.values[:q]
-        residuals, beyond = self.residuals(sample_rows(problem.X, CHECK_ROWS, problem.rng), q)
-        gap = np.maximum(lam - beyond, np.finfo(float).tiny)
-        dtype, r = problem.dtype, len(self.mean)
+        residuals, beyond = self.residuals(sample, q)
+        r = len(self.mean)
         report = Report(
             solver="Landmarks",
             reason="asked for",
             passes=1,
             seconds=time.perf_counter() - started,
-            estimated_error=float(np.max(residuals / lam * np.minimum(1, residuals / gap))),
+            estimated_error=float(np.max(self.errors(residuals, beyond))),
             bytes=(3 * r * r + 4 * 2048 * r) * 8,
             unexplained=self.unexplained,
         )
-        subspace = from_features(
-            problem.kernel,
-            self.features.landmarks,
-            *(part.astype(dtype) for part in (self.basis, self.mean, self.vectors[:, :q])),
+        return Fit(
+            self.subspace(q),
+            self.values[:q].astype(self.features.dtype),
+            residuals.astype(self.features.dtype),
+            self.trace,
+            report,
         )
-        return Fit(subspace, lam.astype(dtype), residuals.astype(dtype), self.trace, report)
+
+    def subspace(self, q: int) -> Subspace:
+        """The leading q directions, written on the landmarks."""
+        parts = (self.features.basis, self.mean, self.vectors[:, :q])
+        return from_features(
+            self.features.kernel,
+            self.features.landmarks,
+            *(part.astype(self.features.dtype) for part in parts),
+        )
+
+    def errors(self, residuals: Array, beyond: float) -> Array:
+        """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds."""
+        lam = self.values[: len(residuals)]
+        gap = np.maximum(lam - beyond, np.finfo(float).tiny)
+        truncation = residuals / lam * np.minimum(1, residuals / gap)
+        return np.asarray(truncation + self.features.rounding)
 
     def residuals(self, sample: Any, q: int) -> tuple[Array, float]:
         r"""Estimated ``|A w - λ w|`` for the leading q directions, and the next eigenvalue.
 
-        Inside the span the pair is exact; outside, the residual is :math:`\sum_i z_i
-        \phi_\perp(x_i)`
-        with :math:`\phi_\perp` the part of a point that the landmarks do not see. Its squared norm
-        is a double sum over rows, estimated from the pairs of a sample.
+        Inside the span the pair is exact; outside, the residual is
+        :math:`\sum_i z_i \phi_\perp(x_i)` with :math:`\phi_\perp` the part of a point that the
+        landmarks do not see. Its squared norm is a double sum over rows, estimated from the pairs
+        of a sample.
         """
         kernel, p, n = self.features.kernel, len(sample), self.weight
+        if isinstance(sample, np.ndarray):
+            sample = sample.astype(np.float64, copy=False)
         packed = kernel.pack(sample, self.features.origin)
-        a = self.features.of(sample, np.float64) @ self.basis
+        a = self.features.kernel_values(sample) @ self.features.basis
         Z = (a - self.mean) @ self.vectors[:, :q]
-        outside = cross_gram(kernel, packed, packed).astype(np.float64) - a @ a.T
+        outside = cross_gram(kernel, packed, packed).astype(np.float64, copy=False) - a @ a.T
         own = np.maximum(kernel.diag(sample) - square_sums(a), 0)
         np.fill_diagonal(outside, 0)
-        pairs = np.einsum("iq,iq->q", Z, outside @ Z)
+        shares = Z * (outside @ Z)
         beyond = _largest_eigenvalue(outside, own) * n / p
         if p >= n:
-            return np.sqrt(np.maximum(pairs + own @ Z**2, 0)), beyond
-        # Two standard deviations on top: the estimate shall rather be too large.
-        spread = np.sqrt(2 * np.einsum("iq,iq->q", Z**2, outside**2 @ Z**2))
-        upper = (pairs + 2 * spread) * n * (n - 1) / (p * (p - 1))
-        return np.sqrt(np.maximum(upper, 0) + own @ Z**2 * n / p), beyond
+            return np.sqrt(np.maximum(shares.sum(axis=0) + own @ Z**2, 0)), beyond
+        # Two standard deviations on top, because the estimate shall rather be too large: those of
+        # a sum over pairs have a part from the rows and one from the pairs themselves.
+        from_rows = 4 * p * shares.var(axis=0)
+        from_pairs = 2 * np.einsum("iq,iq->q", Z**2, outside**2 @ Z**2)
+        upper = shares.sum(axis=0) + 2 * np.sqrt(from_rows + from_pairs)
+        diagonal = own @ Z**2 + 2 * np.sqrt(p * (own[:, None] * Z**2).var(axis=0))
+        scale = n * (n - 1) / (p * (p - 1))
+        return np.sqrt(np.maximum(upper, 0) * scale + diagonal * n / p), beyond
 
 
 def _largest_eigenvalue(off_diagonal: Array, diagonal: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def keep_positive(
     """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
     values, n = spectrum.values, operator.n
     scale = float(np.abs(operator.diagonal()).max())
-    floor = noise_floor(values[0], n, scale, operator.precision)
+    floor = noise_floor(values[0], n, scale, spectrum.precision)
     if values[0] <= floor:
         raise DataError(
             f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
@@ -55,9 +56,10 @@ def keep_positive(
         smallest = smallest_eigenvalue(operator) if smallest is None else smallest
         refuse_negative(smallest, float(values[0]), floor)
     rank = int((values > floor).sum())
-    if rule.is_request and rank < rule.guess(n):
+    asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
+    if rule.is_request and rank < asked:
         warn(
-            f"{rule.guess(n)} components were asked for, but only {rank} have variance above "
+            f"{asked} components were asked for, but only {rank} have variance above "
             f"rounding; kept {rank}. Ask for at most {rank}.",
             RankWarning,
         )

@@ -24,6 +24,7 @@ class Spectrum:
     residuals : (k,) norms ``|A v - λ v|``
     errors : (k,) estimates of the relative error of each eigenvalue, from the residuals
     passes : number of passes over the matrix (products with a block of vectors)
+    precision : the floating type in which the matrix was computed; its rounding limits the rank
     converged : did every pair reach the solver's tolerance?
     smallest : the smallest eigenvalue of the whole matrix, where the solver knows it
     """
@@ -33,6 +34,7 @@ class Spectrum:
     residuals: Array
     errors: Array
     passes: int
+    precision: np.dtype
     converged: bool = True
     smallest: float | None = None
 
@@ -82,7 +84,8 @@ def measured(
     R = operator.matmat(vectors) - vectors * values
     residuals = np.linalg.norm(R, axis=0)
     errors = estimate_errors(values, residuals)
-    return Spectrum(values, vectors, residuals, errors, passes + 1, **known)  # type: ignore[arg-type]
+    precision = operator.precision
+    return Spectrum(values, vectors, residuals, errors, passes + 1, precision, **known)  # type: ignore[arg-type]
 
 
 def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Array:

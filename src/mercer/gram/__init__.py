@@ -4,13 +4,17 @@ from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram
 from mercer.gram.cross import cross_matmat
 from mercer.gram.dense import DenseGram
-from mercer.gram.feature_sums import FeatureSums, LandmarkFeatures, chunk_sums, sum_features
+from mercer.gram.checkpoint import Checkpoint
+from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, sum_features
 from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.streamed import StreamedGram
+from mercer.gram.sums import FeatureSums
 from mercer.gram.weighted import WeightedGram
 
 __all__ = [
     "CenteredGram",
+    "Checkpoint",
+    "ChunkSums",
     "DenseGram",
     "FeatureSums",
     "GramOperator",
@@ -19,7 +23,6 @@ __all__ = [
     "MatrixOperator",
     "StreamedGram",
     "WeightedGram",
-    "chunk_sums",
     "cross_matmat",
     "nystrom",
     "sum_features",

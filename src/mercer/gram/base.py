@@ -47,6 +47,10 @@ class GramOperator(ABC):
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
         return None
 
+    def refined(self) -> GramOperator | None:
+        """The same with entries computed in full precision; None if they are already."""
+        return None
+
     def trace(self) -> float:
         """The sum of the diagonal, in float64."""
         return float(self.diagonal().sum(dtype=np.float64))

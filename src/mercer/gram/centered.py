@@ -66,6 +66,10 @@ class CenteredGram(GramOperator):
     def trace(self) -> float:
         return self.base.trace() - float(self.direction @ self.mean_product)
 
+    def refined(self) -> CenteredGram | None:
+        base = self.base.refined()
+        return None if base is None else CenteredGram(base, self.direction)
+
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         low = self.base.low_rank(rank, rng)
         return None if low is None else low.centered(self.direction)

@@ -1,68 +1,52 @@
 r"""First and second moments of the landmark features, from one pass over the rows.
 
-With landmarks Z the sums :math:`\sum w\, k_Z k_Z^\top` and :math:`\sum w\, k_Z` are all that kernel
-PCA
-on landmarks needs: r × r numbers, whatever n is. Sums of parts add up, so that the pass can be cut
-into chunks, threads, machines and sessions.
+With landmarks Z and features :math:`a = T^\top k_Z(x)` the sums :math:`\sum w\, a a^\top` and
+:math:`\sum w\, a` are all that kernel PCA on landmarks needs: r × r numbers, whatever n is. Sums of
+parts add up, so that the pass can be cut into chunks, threads, machines and sessions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, ordered_map
+from mercer._parallel import blocks
 from mercer._progress import announce
-from mercer.kernels import Kernel, Packed
+from mercer.gram.checkpoint import Checkpoint
+from mercer.gram.low_rank import inverse_root
+from mercer.gram.sums import FeatureSums
+from mercer.kernels import Kernel, Packed, cross_gram
+from mercer.rows import as_rows
 
-__all__ = ["CHUNK", "FeatureSums", "LandmarkFeatures", "chunk_sums", "sum_features"]
+__all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 
-#: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
-CHUNK = 16_384
-
-
-@dataclass(frozen=True)
-class FeatureSums:
-    """Weighted sums over rows: of 1, of k_Z, of k_Z k_Zᵀ, and of k(x, x)."""
-
-    weight: float
-    linear: Array
-    square: Array
-    diagonal: float
-
-    def __add__(self, other: FeatureSums) -> FeatureSums:
-        return FeatureSums(
-            self.weight + other.weight,
-            self.linear + other.linear,
-            self.square + other.square,
-            self.diagonal + other.diagonal,
-        )
-
-    def __mul__(self, factor: float) -> FeatureSums:
-        """All sums times a factor: forgetting, for streams."""
-        return FeatureSums(
-            factor * self.weight,
-            factor * self.linear,
-            factor * self.square,
-            factor * self.diagonal,
-        )
-
-    @classmethod
-    def zero(cls, r: int) -> FeatureSums:
-        """Of no rows at all."""
-        return cls(0.0, np.zeros(r), np.zeros((r, r)), 0.0)
+#: Rows whose features stay in cache while they are squared.
+BLOCK = 2048
+#: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
+STEEP = {np.float64: 1e9, np.float32: 5e5}
 
 
 @dataclass(frozen=True)
 class LandmarkFeatures:
-    """The map x → k(Z, x), for blocks of rows."""
+    """The map ``x → k(Z, x)``, and the basis R in which its coordinates are orthonormal.
+
+    A sum of squares ``Rᵀ (Σ k kᵀ) R`` errs by eps·cond(K_ZZ). Where that is too much in float32, the
+    features are computed in float64; where it is too much there (a smooth kernel), they are
+    whitened *before* they are summed, and the error is eps·√cond only.
+
+    Attributes
+    ----------
+    kernel, landmarks : k and Z
+    dtype : precision of the rows and of the result
+    """
 
     kernel: Kernel
     landmarks: Any
+    dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
 
     @cached_property
     def origin(self) -> Array | None:
@@ -72,42 +56,117 @@ class LandmarkFeatures:
     @cached_property
     def packed(self) -> Packed:
         """The landmarks, ready for tiles."""
-        return self.kernel.pack(self.landmarks, self.origin)
+        return self._pack(self.landmarks, self._whitening.working)
 
-    def of(self, X: Any, dtype: Any) -> Array:
-        """k(x_i, z_j), (n, r)."""
-        K = np.empty((len(X), len(self.packed)), dtype=dtype)
-        self.kernel.fill(self.kernel.pack(X, self.origin), self.packed, K)
+    @property
+    def gram(self) -> Array:
+        """K_ZZ in float64."""
+        packed = self._pack(self.landmarks, np.float64)
+        K = cross_gram(self.kernel, packed, packed).astype(np.float64, copy=False)
+        return np.asarray((K + K.T) / 2)
+
+    @property
+    def basis(self) -> Array:
+        """R with ``Rᵀ K_ZZ R = I``, (m, r); directions lost in rounding are left out."""
+        return self._whitening.basis
+
+    @property
+    def rounding(self) -> float:
+        """Relative error that rounding may leave in the eigenvalues; measured in float32."""
+        coarse = self._whitening.working == np.float32
+        return float((100 if coarse else 4) * np.finfo(self.dtype).eps)
+
+    @property
+    def size(self) -> int:
+        """Number of features that are summed, r."""
+        return int(self.basis.shape[1])
+
+    def of(self, X: Any) -> Array:
+        """The features that are summed, (n, r)."""
+        K = self.kernel_values(X)
+        return np.asarray(K @ self.basis) if self._whitening.before_sums else K
+
+    def kernel_values(self, X: Any) -> Array:
+        """k(x_i, z_j), (n, m)."""
+        K = np.empty((len(X), len(self.packed)), dtype=self._whitening.working)
+        self.kernel.fill(self._pack(X, K.dtype), self.packed, K)
         return K
 
+    def whitened(self, sums: FeatureSums) -> FeatureSums:
+        """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
+        if self._whitening.before_sums:
+            return sums
+        R = self.basis
+        return FeatureSums(sums.weight, R.T @ sums.linear, R.T @ sums.square @ R, sums.diagonal)
 
-def sum_features(features: LandmarkFeatures, X: Any, weight: Array | None = None) -> FeatureSums:
-    """The sums over all rows; O(n r (d + r)) time, O(r²) memory per thread."""
-    chunks = blocks(len(X), CHUNK)
+    def _pack(self, X: Any, dtype: Any) -> Packed:
+        rows = X.astype(dtype, copy=False) if isinstance(X, np.ndarray) else X
+        return self.kernel.pack(rows, self.origin)
 
-    def one(rows: slice) -> FeatureSums:
-        return chunk_sums(features, X[rows], None if weight is None else weight[rows])
+    @cached_property
+    def _whitening(self) -> _Whitening:
+        K = self.gram
+        R = inverse_root(K)
+        if R is not None:
+            # tr(K⁻¹) times the largest row sum bounds the condition number from above.
+            condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
+            if condition < STEEP[np.float32] and self.dtype == np.float32:
+                return _Whitening(R, np.dtype(np.float32), before_sums=False)
+            if condition < STEEP[np.float64]:
+                return _Whitening(R, np.dtype(np.float64), before_sums=False)
+        s, Q = np.linalg.eigh(K)
+        keep = s > 1e-12 * s[-1]
+        return _Whitening(Q[:, keep] / np.sqrt(s[keep]), np.dtype(np.float64), before_sums=True)
 
-    total = FeatureSums.zero(len(features.packed))
-    for done, part in enumerate(ordered_map(one, chunks), 1):
-        announce("landmarks", done, len(chunks))
-        total = total + part
+
+@dataclass(frozen=True)
+class _Whitening:
+    basis: Array
+    working: np.dtype
+    before_sums: bool
+
+
+@dataclass(frozen=True)
+class ChunkSums:
+    """The sums over one chunk of rows, in blocks that stay in cache; sent to threads and workers."""
+
+    features: LandmarkFeatures
+    weight: Array | None = None
+
+    def __call__(self, rows: slice, X: Any) -> FeatureSums:
+        features, r = self.features, self.features.size
+        weight = None if self.weight is None else self.weight[rows]
+        square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
+        for part in blocks(len(X), BLOCK):
+            block = X[part]
+            w = np.ones(len(block)) if weight is None else weight[part]
+            A = features.of(block)
+            linear += w.astype(A.dtype) @ A
+            diagonal += float(w @ features.kernel.diag(block))
+            if weight is not None:
+                A *= np.sqrt(w)[:, None]
+            square += A.T @ A  # BLAS computes one triangle only
+        total = float(len(X) if weight is None else weight.sum())
+        return FeatureSums(total, linear, square, diagonal)
+
+
+def sum_features(
+    features: LandmarkFeatures,
+    X: Any,
+    weight: Array | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> FeatureSums:
+    """The sums over all rows; O(n r (d + r)) time, O(r²) memory per thread.
+
+    With a checkpoint the pass begins where an earlier one was stopped, and gives the same bits.
+    """
+    source = as_rows(X)
+    done, total = 0, FeatureSums.zero(features.size)
+    if checkpoint is not None:
+        done, total = checkpoint.position(total)
+    for part in source.map_steps(ChunkSums(features, weight), done):
+        total, done = total + part, done + 1
+        if checkpoint is not None:
+            checkpoint.keep(done, total)
+        announce("landmarks", done, source.n_steps)
     return total
-
-
-def chunk_sums(features: LandmarkFeatures, X: Any, weight: Array | None = None) -> FeatureSums:
-    """The sums over one chunk, in blocks that stay in cache."""
-    r = len(features.packed)
-    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-    square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
-    for rows in blocks(len(X), 2048):
-        block = X[rows]
-        w = np.ones(len(block), dtype=dtype) if weight is None else weight[rows].astype(dtype)
-        K = features.of(block, dtype)
-        linear += w @ K
-        diagonal += float(w @ features.kernel.diag(block))
-        if weight is not None:
-            K *= np.sqrt(w)[:, None]
-        square += K.T @ K  # BLAS computes one triangle only
-    total_weight = float(len(X) if weight is None else weight.sum())
-    return FeatureSums(total_weight, linear, square, diagonal)

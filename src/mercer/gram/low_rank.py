@@ -17,7 +17,7 @@ from mercer._parallel import blocks, thread_map
 from mercer.kernels import Kernel, cross_gram
 from mercer.landmarks import KMeans, RPCholesky, Uniform
 
-__all__ = ["LowRank", "nystrom", "whiten"]
+__all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
 
 
 @dataclass(frozen=True)
@@ -120,13 +120,20 @@ def whiten(K: Array) -> Array:
 
     Where K is numerically singular the directions without variance are left out (r' < r columns).
     """
-    try:
-        L = np.linalg.cholesky(K)
-        pivots = np.diagonal(L)
-        if pivots.min() > 1e-5 * pivots.max():  # condition below about 1e10
-            return np.asarray(solve_triangular(L, np.eye(len(K)), lower=True).T)
-    except np.linalg.LinAlgError:
-        pass
+    R = inverse_root(K)
+    if R is not None:
+        pivots = np.diagonal(R)
+        if pivots.max() < 1e5 * pivots.min():  # condition below about 1e10
+            return R
     s, Q = np.linalg.eigh(K)
     keep = s > 1e-12 * s[-1]
     return np.asarray(Q[:, keep] / np.sqrt(s[keep]))
+
+
+def inverse_root(K: Array) -> Array | None:
+    """The inverse transposed Cholesky factor, upper triangular; None if there is none."""
+    try:
+        L = np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(solve_triangular(L, np.eye(len(K)), lower=True).T)

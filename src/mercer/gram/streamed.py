@@ -91,6 +91,10 @@ class StreamedGram(GramOperator):
     def diagonal(self) -> Array:
         return self.diag
 
+    def refined(self) -> StreamedGram | None:
+        coarse = self.tile_dtype != self.dtype and getattr(self.X, "dtype", None) != self.tile_dtype
+        return StreamedGram.from_rows(self.kernel, self.X, self.dtype) if coarse else None
+
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         return nystrom(self.kernel, self.X, rank, rng, self.tile_dtype)
 

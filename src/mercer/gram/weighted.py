@@ -39,6 +39,10 @@ class WeightedGram(GramOperator):
     def diagonal(self) -> Array:
         return self.root_weight**2 * self.base.diagonal()
 
+    def refined(self) -> WeightedGram | None:
+        base = self.base.refined()
+        return None if base is None else WeightedGram(base, self.root_weight)
+
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         low = self.base.low_rank(rank, rng)
         return None if low is None else low.scaled(self.root_weight)
