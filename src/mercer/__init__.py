@@ -7,7 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mercer._progress import listen
-    from mercer.estimators import KernelPCA, SparseKernelPCA
+    from mercer.estimators import KernelPCA, SparseKernelPCA, compress
     from mercer.subspace import ParallelAnalysis, Subspace
 
 _WHERE = {
@@ -15,10 +15,19 @@ _WHERE = {
     "ParallelAnalysis": "mercer.subspace",
     "SparseKernelPCA": "mercer.estimators",
     "Subspace": "mercer.subspace",
+    "compress": "mercer.estimators",
     "listen": "mercer._progress",
 }
 
-__all__ = ["KernelPCA", "ParallelAnalysis", "SparseKernelPCA", "Subspace", "__version__", "listen"]
+__all__ = [
+    "KernelPCA",
+    "ParallelAnalysis",
+    "SparseKernelPCA",
+    "Subspace",
+    "__version__",
+    "compress",
+    "listen",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """scikit-learn's door to the library: validation and wiring."""
 
+from mercer.estimators.compression import compress
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA
 
-__all__ = ["KernelPCA", "SparseKernelPCA"]
+__all__ = ["KernelPCA", "SparseKernelPCA", "compress"]

@@ -23,7 +23,7 @@ from mercer.sparse.axes import data_axes, model_axes, span
 from mercer.sparse.noise import default_variance, for_count
 from mercer.subspace import ComponentRule, Subspace, as_rule
 
-__all__ = ["SparseKernelPCA"]
+__all__ = ["SparseKernelPCA", "choose_kernels"]
 
 
 class SparseKernelPCA(SubspaceEstimator):
@@ -138,10 +138,15 @@ class SparseKernelPCA(SubspaceEstimator):
         data = check_rows(self, X, kernel, reset=True)
         self.kernel_ = kernel.resolve(data)
         rows = Rows(self.kernel_, data, self._rng())
-        chosen, fits = self._choose(rows, solver)
+        chosen, fits = choose_kernels(rows, solver, self.n_kernels, self.noise)
         values, axes = (data_axes if self.refit else model_axes)(self.kernel_, chosen)
+        self._announce(chosen, values, rows)
         q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
-        self._keep(chosen, values[:q], axes.leading(q), rows)
+        dtype = np.float32 if getattr(data, "dtype", None) == np.float32 else np.float64
+        self._keep(chosen, axes.leading(q), dtype)
+        self.explained_variance_ = values[:q].astype(dtype)
+        self.eigenvalues_ = (values[:q] * rows.n).astype(dtype)
+        self.explained_variance_ratio_ = (values[:q] / chosen.pool.mean_diag).astype(dtype)
         self.report_ = self._report(chosen, solver, rows, fits, time.perf_counter() - started)
         return self
 
@@ -181,37 +186,25 @@ class SparseKernelPCA(SubspaceEstimator):
                 f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
             )
 
-    def _choose(self, rows: Rows, solver: SparseSolver) -> tuple[Selection, int]:
-        """The kernels, and the number of fits that it took to find them."""
-        if not (rows.diag > 0).any():
-            raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
-        m = None if self.n_kernels is None else int(self.n_kernels)
-        bound = solver.bind(rows, m)
-        if m is not None and not isinstance(solver, Centres):
-            return for_count(bound, m)
-        variance = default_variance(bound) if self.noise is None else float(self.noise) ** 2
-        return bound.solve(variance), 1
-
-    def _keep(self, chosen: Selection, values: Array, axes: Subspace, rows: Rows) -> None:
-        """The fitted attributes, in the precision of the rows."""
-        dtype = np.float32 if getattr(rows.X, "dtype", None) == np.float32 else np.float64
-        trace = chosen.pool.mean_diag
+    def _announce(self, chosen: Selection, values: Array, rows: Rows) -> None:
+        """Warnings about what was found."""
         if not chosen.converged:
             warn(
                 f"the weights did not converge in {chosen.steps} steps (kkt_ {chosen.kkt:.2g}); "
                 "use solver='greedy', or raise max_iter.",
                 ConvergenceWarning,
             )
-        n = rows.n
-        warn_if_degenerate(self.kernel_, rows.X, n * values, n * trace, _operator(rows))
+        operator = StreamedGram.from_rows(rows.kernel, rows.X)
+        total = rows.n * chosen.pool.mean_diag
+        warn_if_degenerate(rows.kernel, rows.X, rows.n * values, total, operator)
+
+    def _keep(self, chosen: Selection, axes: Subspace, dtype: Any) -> None:
+        """What is known of the kernels, and the subspace in the precision of the rows."""
         self.support_indices_ = chosen.indices
         self.weights_ = chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))
         self.log_likelihood_ = chosen.log_likelihood
         self.kkt_ = chosen.kkt
-        self.explained_variance_ = values.astype(dtype)
-        self.eigenvalues_ = (values * n).astype(dtype)
-        self.explained_variance_ratio_ = (values / trace).astype(dtype)
         self.subspace_ = _astype(axes, dtype)
 
     def _report(
@@ -229,6 +222,19 @@ class SparseKernelPCA(SubspaceEstimator):
             converged=chosen.converged,
             unexplained=max(1 - inside / chosen.pool.mean_diag, 0.0),
         )
+
+
+def choose_kernels(
+    rows: Rows, solver: SparseSolver, n_kernels: int | None, noise: float | None
+) -> tuple[Selection, int]:
+    """The kernels for a number of them or for a noise, and the number of fits that it took."""
+    if not (rows.diag > 0).any():
+        raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
+    bound = solver.bind(rows, None if n_kernels is None else int(n_kernels))
+    if n_kernels is not None and not isinstance(solver, Centres):
+        return for_count(bound, int(n_kernels))
+    variance = default_variance(bound) if noise is None else float(noise) ** 2
+    return bound.solve(variance), 1
 
 
 def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
@@ -264,7 +270,3 @@ def _null_spectra(rows: Rows, chosen: Selection) -> Any:
 def _astype(axes: Subspace, dtype: Any) -> Subspace:
     parts = {name: getattr(axes, name).astype(dtype) for name in ("coef", "mean", "offset")}
     return replace(axes, **parts)
-
-
-def _operator(rows: Rows) -> Any:
-    return StreamedGram.from_rows(rows.kernel, rows.X)
