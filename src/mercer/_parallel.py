@@ -4,18 +4,27 @@ Small matrix products are slower with several BLAS threads than with one, and Nu
 GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single.
 """
 
+import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TypeVar
 
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blocks", "n_threads", "one_blas_thread", "ordered_map", "split_evenly", "thread_map"]
+__all__ = [
+    "blocks",
+    "hold_blas",
+    "n_threads",
+    "one_blas_thread",
+    "ordered_map",
+    "split_evenly",
+    "thread_map",
+]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,34 +39,44 @@ def n_threads() -> int:
 def thread_map(
     function: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
 ) -> list[Result]:
-    """``[function(i) for i in items]`` in threads, in order, with one BLAS thread each."""
+    """``[function(i) for i in items]`` in threads, in order, with one BLAS thread each.
+
+    Inside another map BLAS is at one thread already, so that nested maps run in their thread.
+    """
     workers = min(threads or n_threads(), len(items))
     with one_blas_thread():
         if workers <= 1:
             return [function(item) for item in items]
-        pool = ThreadPoolExecutor(workers)
+        futures = [_pool(workers).submit(function, item) for item in items]
         try:
-            return list(pool.map(function, items))
-        finally:
+            return [future.result() for future in futures]
+        except BaseException:
             # After an error or Ctrl-C the waiting items must not run to the end first.
-            pool.shutdown(wait=True, cancel_futures=True)
+            for future in futures:
+                future.cancel()
+            wait(futures)
+            raise
 
 
 def ordered_map(
-    function: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None
 ) -> Iterator[Result]:
-    """The results in order, one at a time, computed in threads only a little ahead of their use."""
-    workers = min(threads or n_threads(), len(items))
+    """The results in order, one at a time, computed in threads only a little ahead of their use.
+
+    The items may come from a generator: the next one is fetched while the threads work.
+    """
+    workers = threads or n_threads()
     with one_blas_thread():
         if workers <= 1:
             yield from map(function, items)
             return
         pool = ThreadPoolExecutor(workers)
         try:
-            ahead = deque(pool.submit(function, item) for item in items[: workers + 1])
-            for item in items[workers + 1 :]:
-                yield ahead.popleft().result()
+            source = iter(items)
+            ahead = deque(pool.submit(function, item) for item in islice(source, workers))
+            for item in source:
                 ahead.append(pool.submit(function, item))
+                yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
         finally:
@@ -69,6 +88,11 @@ def one_blas_thread() -> Iterator[None]:
     """Hold BLAS at one thread inside the block."""
     with _blas_pools().limit(limits=1):
         yield
+
+
+def hold_blas() -> None:
+    """Hold BLAS at one thread from now on, in a process whose tasks are the parallelism."""
+    _blas_pools().limit(limits=1)
 
 
 def blocks(n: int, size: int) -> list[slice]:
@@ -89,6 +113,16 @@ def split_evenly(items: Sequence[Item], parts: int) -> list[list[Item]]:
         lap, seat = divmod(i, parts)
         hands[seat if lap % 2 == 0 else parts - 1 - seat].append(item)
     return [hand for hand in hands if hand]
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    # Starting threads costs a millisecond, as much as a whole product with a small matrix.
+    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
 
 
 @cache

@@ -13,6 +13,7 @@ from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
 from mercer.eigen.landmarks import Landmarks
 from mercer.eigen.result import Fit
+from mercer.rows import Rows
 from mercer.subspace import All, Count
 
 __all__ = ["Auto"]
@@ -20,6 +21,8 @@ __all__ = ["Auto"]
 #: With ``n_components=None`` on more rows than this, the leading components only.
 ALL_COMPONENTS_UP_TO = 3_000
 DEFAULT_COMPONENTS = 32
+#: Rows of a file that are simply loaded.
+LOAD_UP_TO = 20_000
 
 
 class Auto(Solver):
@@ -36,10 +39,10 @@ class Auto(Solver):
     memory
     ====================  =============  ==========================================================
 
-    A solver whose estimated memory exceeds the budget is passed over. With ``n_components=None``,
-    all
-    components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are in
-    ``report_``.
+    Up to 20,000 rows of a file or a dask collection are loaded; more go to landmarks. A solver
+    whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
+    components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are
+    in ``report_``.
 
     Parameters
     ----------
@@ -56,6 +59,8 @@ class Auto(Solver):
     def fit(self, problem: Problem) -> Fit:
         if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
             problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
+        if isinstance(problem.X, Rows) and self._may_load(problem.X):
+            problem = replace(problem, X=problem.X[:])
         solver, reason = self.choose(problem)
         fit = solver.fit(problem)
         return replace(fit, report=replace(fit.report, reason=f"auto: {reason}"))
@@ -76,6 +81,11 @@ class Auto(Solver):
         if problem.kernel.is_pairwise:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
         return self._landmarks(k), f"{size}, landmarks in one pass"
+
+    def _may_load(self, rows: Rows) -> bool:
+        """Few rows in a file are better read once and solved exactly."""
+        size = len(rows) * rows.shape[1] * rows.dtype.itemsize
+        return len(rows) <= LOAD_UP_TO and size <= self._budget() // 4
 
     def _ladder(self, n: int, k: int) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
         """Solvers from exact to near-exact, whether they suit the size, and why."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._parallel import blocks
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
+from mercer.rows import CHUNK, Rows, as_rows, write_npy
 from mercer.subspace import Subspace
 
 __all__ = ["SubspaceEstimator"]
@@ -33,19 +39,42 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
         Parameters
         ----------
         X : (n, d) array, data frame, or a list of objects for kernels of objects
+            A file or row source (:mod:`mercer.rows`) is read in blocks.
 
         Returns
         -------
-        (n, q) array of scores
+        (n, q) array of scores; a lazy dask array for a dask collection
         """
-        return self.subspace_.scores(self._rows(X))
+        check_is_fitted(self, "subspace_")
+        return self._by_blocks(self.subspace_.scores, X, self.n_components_)
+
+    def transform_to(self, path: str | os.PathLike[str], X: Any) -> Path:
+        """Project rows and write the scores to an .npy file, block by block.
+
+        Nothing of the length of X is held in memory; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : where to write
+        X : as for :meth:`transform`
+
+        Returns
+        -------
+        the path
+        """
+        rows = as_rows(self._rows(X, stream=True))
+        dtype = self.subspace_.coef.dtype
+        chunks = blocks(len(rows), CHUNK)
+        parts = (self.subspace_.scores(_cast(block, dtype)) for _, block in rows.stream(chunks))
+        return write_npy(path, parts, (len(rows), self.n_components_), dtype)
 
     def reconstruction_error(self, X: Any) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 
         Hoffmann's novelty score (2007): zero on the subspace, large far from the training data.
         """
-        return self.subspace_.residual(self._rows(X))
+        check_is_fitted(self, "subspace_")
+        return self._by_blocks(self.subspace_.residual, X, 0)
 
     @property
     def n_components_(self) -> int:
@@ -62,13 +91,18 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
             return self.random_state
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-    def _rows(self, X: Any) -> Any:
-        """Checked rows in the precision of the model."""
+    def _rows(self, X: Any, stream: bool = False) -> Any:
+        """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
         check_is_fitted(self, "subspace_")
-        rows = check_rows(self, X, self.subspace_.kernel, reset=False)
-        if isinstance(rows, np.ndarray):
-            rows = rows.astype(self.subspace_.coef.dtype, copy=False)
-        return rows
+        rows = check_rows(self, X, self.subspace_.kernel, reset=False, stream=stream)
+        return _cast(rows, self.subspace_.coef.dtype)
+
+    def _by_blocks(self, function: Callable[[Any], Array], X: Any, width: int) -> Any:
+        """``function(rows)`` for rows in memory; block by block for those that are elsewhere."""
+        rows, dtype = self._rows(X, stream=True), self.subspace_.coef.dtype
+        if not isinstance(rows, Rows):
+            return function(rows)
+        return rows.apply(_OnBlocks(function, dtype), width, dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,3 +110,18 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
         tags.input_tags.pairwise = kernel.is_pairwise if kernel is not None else False
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+@dataclass(frozen=True)
+class _OnBlocks:
+    """A function of rows in the model's precision; unlike a lambda it can be sent to workers."""
+
+    function: Callable[[Any], Array]
+    dtype: np.dtype
+
+    def __call__(self, block: Array) -> Array:
+        return self.function(_cast(block, self.dtype))
+
+
+def _cast(rows: Any, dtype: np.dtype) -> Any:
+    return rows.astype(dtype, copy=False) if isinstance(rows, np.ndarray) else rows

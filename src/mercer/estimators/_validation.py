@@ -15,19 +15,33 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mercer._linalg import Array
+from mercer._memory import available_bytes
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
+from mercer.rows import MemoryRows, Rows, as_rows, is_source
 
 __all__ = ["check_rows", "check_weight", "describe_not_finite"]
 
 
 def check_rows(
-    estimator: Any, X: Any, kernel: Kernel, *, reset: bool, allow_nan: bool = False
+    estimator: Any,
+    X: Any,
+    kernel: Kernel,
+    *,
+    reset: bool,
+    allow_nan: bool = False,
+    stream: bool = False,
 ) -> Any:
     """Rows as a floating array (float32 stays), or as a list for kernels of objects.
 
+    Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
+    checked as they are read), and are loaded otherwise.
+
     Records ``n_features_in_`` and ``feature_names_in_`` when ``reset``, and checks them otherwise.
     """
+    if is_source(X):
+        rows = _check_source(estimator, as_rows(X), reset)
+        return rows if stream else _load(rows)
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
     _refuse_masked(X)
@@ -45,6 +59,8 @@ def check_rows(
     except (ValueError, OverflowError) as error:
         raise DataError(_one_line(error, X, allow_nan)) from error
     except TypeError as error:
+        if not allow_nan and (where := describe_not_finite(X)):  # pd.NA is no number at all
+            raise DataError(f"Input X contains missing values.{where}") from error
         raise TypeError(_one_line(error, X, allow_nan)) from error
 
 
@@ -79,6 +95,42 @@ def describe_not_finite(X: Any) -> str:
         f" The first is at row {row}, column {label}. "
         "Remove such rows, or fill them with an imputer."
     )
+
+
+def _check_source(estimator: Any, rows: Rows, reset: bool) -> Any:
+    """A row source whose size and names fit the estimator; an array if it is in memory already."""
+    if len(rows) < (2 if reset else 1):
+        raise DataError(f"kernel PCA needs at least 2 rows, not {len(rows)}; give more rows.")
+    names = None if rows.columns is None else np.array(rows.columns, dtype=object)
+    if reset:
+        estimator.n_features_in_ = rows.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+    elif rows.shape[1] != estimator.n_features_in_:
+        raise DataError(
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input; "
+            "give the columns that were there in fit."
+        )
+    elif names is not None and list(names) != list(getattr(estimator, "feature_names_in_", names)):
+        raise DataError(
+            "The feature names should match those that were passed during fit; "
+            "give the columns that were there in fit, in the same order."
+        )
+    return rows.X if isinstance(rows, MemoryRows) else rows
+
+
+def _load(rows: Any) -> Array:
+    if not isinstance(rows, Rows):
+        return np.asarray(rows)
+    needed = len(rows) * rows.shape[1] * rows.dtype.itemsize
+    if needed > available_bytes() // 2:
+        raise DataError(
+            f"{len(rows)} rows would take {needed >> 20} MB in memory, which this step needs; "
+            "give it a part of them, rows[:n]."
+        )
+    return rows[:]
 
 
 def _refuse_masked(X: Any) -> None:
@@ -174,11 +226,19 @@ def _floats(X: Any) -> Array:
     try:
         if hasattr(X, "to_numpy") and hasattr(X, "columns"):
             return np.column_stack([_column(X[name]) for name in X.columns])
-        if np.asarray(X).dtype.kind == "c":
+        values = np.asarray(X)
+        if values.dtype.kind == "c":
             return np.empty(0)
-        return np.asarray(X, dtype=np.float64)
+        if values.dtype.kind == "O":
+            entries = [np.nan if _is_missing(entry) else entry for entry in values.flat]
+            return np.array(entries, dtype=np.float64).reshape(values.shape)
+        return values.astype(np.float64)
     except (TypeError, ValueError):
         return np.empty(0)
+
+
+def _is_missing(entry: Any) -> bool:
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 
 def _column(column: Any) -> Array:

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from mercer._linalg import Array
 from mercer.eigen import Fit, Problem, Report, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._validation import check_rows, check_weight
+from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
+from mercer.rows import Rows
 from mercer.solvers import as_solver
 from mercer.subspace import ComponentRule, Count, as_rule
 
@@ -99,7 +100,8 @@ class KernelPCA(SubspaceEstimator):
         Parameters
         ----------
         X : (n, d) array or data frame
-            (n, n) for a precomputed kernel; a list for kernels of objects.
+            (n, n) for a precomputed kernel; a list for kernels of objects. A path, a row source
+            (:func:`mercer.rows.open_rows`) or a dask collection is read in blocks, by landmarks.
         y : ignored
         sample_weight : (n,) array, optional
             Weight 2 is the row given twice; weight 0 is the row left out.
@@ -111,7 +113,7 @@ class KernelPCA(SubspaceEstimator):
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         problem, on_these_rows = self._fit(X, sample_weight)
         if not on_these_rows:
-            return self.subspace_.scores(self._rows(X))
+            return self.transform(X)
         # On the Gram matrix itself K v = λ v, so that z = √λ v / √w = λ B / w.
         lam, w = self.eigenvalues_, problem.weight
         scale = lam if w is None else lam / w[:, None]
@@ -120,11 +122,12 @@ class KernelPCA(SubspaceEstimator):
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
         """Fit; the problem solved, and whether the support is the rows as they were given."""
         kernel = as_kernel(self.kernel)
-        rows = check_rows(self, X, kernel, reset=True)
+        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
         weight = check_weight(sample_weight, rows)
-        given = len(rows)
-        present = np.arange(given) if weight is None else np.flatnonzero(weight)
-        if weight is not None and len(present) < given:
+        given, present = len(rows), None
+        # In a row source rows of weight 0 stay: in sums they change nothing.
+        if weight is not None and not weight.all() and not isinstance(rows, Rows):
+            present = np.flatnonzero(weight)
             rows, weight = _take(rows, present, kernel), weight[present]
         self.kernel_ = kernel.resolve(rows, weight)
         solver = as_solver(self.solver)
@@ -134,16 +137,13 @@ class KernelPCA(SubspaceEstimator):
         problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, solver)))
         fit = solver.fit(problem)
         self._keep(fit, problem)
-        support = _own(fit.subspace.support, X)
-        if kernel.is_pairwise:  # columns of the matrix as it was given
+        support = fit.subspace.support
+        if not isinstance(rows, Rows):
+            support = _own(support, X)
+        if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
             support = present[support]
         self.subspace_ = replace(fit.subspace, support=support)
         return problem, fit.subspace.support is rows and len(rows) == given
-
-    def _rng(self) -> np.random.Generator:
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _keep(self, fit: Fit, problem: Problem) -> None:
         n = problem.n if problem.weight is None else problem.weight.sum()
@@ -158,6 +158,10 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
     """Eigenvalues after the columns were permuted independently: what chance would give."""
 
     def spectra(k: int, repeats: int) -> Array:
+        if isinstance(problem.X, Rows):
+            raise DataError(
+                "columns can only be permuted in memory; give a number of components, or rows[:n]."
+            )
         k = min(k, problem.rank_limit)
         rows = []
         for _ in range(repeats):

@@ -2,9 +2,9 @@
 
 from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram
+from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.cross import cross_matmat
 from mercer.gram.dense import DenseGram
-from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, sum_features
 from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.streamed import StreamedGram

@@ -34,8 +34,8 @@ STEEP = {np.float64: 1e9, np.float32: 5e5}
 class LandmarkFeatures:
     """The map ``x → k(Z, x)``, and the basis R in which its coordinates are orthonormal.
 
-    A sum of squares ``Rᵀ (Σ k kᵀ) R`` errs by eps·cond(K_ZZ). Where that is too much in float32, the
-    features are computed in float64; where it is too much there (a smooth kernel), they are
+    A sum of squares ``Rᵀ (Σ k kᵀ) R`` errs by eps·cond(K_ZZ). Where that is too much in float32,
+    the features are computed in float64; where it is too much there (a smooth kernel), they are
     whitened *before* they are summed, and the error is eps·√cond only.
 
     Attributes
@@ -128,7 +128,7 @@ class _Whitening:
 
 @dataclass(frozen=True)
 class ChunkSums:
-    """The sums over one chunk of rows, in blocks that stay in cache; sent to threads and workers."""
+    """The sums over one chunk of rows, in blocks that stay in cache; for threads and workers."""
 
     features: LandmarkFeatures
     weight: Array | None = None

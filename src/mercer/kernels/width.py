@@ -52,6 +52,9 @@ def median_length(X: Array, weight: Array | None = None) -> float:
 def variance_length(X: Array, weight: Array | None = None) -> float:
     """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
     # All entries around one mean: columns that differ in level count as variance, as there.
+    if not isinstance(X, np.ndarray):  # a row source: a sample stands for it, as for the median
+        rows = np.sort(np.random.default_rng(0).choice(len(X), min(len(X), 20 * SAMPLE), False))
+        X, weight = X[rows], None if weight is None else weight[rows]
     points, unit = _to_unit_size(np.asarray(X, dtype=np.float64), axis=None)
     w = np.ones(len(X)) if weight is None else weight
     mean = np.average(points.mean(axis=1), weights=w)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
@@ -57,19 +58,28 @@ def lloyd_step(X: Array, centres: Array) -> Array:
     """Move each centre to the mean of the rows nearest to it; a centre without rows stays."""
     # |x - c|² orders like |c|²/2 - x·c: shift by the mean so that a large offset does not cancel.
     origin = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-    C = centres - origin
+    scale = np.abs(centres - origin).max() or 1
+    C = (centres - origin) / scale
     half = square_sums(C) / 2
+    # Unless a few centres are far away, single precision tells which one is nearest.
+    dtype = np.float32 if half.max() < 1e3 * np.median(half) else X.dtype
+    C, half = C.astype(dtype), half.astype(dtype)
     nearest = np.empty(len(X), dtype=np.intp)
 
     def assign(rows: slice) -> None:
-        nearest[rows] = np.argmin(half - (X[rows] - origin) @ C.T, axis=1)
+        shifted = ((X[rows] - origin) / scale).astype(dtype, copy=False)
+        nearest[rows] = np.argmin(half - shifted @ C.T, axis=1)
 
     thread_map(assign, blocks(len(X), 1024))
-    order = np.argsort(nearest, kind="stable")
     counts = np.bincount(nearest, minlength=len(C))
+    sums = np.zeros(centres.shape)
+    for rows in blocks(len(X), 1024):  # block by block: no second copy of the rows
+        member = csr_array(
+            (np.ones(rows.stop - rows.start), (nearest[rows], np.arange(rows.stop - rows.start))),
+            shape=(len(C), rows.stop - rows.start),
+        )
+        sums += member @ (X[rows] - origin)
     filled = np.flatnonzero(counts)
-    starts = np.cumsum(counts)[filled] - counts[filled]
     moved = centres.copy()
-    sums = np.add.reduceat((X - origin)[order], starts, axis=0)
-    moved[filled] = sums / counts[filled, None] + origin
+    moved[filled] = sums[filled] / counts[filled, None] + origin
     return moved

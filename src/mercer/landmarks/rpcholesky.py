@@ -38,7 +38,9 @@ class RPCholesky(LandmarkRule):
 
     def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
         sample = sample_rows(X, self.oversample * m, rng)
-        pivots, _ = partial_cholesky(kernel, sample, m, rng)
+        # float32 would stop at the first hundred pivots of a smooth kernel.
+        exact = sample.astype(np.float64) if isinstance(sample, np.ndarray) else sample
+        pivots, _ = partial_cholesky(kernel, exact, m, rng)
         return take(sample, np.sort(pivots))
 
 

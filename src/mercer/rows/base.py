@@ -1,0 +1,159 @@
+"""The role of a row source: a table that lives elsewhere and is read in blocks.
+
+It looks like a two-dimensional array as far as fitting needs one (``len``, ``shape``, ``dtype``,
+slices and sorted index arrays), and it hands its rows to a function in a fixed order of chunks, so
+that sums over all rows do not depend on threads, files or workers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._parallel import blocks, ordered_map
+from mercer.exceptions import DataError
+
+__all__ = ["CHUNK", "Rows", "check_finite", "floating_type", "reblock"]
+
+#: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
+CHUNK = 16_384
+
+Result = TypeVar("Result")
+
+
+class Rows(ABC):
+    """Rows in some storage. Every block that it gives is floating and finite, or it raises.
+
+    Attributes
+    ----------
+    shape : (n, d)
+    dtype : float32 where the storage holds float32, else float64
+    columns : names of the columns, or None
+    """
+
+    ndim = 2
+    shape: tuple[int, int]
+    dtype: np.dtype
+    columns: tuple[str, ...] | None = None
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        """The rows from start to stop in pieces of any length, as the storage gives them best."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A short text that changes with the data, from a look at a small part of them."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> Array:
+        """A slice of rows, or rows by increasing numbers, as an array."""
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(len(self))
+            if step != 1:
+                raise IndexError("rows are read forwards, one after the other; give a step of 1.")
+            parts = [part for _, part in self.stream([slice(start, max(start, stop))])]
+            return parts[0] if parts else np.empty((0, self.shape[1]), dtype=self.dtype)
+        return self.take(np.asarray(rows))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        raise TypeError(
+            f"{type(self).__name__} of {len(self)} rows is not made an array in silence; "
+            "use rows[:] to load it."
+        )
+
+    def take(self, index: Array) -> Array:
+        """The rows with these increasing numbers; one pass over the storage."""
+        found = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        if len(index) == 0:
+            return found
+        chunks = blocks(len(self), CHUNK)
+        wanted = [s for s in chunks if s.stop > index[0] and s.start <= index[-1]]
+        for rows, block in self.stream(wanted):
+            first, last = np.searchsorted(index, [rows.start, rows.stop])
+            found[first:last] = block[index[first:last] - rows.start]
+        return found
+
+    def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Array]]:
+        """Checked blocks for consecutive chunks; only one at a time is in memory."""
+        if not chunks:
+            return
+        pieces = self.read(chunks[0].start, chunks[-1].stop)
+        for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
+            block = np.ascontiguousarray(block, dtype=self.dtype)
+            check_finite(block, rows.start, self.columns, self.place)
+            yield rows, block
+
+    @property
+    def n_steps(self) -> int:
+        """Number of parts that :meth:`map_steps` gives."""
+        return len(blocks(len(self), CHUNK))
+
+    def map_steps(
+        self, function: Callable[[slice, Array], Result], first: int = 0
+    ) -> Iterator[Result]:
+        """``function(rows, block)`` for chunk after chunk from step ``first`` on, in order.
+
+        The next chunks are read while threads work on the earlier ones.
+        """
+        stream = self.stream(blocks(len(self), CHUNK)[first:])
+        return ordered_map(lambda item: function(*item), stream)
+
+    def apply(self, function: Callable[[Array], Array], width: int, dtype: Any) -> Any:
+        """``function(block)`` for all rows, as one (n, width) array, or (n,) for width 0."""
+        out = np.empty((len(self), width) if width else len(self), dtype=dtype)
+        for rows, block in self.stream(blocks(len(self), CHUNK)):
+            out[rows] = function(block)
+        return out
+
+    def place(self, row: int) -> str:
+        """How to name a row in a message."""
+        return f"row {row}"
+
+
+def reblock(pieces: Iterator[Array], chunks: Sequence[slice]) -> Iterator[Array]:
+    """Cut pieces of any length into the given consecutive chunks."""
+    waiting: list[Array] = []
+    have = 0
+    for rows in chunks:
+        size = rows.stop - rows.start
+        while have < size:
+            piece = next(pieces, None)
+            if piece is None:
+                raise DataError(
+                    f"the rows end {size - have} before row {rows.stop}: the data changed while "
+                    "they were read; open them again."
+                )
+            waiting.append(piece)
+            have += len(piece)
+        block = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
+        yield block[:size]
+        waiting = [block[size:]] if have > size else []
+        have -= size
+
+
+def check_finite(
+    block: Array, start: int, columns: Sequence[str] | None, place: Callable[[int], str]
+) -> None:
+    """Raise for the first NaN or infinity, naming where it is."""
+    if np.isfinite(block.sum(dtype=np.float64)) or np.isfinite(block).all():
+        return
+    row, column = np.argwhere(~np.isfinite(block))[0]
+    label = f"{column}" if columns is None else f"{column} ({columns[column]!r})"
+    raise DataError(
+        f"Input X contains {block[row, column]} at {place(start + int(row))}, column {label}; "
+        "remove such rows, or fill them with an imputer."
+    )
+
+
+def floating_type(dtype: Any, what: str) -> np.dtype:
+    """float32 for float32, float64 for other real numbers; anything else is refused."""
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "fiub":
+        raise DataError(f"{what} holds {dtype} entries, not numbers; give a table of numbers.")
+    return np.dtype(np.float32 if dtype == np.float32 else np.float64)

@@ -1,0 +1,111 @@
+"""What row sources in files share: names, fingerprints, and writing without half files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+
+__all__ = ["file_fingerprint", "pick_columns", "replace_file", "require", "write_npy"]
+
+_LOOK = 4096
+
+
+def require(module: str, extra: str) -> Any:
+    """An optional package, or an error that says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{module.partition('.')[0]} is not installed; pip install 'mercer[{extra}]'."
+        ) from error
+
+
+def file_fingerprint(paths: Iterable[Path]) -> str:
+    """A hash of names, sizes and 64 small pieces of each file."""
+    digest = hashlib.sha256()
+    for path in paths:
+        size = path.stat().st_size
+        digest.update(f"{path.name} {size} ".encode())
+        with path.open("rb") as file:
+            for start in sorted({int(x) for x in np.linspace(0, max(size - _LOOK, 0), 64)}):
+                file.seek(start)
+                digest.update(file.read(_LOOK))
+    return digest.hexdigest()
+
+
+def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Path) -> list[int]:
+    """Positions of the wanted columns; all of them if nothing is wanted in particular."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
+    if wanted is None:
+        return list(range(len(names)))
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise DataError(
+            f"'{path}' has no column {missing[0]!r}; its columns are {', '.join(names[:20])}."
+        )
+    return [names.index(name) for name in wanted]
+
+
+def replace_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write beside ``path``, then move it there in one step.
+
+    A full disk, a signal or a power cut leaves the old file or the new one, never a part.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise DataError(
+            f"cannot write '{path}': {error.strerror or error}; choose another place."
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_npy(
+    path: str | os.PathLike[str], parts: Iterable[Array], shape: tuple[int, ...], dtype: Any
+) -> Path:
+    """Write an .npy file block by block; it appears whole or not at all.
+
+    Parameters
+    ----------
+    path : where to
+    parts : consecutive blocks of rows
+    shape, dtype : of the whole array
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from mercer.rows import write_npy
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> parts = (np.full((2, 3), i) for i in range(2))
+    >>> path = write_npy(folder / "x.npy", parts, (4, 3), np.float32)
+    >>> np.load(path).sum(axis=1)
+    array([0., 0., 3., 3.], dtype=float32)
+    """
+    path, dtype = Path(path), np.dtype(dtype)
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+
+    def write(file: BinaryIO) -> None:
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            file.write(np.ascontiguousarray(part, dtype=dtype).data)
+
+    replace_file(path, write)
+    return path

@@ -1,0 +1,45 @@
+"""Rows that are in memory already."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.rows.base import Rows
+
+__all__ = ["MemoryRows"]
+
+
+class MemoryRows(Rows):
+    """An array, or a list of objects, that the estimator has checked already.
+
+    Parameters
+    ----------
+    X : (n, d) array, or a list
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        table = isinstance(X, np.ndarray)
+        self.shape = (len(X), int(X.shape[1]) if table else 1)
+        self.dtype = X.dtype if table else np.dtype(object)
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        yield self.X[start:stop]
+
+    def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
+        """Views, without a copy and without a second check."""
+        return ((rows, self.X[rows]) for rows in chunks)
+
+    def take(self, index: Array) -> Any:
+        return self.X[index] if isinstance(self.X, np.ndarray) else [self.X[i] for i in index]
+
+    def fingerprint(self) -> str:
+        if not isinstance(self.X, np.ndarray):
+            return hashlib.sha256(repr(self.X[:256]).encode()).hexdigest()
+        look = np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)
+        return hashlib.sha256(np.ascontiguousarray(self.X[look]).tobytes()).hexdigest()

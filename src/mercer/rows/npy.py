@@ -1,0 +1,124 @@
+"""Rows in NumPy's own files: .npy read in blocks, .npz loaded after a look at what it declares."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._memory import available_bytes
+from mercer.exceptions import DataError
+from mercer.rows.base import CHUNK, Rows, floating_type
+from mercer.rows.files import file_fingerprint
+
+__all__ = ["NpyRows", "load_npz"]
+
+
+class NpyRows(Rows):
+    """A two-dimensional .npy file, read block by block.
+
+    Plain reads rather than a memory map: what has been read does not stay in the process's memory.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            shape, self._fortran, self._stored = read_header(file, path)
+            self._offset = file.tell()
+        self.dtype = floating_type(self._stored, f"'{path}'")
+        self.shape = table_shape(shape, f"'{path}'")
+        declared = self._offset + _bytes(shape, self._stored)
+        if path.stat().st_size < declared:
+            raise DataError(
+                f"'{path}' declares {declared} bytes but has {path.stat().st_size}; "
+                "it is damaged or still being written."
+            )
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        if self._fortran:
+            whole = np.memmap(self.path, self._stored, "r", self._offset, self.shape, order="F")
+            yield from (whole[i : min(i + CHUNK, stop)] for i in range(start, stop, CHUNK))
+            return
+        width = self.shape[1]
+        with self.path.open("rb") as file:
+            file.seek(self._offset + start * width * self._stored.itemsize)
+            for i in range(start, stop, CHUNK):
+                rows = min(CHUNK, stop - i)
+                flat = np.fromfile(file, self._stored, rows * width)
+                yield flat[: len(flat) // width * width].reshape(-1, width)
+
+    def fingerprint(self) -> str:
+        return file_fingerprint([self.path])
+
+
+def load_npz(path: Path, name: str | None) -> Array:
+    """One array of an .npz archive, in memory; what is declared is compared with what is free."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            member = _member(archive, path, name)
+            with archive.open(member) as file:
+                shape, fortran, dtype = read_header(file, path)
+                floating_type(dtype, f"'{member}' in '{path}'")
+                shape = table_shape(shape, f"'{member}' in '{path}'")
+                size = _bytes(shape, dtype)
+                if size > available_bytes() // 2:
+                    raise DataError(
+                        f"'{member}' in '{path}' unpacks to {size >> 20} MB, more than half of the "
+                        "free memory; save it as .npy, which is read in blocks."
+                    )
+                data = file.read(size)
+    except (zipfile.BadZipFile, EOFError, OSError) as error:
+        raise DataError(f"'{path}' is no readable .npz archive: {error}; save it again.") from error
+    if len(data) < size:
+        raise DataError(f"'{member}' in '{path}' is shorter than it declares; save it again.")
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    return array
+
+
+def _member(archive: zipfile.ZipFile, path: Path, name: str | None) -> str:
+    arrays = [entry for entry in archive.namelist() if entry.endswith(".npy")]
+    if name is not None and f"{name}.npy" in arrays:
+        return f"{name}.npy"
+    if name is None and len(arrays) == 1:
+        return arrays[0]
+    listed = ", ".join(entry.removesuffix(".npy") for entry in arrays[:20]) or "no arrays"
+    raise DataError(f"'{path}' holds {listed}; name one of them with array=.")
+
+
+def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of an array, without reading it; never runs pickled code."""
+    try:
+        version = np.lib.format.read_magic(file)
+        reader = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        shape, fortran, dtype = reader(file)
+    except (ValueError, KeyError, EOFError, SyntaxError) as error:
+        raise DataError(f"'{path}' is no .npy array: {error}; save it with numpy.save.") from error
+    if any(side < 0 for side in shape):
+        raise DataError(f"'{path}' declares the impossible shape {shape}; save it again.")
+    return shape, fortran, dtype
+
+
+def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
+    """The shape, if it is that of a table."""
+    if len(shape) != 2 or shape[1] == 0:
+        raise DataError(f"{what} has shape {shape}, not that of a table; reshape it to (n, d).")
+    return int(shape[0]), int(shape[1])
+
+
+def _bytes(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    """In Python's integers: a forged header must not overflow."""
+    total = dtype.itemsize
+    for side in shape:
+        total *= int(side)
+    return total

@@ -1,0 +1,106 @@
+"""The one function that turns what users have into a row source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.exceptions import DataError
+from mercer.rows.base import Rows
+from mercer.rows.delimited import CsvRows
+from mercer.rows.memory import MemoryRows
+from mercer.rows.npy import NpyRows, load_npz
+from mercer.rows.parquet import ParquetRows
+from mercer.rows.zarr_array import ZarrRows
+
+__all__ = ["as_rows", "is_source", "open_rows"]
+
+_TEXT = (".csv", ".tsv", ".txt")
+
+
+def open_rows(
+    path: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    array: str | None = None,
+) -> Rows:
+    """Rows of a file, to be read in blocks.
+
+    Parameters
+    ----------
+    path : path
+        ``.npy``; ``.npz`` (loaded); ``.parquet`` or a folder of such files; ``.csv``, ``.tsv``,
+        ``.txt``; ``.zarr``. The ending decides.
+    columns : names, optional
+        For Parquet and CSV: the columns to use.
+    array : str, optional
+        For npz and Zarr: which array.
+
+    Returns
+    -------
+    Rows
+        Give it to ``fit`` and ``transform`` in place of an array.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from mercer import KernelPCA
+    >>> from mercer.rows import open_rows
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.npy"
+    >>> np.save(path, np.random.default_rng(0).standard_normal((500, 3)))
+    >>> rows = open_rows(path)
+    >>> rows.shape
+    (500, 3)
+    >>> KernelPCA(4).fit(rows).transform(rows).shape
+    (500, 4)
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"there is no file '{path}'; check its name.")
+    kind = path.suffix.lower()
+    if kind not in (".npz", ".zarr") and array is not None:
+        raise DataError(f"'{path}' holds one table, so that array={array!r} means nothing.")
+    if kind == ".npy":
+        return NpyRows(path)
+    if kind == ".npz":
+        return _checked(load_npz(path, array))
+    if kind == ".zarr":
+        return ZarrRows(path, array)
+    if kind == ".parquet" or path.is_dir():
+        return ParquetRows(path, columns)
+    if kind in _TEXT:
+        return CsvRows(path, columns)
+    raise DataError(
+        f"'{path.name}': the ending '{kind}' is not known; "
+        "give .npy, .npz, .parquet, .csv, .tsv, .txt or .zarr."
+    )
+
+
+def as_rows(X: Any) -> Rows:
+    """A row source for anything that is one, and for arrays and lists in memory."""
+    if isinstance(X, Rows):
+        return X
+    if isinstance(X, str | os.PathLike):
+        return open_rows(X)
+    if hasattr(X, "__dask_graph__"):
+        from mercer.rows.cluster import DaskRows  # only where dask is used
+
+        return DaskRows(X)
+    return MemoryRows(X)
+
+
+def is_source(X: Any) -> bool:
+    """Whether :func:`as_rows` makes a source of it that streams, unlike an array."""
+    return isinstance(X, Rows | str | os.PathLike) or hasattr(X, "__dask_graph__")
+
+
+def _checked(array: Any) -> Rows:
+    from mercer.rows.base import check_finite, floating_type
+
+    rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
+    check_finite(rows.X, 0, None, rows.place)
+    return rows

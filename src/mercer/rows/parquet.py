@@ -1,0 +1,106 @@
+"""Rows in Parquet: one file, or a folder of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.rows.base import CHUNK, Rows, floating_type
+from mercer.rows.files import file_fingerprint, pick_columns, require
+
+__all__ = ["ParquetRows"]
+
+
+class ParquetRows(Rows):
+    """A Parquet file, or a folder whose files (in the order of their names) hold the same columns.
+
+    Row groups are decoded in small batches, so that memory does not grow with their size.
+
+    Parameters
+    ----------
+    path : Path
+    columns : names, optional
+        Columns to use; all if not given. Missing values are refused when they are met.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
+        self._parquet = require("pyarrow.parquet", "io")
+        self.path = path
+        self._files = _files(path)
+        counts, schema = [], None
+        for file in self._files:
+            with self._open(file) as parquet:
+                counts.append(parquet.metadata.num_rows)
+                schema = parquet.schema_arrow if schema is None else schema
+                if parquet.schema_arrow.names != schema.names:
+                    raise DataError(
+                        f"'{file}' has other columns than '{self._files[0]}'; "
+                        "put files of one table into a folder."
+                    )
+        names = tuple(schema.names)  # type: ignore[union-attr]
+        picked = pick_columns(names, columns, path)
+        self.columns = tuple(names[i] for i in picked)
+        kinds = [_kind(schema.field(i), path) for i in picked]  # type: ignore[union-attr]
+        self.dtype = np.dtype(np.float32 if set(kinds) == {np.dtype(np.float32)} else np.float64)
+        self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        self.shape = (int(self._starts[-1]), len(self.columns))
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        for file, first, last in zip(self._files, self._starts[:-1], self._starts[1:], strict=True):
+            if last > start and first < stop:
+                yield from self._read_file(file, max(start - first, 0), min(stop, last) - first)
+
+    def _read_file(self, file: Path, start: int, stop: int) -> Iterator[Array]:
+        with self._open(file) as parquet:
+            metadata = parquet.metadata
+            sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            ends = np.cumsum(sizes)
+            groups = np.flatnonzero((ends > start) & (ends - sizes < stop))
+            if not len(groups):
+                return
+            position = int(ends[groups[0]] - sizes[groups[0]])
+            for batch in parquet.iter_batches(
+                CHUNK, row_groups=groups.tolist(), columns=list(self.columns or ())
+            ):
+                low, high = max(start - position, 0), min(stop - position, len(batch))
+                position += len(batch)
+                if low < high:
+                    yield self._array(batch.slice(low, high - low))
+
+    def _array(self, batch: Any) -> Array:
+        block = np.empty((len(batch), self.shape[1]), dtype=self.dtype)
+        for j, column in enumerate(batch.columns):
+            block[:, j] = column.to_numpy(zero_copy_only=False)  # nulls become NaN
+        return block
+
+    def _open(self, file: Path) -> Any:
+        try:
+            return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
+        except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"'{file}' is no Parquet file: {reason}; write it again.") from error
+
+    def fingerprint(self) -> str:
+        return file_fingerprint(self._files) + ",".join(self.columns or ())
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
+    if not files:
+        raise DataError(f"the folder '{path}' holds no .parquet file; give another one.")
+    return files
+
+
+def _kind(field: Any, path: Path) -> np.dtype:
+    try:
+        dtype = field.type.to_pandas_dtype()
+    except NotImplementedError:
+        dtype = object
+    return floating_type(dtype, f"column {field.name!r} of '{path}' ({field.type})")

@@ -1,0 +1,60 @@
+"""Rows in a Zarr array."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.rows.base import Rows, floating_type
+from mercer.rows.files import require
+from mercer.rows.npy import table_shape
+
+__all__ = ["ZarrRows"]
+
+
+class ZarrRows(Rows):
+    """A two-dimensional Zarr array, read one row of its chunks at a time.
+
+    Parameters
+    ----------
+    path : Path
+    array : str, optional
+        Its name inside a group; not needed where the group holds one array.
+    """
+
+    def __init__(self, path: Path, array: str | None = None) -> None:
+        zarr = require("zarr", "io")
+        try:
+            node = zarr.open(str(path), mode="r")
+        except (OSError, ValueError, KeyError) as error:
+            raise DataError(f"'{path}' is no Zarr store: {error}; write it again.") from error
+        self.path = path
+        self._array: Any = node if hasattr(node, "chunks") else _pick(node, path, array)
+        self.dtype = floating_type(self._array.dtype, f"'{path}'")
+        self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        # From one edge of the stored chunks to the next, so that none is decoded twice.
+        size = int(self._array.chunks[0])
+        while start < stop:
+            edge = min(stop, (start // size + 1) * size)
+            yield self._array[start:edge]
+            start = edge
+
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256(repr((self.shape, self.dtype)).encode())
+        for start in (0, max(len(self) - 256, 0)):
+            digest.update(self[start : start + 256].tobytes())
+        return digest.hexdigest()
+
+
+def _pick(group: Any, path: Path, name: str | None) -> Any:
+    names = sorted(group.array_keys())
+    if name in names or (name is None and len(names) == 1):
+        return group[name or names[0]]
+    listed = ", ".join(names[:20]) or "no arrays"
+    raise DataError(f"'{path}' holds {listed}; name one of them with array=.")
