@@ -1,0 +1,228 @@
+"""Kernel PCA from a stream: chunks come and go, r × r sums stay."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.eigen import Report
+from mercer.eigen.landmarks import LandmarkModel, as_landmark_rule
+from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._validation import check_rows
+from mercer.exceptions import DataError, KernelError
+from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
+from mercer.kernels import Kernel, as_kernel
+from mercer.landmarks import LandmarkRule
+from mercer.preimage import PreImageSolver
+from mercer.rows import CHUNK, MemoryRows, Rows
+from mercer.subspace import ComponentRule, as_rule
+
+__all__ = ["IncrementalKernelPCA"]
+
+
+class IncrementalKernelPCA(SubspaceEstimator):
+    r"""Kernel PCA on landmarks, one chunk of rows at a time.
+
+    The sums :math:`\sum k_Z k_Z^\top` and :math:`\sum k_Z` over the rows seen so far are updated
+    exactly, so that many calls of ``partial_fit`` give what one fit on all rows gives with the same
+    landmarks.
+
+    Parameters
+    ----------
+    n_components : int, float, rule or None, default=None
+        As for :class:`~mercer.KernelPCA`.
+    kernel : str or Kernel, default="gaussian"
+        Widths such as ``gamma="median"`` become numbers with the first chunk.
+    n_landmarks : int, default=300
+        Budget of landmarks. They are taken from the first chunk.
+    select : str, LandmarkRule or (m, d) array, default="kmeans"
+        As for :class:`~mercer.solvers.Landmarks`.
+    growth : float, default=0
+        While the budget lasts, rows of a later chunk of which the landmarks miss more than this
+        share of ``k(x, x)`` become landmarks, too; 0 keeps the landmarks of the first chunk. Of
+        the rows before, a new landmark is known through the old landmarks only.
+    forget : float, default=1
+        The weight of all earlier rows is multiplied by this with each chunk: below 1, for streams
+        that drift.
+    preimage : str or PreImageSolver, default="auto"
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    eigenvalues_, explained_variance_, explained_variance_ratio_, subspace_, kernel_, report_
+        As for :class:`~mercer.KernelPCA`; ``report_.unexplained`` is the share of the variance
+        that the landmarks miss, which tells when it is time for more of them.
+    n_samples_seen_ : int
+    landmarks_ : (m, d) array
+
+    Notes
+    -----
+    O(c m (d + m) + m³) time for a chunk of c rows, O(m²) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import IncrementalKernelPCA
+    >>> X = np.random.default_rng(0).standard_normal((1000, 3))
+    >>> model = IncrementalKernelPCA(5, n_landmarks=100, random_state=0)
+    >>> for chunk in np.array_split(X, 10):
+    ...     model = model.partial_fit(chunk)
+    >>> model.n_samples_seen_
+    1000
+    >>> model.transform(X).shape
+    (1000, 5)
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | ComponentRule | None = None,
+        *,
+        kernel: str | Kernel = "gaussian",
+        n_landmarks: int = 300,
+        select: str | LandmarkRule | Any = "kmeans",
+        growth: float = 0.0,
+        forget: float = 1.0,
+        preimage: str | PreImageSolver = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.n_landmarks = n_landmarks
+        self.select = select
+        self.growth = growth
+        self.forget = forget
+        self.preimage = preimage
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Forget everything, and fit on X in chunks; X may be a file or a row source."""
+        for name in ("_features", "_sums"):
+            vars(self).pop(name, None)
+        rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
+        source = rows if isinstance(rows, Rows) else MemoryRows(rows)
+        starts = range(0, len(source), CHUNK)
+        chunks = [slice(i, min(i + CHUNK, len(source))) for i in starts]
+        if len(chunks) > 1 and chunks[-1].stop - chunks[-1].start < 2:  # one row is no chunk
+            chunks[-2:] = [slice(chunks[-2].start, chunks[-1].stop)]
+        for i, (_, block) in enumerate(source.stream(chunks), 1):
+            self._add(block, solve=i == len(chunks))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Add a chunk of rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            The first chunk must have at least 2 rows; landmarks and widths come from it.
+        y : ignored
+        """
+        first = not hasattr(self, "_features")
+        rows = check_rows(self, X, as_kernel(self.kernel), reset=first)
+        self._add(rows, solve=True)
+        return self
+
+    @property
+    def landmarks_(self) -> Array:
+        """The landmarks."""
+        return np.asarray(self._features.landmarks)
+
+    def _add(self, rows: Any, solve: bool) -> None:
+        started = time.perf_counter()
+        if not hasattr(self, "_features"):
+            self._begin(rows)
+        elif isinstance(rows, np.ndarray):
+            rows = rows.astype(self._features.dtype, copy=False)
+            self._grow(rows)
+        part = sum_features(self._features, rows)
+        self._sums = self._sums * self.forget + part
+        self.n_samples_seen_ += len(rows)
+        if solve:
+            self._solve(started)
+
+    def _begin(self, rows: Any) -> None:
+        """Resolve the kernel and take the landmarks, from the first chunk."""
+        if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
+            raise DataError(
+                f"forget={self.forget!r} and growth={self.growth!r}: give forget above 0 and up to "
+                "1, growth from 0 to below 1."
+            )
+        kernel = as_kernel(self.kernel)
+        if kernel.is_pairwise or kernel.takes_objects:
+            raise KernelError(
+                f"{kernel!r} has no vectors as landmarks; use KernelPCA, or a kernel of vectors."
+            )
+        self.kernel_ = kernel.resolve(rows)
+        rule = as_landmark_rule(self.select)
+        # A growing basis leaves room for what comes later.
+        budget = self.n_landmarks if self.growth == 0 else max(2, self.n_landmarks // 2)
+        landmarks = rule.select(self.kernel_, rows, min(budget, len(rows)), self._rng())
+        self._features = LandmarkFeatures(self.kernel_, landmarks, rows.dtype)
+        self._sums = FeatureSums.zero(self._features.size)
+        self.n_samples_seen_ = 0
+
+    def _grow(self, rows: Array) -> None:
+        """Take up rows that the landmarks miss, the worst first, and carry the sums over."""
+        old, room = self._features, self.n_landmarks - len(self._features.landmarks)
+        if self.growth == 0 or room <= 0:
+            return
+        new = _missed(old, rows, self.growth, room)
+        if not len(new):
+            return
+        landmarks = np.concatenate([old.landmarks, new])
+        self._features = LandmarkFeatures(self.kernel_, landmarks, old.dtype)
+        self._sums = _carried(self._sums, old, self._features)
+
+    def _solve(self, started: float) -> None:
+        model = LandmarkModel.of(self._features, self._sums, center=True)
+        counted = as_rule(self.n_components).count(model.values, model.trace)
+        q = len(model.values) if counted is None else counted
+        self.subspace_ = model.subspace(q)
+        self.eigenvalues_ = model.values[:q].astype(self._features.dtype)
+        self.explained_variance_ = self.eigenvalues_ / model.weight
+        self.explained_variance_ratio_ = self.eigenvalues_ / model.trace
+        self.report_ = Report(
+            solver=type(self).__name__,
+            reason=f"{self.n_samples_seen_} rows in chunks",
+            passes=1,
+            seconds=time.perf_counter() - started,
+            # What lies outside the span bounds each error: |A - PAP| <= its trace.
+            estimated_error=float(model.unexplained * model.trace / model.values[q - 1]),
+            bytes=3 * 8 * self._features.size**2,
+            unexplained=model.unexplained,
+        )
+
+
+def _missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> Array:
+    """Rows of which more than a share lies outside the span, by a pivoted Cholesky."""
+    A = features.kernel_values(rows) @ features.basis
+    left = features.kernel.diag(rows) - np.einsum("ij,ij->i", A, A)
+    bar = share * features.kernel.diag(rows)
+    candidates = np.flatnonzero(left > bar)
+    candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
+    points = rows[candidates].astype(np.float64)
+    packed = features.kernel.pack(points, features.origin)
+    K = np.empty((len(points), len(points)))
+    features.kernel.fill(packed, packed, K)
+    K -= A[candidates] @ A[candidates].T
+    chosen: list[int] = []
+    while len(chosen) < room and len(points):
+        pivot = int(np.argmax(np.diagonal(K) - bar[candidates]))
+        if K[pivot, pivot] <= bar[candidates[pivot]]:
+            break
+        chosen.append(pivot)
+        K -= np.outer(K[:, pivot], K[pivot]) / K[pivot, pivot]
+    return np.asarray(rows[candidates[chosen]])
+
+
+def _carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:
+    """The old sums in the new features: what the old landmarks know of the rows before."""
+    whitened = old.whitened(sums)
+    # φ(x) ≈ Φ_old R_old a(x), so that k(z, x) ≈ k(z, Z_old) R_old a(x) for every new landmark z.
+    to_new = new.of(old.landmarks).T @ old.basis
+    return FeatureSums(
+        sums.weight, to_new @ whitened.linear, to_new @ whitened.square @ to_new.T, sums.diagonal
+    )
