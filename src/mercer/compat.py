@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array, fix_signs
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
-from mercer.eigen.policy import noise_floor, smallest_eigenvalue
+from mercer.eigen.policy import noise_floor, removed_by_centring, smallest_eigenvalue
 from mercer.exceptions import (
     ConvergenceWarning,
     DegenerateKernelWarning,
@@ -253,7 +253,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         found = self._solver(operator.n).solve(operator, k, rng)
         values = found.values
         scale = float(np.abs(operator.diagonal()).max())
-        floor = noise_floor(float(values[0]), operator.n, scale, operator.precision)
+        floor = noise_floor(
+            float(values[0]), operator.n, scale, operator.precision, removed_by_centring(operator)
+        )
         smallest = float(values.min())
         if self.eigen_solver == "randomized" and self._may_be_indefinite:
             # scikit-learn takes the largest moduli there, and so must notice negative ones.

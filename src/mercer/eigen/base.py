@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
-from mercer.eigen.policy import keep_positive, warn_if_degenerate
+from mercer.eigen.policy import keep_positive, refuse_no_variance, warn_if_degenerate
 from mercer.eigen.result import Fit, Report, Spectrum
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.gram import CenteredGram, GramOperator, WeightedGram
@@ -75,13 +75,15 @@ class EigenSolver(Solver):
     def fit(self, problem: Problem) -> Fit:
         started = time.perf_counter()
         operator = _weighted_and_centered(self.bind(problem), problem)
+        refuse_no_variance(operator)
         spectrum, q = self._solve_for_rule(operator, problem)
         trace = operator.trace()
         warn_if_degenerate(problem.kernel, problem.X, spectrum.values, trace, operator)
         if not spectrum.converged:
             warn(
-                f"{type(self).__name__} stopped after {spectrum.passes} passes with an estimated "
-                f"relative error of {spectrum.errors.max():.2g}; allow more passes or raise tol.",
+                f"{type(self).__name__} stopped after {spectrum.passes} passes with {q} pairs and "
+                f"an estimated relative error of {spectrum.errors.max():.2g}; "
+                "allow more passes (max_iter, max_passes) or raise tol.",
                 ConvergenceWarning,
             )
         report = Report(

@@ -23,20 +23,51 @@ from mercer.kernels import Kernel, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.subspace import ComponentRule
 
-__all__ = ["keep_positive", "noise_floor", "refuse_negative", "warn_if_degenerate"]
+__all__ = [
+    "keep_positive",
+    "noise_floor",
+    "refuse_negative",
+    "refuse_no_variance",
+    "removed_by_centring",
+    "warn_if_degenerate",
+]
 
 #: Negative eigenvalues beyond this share of the largest are the kernel's fault.
 NEGATIVE_LIMIT = 1e-5
 
 
-def noise_floor(largest: float, n: int, scale: float, dtype: np.dtype) -> float:
+def noise_floor(
+    largest: float, n: int, scale: float, dtype: np.dtype, removed: float = 0.0
+) -> float:
     """Eigenvalues below this are rounding.
 
     The solver errs by eps·λ₁, and the entries of K by eps·max k(x,x) each, independently: a random
-    symmetric matrix whose norm grows like √n. The factor 16 leaves room for the distances'
-    rounding.
+    symmetric matrix whose norm grows like √n. What centring has removed leaves its own rounding
+    behind. The factor 16 leaves room for the distances' rounding.
     """
-    return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale))
+    return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale + removed))
+
+
+def removed_by_centring(operator: GramOperator) -> float:
+    """``uᵀKu``: what the projection took from the trace; 0 for an uncentred operator."""
+    return operator.base.trace() - operator.trace() if isinstance(operator, CenteredGram) else 0.0
+
+
+def refuse_no_variance(operator: GramOperator) -> None:
+    """Raise before any work where the trace, the sum of all eigenvalues, is zero or negative."""
+    trace = operator.trace()
+    total = operator.base.trace() if isinstance(operator, CenteredGram) else trace
+    rounding = 16 * float(np.finfo(operator.precision).eps) * abs(total)
+    if trace < -rounding or total < 0:
+        raise KernelError(
+            f"the kernel is not positive definite: its eigenvalues sum to {trace:.3g}; "
+            "use a Mercer kernel such as Gaussian()."
+        )
+    if trace <= rounding:
+        raise DataError(
+            f"kernel has no variance: the eigenvalues sum to {trace:.2g}, mere rounding; "
+            "give rows that differ, or another kernel width."
+        )
 
 
 def keep_positive(
@@ -45,7 +76,8 @@ def keep_positive(
     """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
     values, n = spectrum.values, operator.n
     scale = float(np.abs(operator.diagonal()).max())
-    floor = noise_floor(values[0], n, scale, spectrum.precision)
+    removed = removed_by_centring(operator)
+    floor = noise_floor(values[0], n, scale, spectrum.precision, removed)
     if values[0] <= floor:
         raise DataError(
             f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
@@ -57,7 +89,7 @@ def keep_positive(
         refuse_negative(smallest, float(values[0]), floor)
     rank = int((values > floor).sum())
     asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
-    if rule.is_request and rank < asked:
+    if rule.is_request and rank < asked and spectrum.converged:
         warn(
             f"{asked} components were asked for, but only {rank} have variance above "
             f"rounding; kept {rank}. Ask for at most {rank}.",
