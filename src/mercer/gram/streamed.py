@@ -45,16 +45,19 @@ class StreamedGram(GramOperator):
         block: int | None = None,
     ) -> StreamedGram:
         """Pack the rows once; nothing of size n × n is made."""
+        diag = kernel.diag(X)
         tile_dtype = np.dtype(tile_dtype or dtype)
+        if isinstance(X, np.ndarray) and not _fits(tile_dtype, X, diag):
+            tile_dtype = X.dtype
         origin = kernel.origin(X)
         rows = X
         if isinstance(X, np.ndarray) and X.dtype != tile_dtype:
             # Shift in full precision first: the rows then lose no more than their own rounding.
             rows = (X if origin is None else X - origin.astype(X.dtype)).astype(tile_dtype)
             origin = None
-        diag = kernel.diag(X).astype(dtype)
         packed = kernel.pack(rows, origin)
-        return cls(kernel, X, packed, diag, tile_dtype, block or TILE[tile_dtype.char])
+        size = block or TILE[tile_dtype.char]
+        return cls(kernel, X, packed, diag.astype(dtype), tile_dtype, size)
 
     @property
     def n(self) -> int:
@@ -115,3 +118,11 @@ class StreamedGram(GramOperator):
         if i == j:
             np.fill_diagonal(tile, self.diag[i])
         return tile
+
+
+def _fits(tile_dtype: np.dtype, X: Array, diag: Array) -> bool:
+    """True if the rows, their squares and the kernel's values are in the range of the tiles."""
+    if tile_dtype != np.float32 or X.dtype == np.float32:
+        return True
+    span = float(np.abs(X).max(initial=0.0))
+    return (span == 0 or 1e-15 < span < 1e15) and float(np.abs(diag).max(initial=0.0)) < 1e30

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -141,12 +142,12 @@ class Kernel(Config, ABC):
 
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(other, self) if np.isscalar(other) else NotImplemented
+        return Scaled(other, self) if isinstance(other, Real) else NotImplemented
 
     def __rmul__(self, factor: float) -> Scaled:
         from mercer.kernels.composite import Scaled
 
-        return Scaled(factor, self) if np.isscalar(factor) else NotImplemented
+        return Scaled(factor, self) if isinstance(factor, Real) else NotImplemented
 
 
 def cross_gram(kernel: Kernel, A: Packed, B: Packed, dtype: Any = None) -> Array:

@@ -42,7 +42,11 @@ class DotProductKernel(Kernel):
             raise self._overflow(A.left, B.right)
 
     def diag(self, X: Array) -> Array:
-        return self.profile(square_sums(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            diag = self.profile(square_sums(X))
+        if not np.isfinite(diag).all():
+            raise self._overflow(X, X)
+        return diag
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         return np.asarray((G * self.slope(Z @ S.T)) @ S)
