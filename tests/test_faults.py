@@ -1,0 +1,261 @@
+"""Hostile input: finite output, or an error on one line that names the cause and a remedy.
+
+One class for each row of the project's table of faults that concerns fitting; the numbers are its.
+"""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from mercer import KernelPCA
+from mercer.exceptions import (
+    DataError,
+    KernelError,
+    RankWarning,
+)
+from mercer.kernels import Cauchy, FunctionKernel, Gaussian, Laplacian, Polynomial
+from mercer.solvers import Davidson, Dense, Lanczos
+
+X = np.random.default_rng(0).standard_normal((40, 3))
+SOLVERS = ["dense", "lanczos", "davidson"]
+#: The same with float64 tiles throughout, for what float32 cannot see.
+FINE = [Dense(), Lanczos(), Davidson(tol=1e-9)]
+
+
+def refused(error, words, rows, model=None, method="fit"):
+    """The call raises, on one line, with these words in it and something that can be done."""
+    with pytest.raises(error) as caught:
+        getattr(KernelPCA(2) if model is None else model, method)(rows)
+    message = str(caught.value)
+    assert "\n" not in message, message
+    assert re.search(words, message), message
+    remedies = "give|use|remove|fill|scale|encode|convert|reshape|flatten|raise|mend|must return"
+    assert re.search(remedies, message, re.IGNORECASE), f"no remedy: {message}"
+    return caught.value
+
+
+class TestRow01Duplicates:
+    rows = np.repeat([[0.0, 1.0], [2.0, 5.0]], 30, axis=0)
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_rank_is_truncated_and_said(self, solver):
+        with pytest.warns(RankWarning, match="only 1"):
+            model = KernelPCA(5, kernel=Gaussian(gamma=0.1), solver=solver).fit(self.rows)
+        Z = model.transform(self.rows)
+        assert Z.shape == (60, 1)
+        assert np.isfinite(Z).all()
+        assert np.ptp(Z[:30]) == np.ptp(Z[30:]) == 0
+        assert_allclose(Z[0], -Z[30], rtol=1e-9)
+
+
+class TestRow02Constant:
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize("n", [5, 600])
+    @pytest.mark.parametrize("kernel", [Gaussian(), Gaussian(gamma=1.0), "linear", Polynomial(2)])
+    def test_no_variance(self, solver, n, kernel):
+        model = KernelPCA(2, kernel=kernel, solver=solver)
+        refused(DataError, "no variance", np.full((n, 3), 1.7), model)
+
+    @pytest.mark.parametrize("value", [0.0, 3.0, 1e8])
+    def test_a_constant_column_is_harmless(self, value):
+        padded = np.column_stack([X, np.full(40, value)])
+        plain, model = KernelPCA(3).fit(X), KernelPCA(3).fit(padded)
+        assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
+
+
+class TestRow03FewRows:
+    def test_no_rows(self):
+        refused(DataError, "0 sample", X[:0])
+
+    def test_one_row(self):
+        refused(DataError, "1 sample", X[:1])
+
+    def test_no_rows_at_transform(self):
+        refused(DataError, "0 sample", X[:0], KernelPCA(2).fit(X), "transform")
+
+    def test_objects_need_two_as_well(self):
+        shared = FunctionKernel(lambda a, b: float(len(set(a) & set(b))))
+        refused(DataError, "0 rows", [], KernelPCA(1, kernel=shared))
+        refused(DataError, "2 rows", ["abc"], KernelPCA(1, kernel=shared))
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_two_rows(self, solver):
+        model = KernelPCA(1, solver=solver).fit(X[:2])
+        assert model.transform(X).shape == (40, 1)
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize(("n", "k", "rank"), [(4, 10, 3), (40, 10, 3)])
+    def test_more_components_than_there_are(self, solver, n, k, rank):
+        with pytest.warns(RankWarning, match=f"{k} components .* only {rank}"):
+            model = KernelPCA(k, kernel="linear", solver=solver).fit(X[:n])
+        assert model.n_components_ == len(model.eigenvalues_) == model.transform(X).shape[1] == rank
+
+
+def with_entry(value, dtype=float):
+    rows = X.astype(dtype)
+    rows[7, 2] = value
+    return rows
+
+
+class TestRow04Missing:
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_the_place_is_named(self, value, dtype):
+        refused(DataError, "row 7, column 2", with_entry(value, dtype))
+
+    def test_at_transform_too(self):
+        refused(DataError, "row 7, column 2", with_entry(np.nan), KernelPCA(2).fit(X), "transform")
+
+    def test_a_column_of_nan(self):
+        refused(DataError, "row 0, column 3", np.column_stack([X, np.full(40, np.nan)]))
+
+    def test_masked_arrays(self):
+        refused(DataError, "masked", np.ma.masked_array(X, mask=X > 1))
+        refused(DataError, "masked", [np.ma.masked_array(row, mask=row > 1) for row in X])
+
+    @pytest.mark.parametrize("missing", [None, pd.NA, np.nan])
+    def test_data_frames_name_the_column(self, missing):
+        frame = pd.DataFrame(X, columns=["a", "b", "c"]).astype(object)
+        frame.loc[7, "c"] = missing
+        refused(DataError, r"row 7, column 2 \('c'\)", frame)
+
+    def test_nullable_integers(self):
+        frame = pd.DataFrame({"a": pd.array([1, 2, None], dtype="Int64"), "b": [1.0, 2.0, 3.0]})
+        refused(DataError, r"row 2, column 0 \('a'\)", frame)
+
+    def test_polars_nulls(self):
+        refused(
+            DataError, r"row 2, column 0 \('a'\)", pl.DataFrame({"a": [1, 2, None], "b": [1, 2, 3]})
+        )
+
+    def test_none_in_an_object_array(self):
+        refused(DataError, "row 7, column 2", with_entry(None, object))
+
+
+class TestRow05Types:
+    @pytest.mark.parametrize(
+        ("rows", "words"),
+        [
+            (np.array([["a", "b"], ["c", "d"]]), r"string.*\(2, 2\).*<U1"),
+            ([["1", "2"], ["3", "4"]], "string"),
+            (np.array([[b"a"], [b"b"]]), "string"),
+            (np.array([["1", 2.0], [3.0, 4.0]], dtype=object), "holds text"),
+            (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "string"),
+            (pd.DataFrame({"a": pd.Categorical(["x", "y"])}), "string"),
+            ([[1.0, 2.0], [3.0]], "2 rows.*differ in length"),
+            (X[:, 0], r"2D array.*\(40,\).*float64"),
+            (3.0, "2D array"),
+            (X[None], "dim 3"),
+            (X + 1j, r"Complex.*\(40, 3\).*complex128"),
+            (pd.DataFrame(X + 1j), "Complex.*complex128"),
+            (np.zeros((3, 2), dtype="datetime64[D]"), "datetime64"),
+            (np.zeros((3, 2), dtype="timedelta64[s]"), "timedelta64"),
+            (pd.DataFrame({"a": pd.date_range("2020", periods=3)}), "column 'a'.*datetime64"),
+            ([[10**400, 1], [2, 3]], "too large"),
+            (None, "None"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_refused(self, rows, words):
+        refused(DataError, words, rows)
+
+    @pytest.mark.parametrize(
+        "rows", [np.array([[object(), 1], [2, 3]], dtype=object), {"a": 1}, {1, 2}]
+    )
+    def test_objects(self, rows):
+        refused(TypeError, "float", rows)
+
+    def test_complex_numbers_are_not_cast_with_a_warning(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            refused(DataError, "Complex", X + 1j)
+
+    @pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.uint64, np.longdouble])
+    def test_promoted(self, dtype):
+        rows = (X * 2 + 8).astype(dtype) if dtype is not bool else X > 0
+        model = KernelPCA(2).fit(rows)
+        assert_array_equal(model.eigenvalues_, KernelPCA(2).fit(rows.astype(float)).eigenvalues_)
+        assert model.transform(rows).dtype == np.float64
+
+
+class TestRow06Sparse:
+    @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
+    @pytest.mark.parametrize("kernel", ["gaussian", FunctionKernel(lambda a, b: 1.0)])
+    def test_refused(self, make, kernel):
+        refused(TypeError, r"[Ss]parse.*toarray", make(X), KernelPCA(2, kernel=kernel))
+
+
+class TestRow07Layout:
+    def layouts(self, tmp_path):
+        file = np.memmap(tmp_path / "x.dat", dtype=float, mode="w+", shape=X.shape)
+        file[:] = X
+        file.flush()
+        read_only = X.copy()
+        read_only.flags.writeable = False
+        return {
+            "memmap": np.memmap(tmp_path / "x.dat", dtype=float, mode="r", shape=X.shape),
+            "read-only": read_only,
+            "fortran": np.asfortranarray(X),
+            "negative stride": X[::-1].copy()[::-1],
+            "big-endian": X.astype(">f8"),
+            "column slice": np.column_stack([X, X])[:, :3],
+        }
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_the_same_answer_and_the_bytes_unchanged(self, tmp_path, solver):
+        wanted = KernelPCA(2, solver=solver, random_state=0).fit(X)
+        for name, rows in self.layouts(tmp_path).items():
+            before = rows.tobytes()
+            model = KernelPCA(2, solver=solver, random_state=0).fit(rows)
+            assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-12, err_msg=name)
+            assert_allclose(model.transform(rows), wanted.transform(X), atol=1e-12, err_msg=name)
+            assert rows.tobytes() == before, name
+
+
+class TestRow08Scale:
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+    @pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("scale"), Cauchy(), Laplacian()])
+    def test_radial_kernels(self, scale, kernel, solver):
+        wanted = KernelPCA(3, kernel=kernel, solver="dense").fit(X)
+        model = KernelPCA(3, kernel=kernel, solver=solver, random_state=0).fit(X * scale)
+        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-8)
+        assert_allclose(model.transform(X * scale), wanted.transform(X), atol=1e-6)
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_float32_at_1e20(self, solver):
+        rows = (X * 1e20).astype(np.float32)
+        wanted = KernelPCA(3).fit(rows.astype(np.float64) / 1e20)
+        model = KernelPCA(3, solver=solver, random_state=0).fit(rows)
+        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-4)
+        assert np.isfinite(model.transform(rows)).all()
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_an_offset_of_1e8(self, solver):
+        wanted = KernelPCA(3, solver="dense").fit(X + 1e8 - 1e8)
+        model = KernelPCA(3, solver=solver, random_state=0).fit(X + 1e8)
+        rtol = 1e-5 if solver == "davidson" else 1e-8
+        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=rtol)
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize(("scale", "dtype"), [(1e120, np.float64), (1e15, np.float32)])
+    def test_polynomials_overflow(self, scale, dtype, solver):
+        model = KernelPCA(2, kernel=Polynomial(3), solver=solver)
+        refused(KernelError, r"magnitude of \d\.\d+e\+(120|15)", (X * scale).astype(dtype), model)
+
+    def test_polynomials_overflow_at_transform(self):
+        model = KernelPCA(2, kernel=Polynomial(3)).fit(X)
+        refused(KernelError, "magnitude", X * 1e300, model, "transform")
+
+    @pytest.mark.parametrize("kernel", [Gaussian(), Cauchy(), Laplacian()])
+    def test_queries_far_away_are_finite(self, kernel):
+        model = KernelPCA(2, kernel=kernel).fit(X)
+        for scale in (1e10, 1e200, 1e300):
+            assert np.isfinite(model.transform(X * scale)).all()
+            assert np.isfinite(model.reconstruction_error(X * scale)).all()
