@@ -7,10 +7,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mercer._progress import listen
-    from mercer.estimators import KernelPCA, SparseKernelPCA, compress
+    from mercer.estimators import (
+        IncrementalKernelPCA,
+        KernelNovelty,
+        KernelPCA,
+        SparseKernelPCA,
+        compress,
+    )
     from mercer.subspace import ParallelAnalysis, Subspace
 
 _WHERE = {
+    "IncrementalKernelPCA": "mercer.estimators",
+    "KernelNovelty": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "ParallelAnalysis": "mercer.subspace",
     "SparseKernelPCA": "mercer.estimators",
@@ -20,6 +28,8 @@ _WHERE = {
 }
 
 __all__ = [
+    "IncrementalKernelPCA",
+    "KernelNovelty",
     "KernelPCA",
     "ParallelAnalysis",
     "SparseKernelPCA",

@@ -1,7 +1,9 @@
 """scikit-learn's door to the library: validation and wiring."""
 
 from mercer.estimators.compression import compress
+from mercer.estimators.incremental import IncrementalKernelPCA
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.novelty import KernelNovelty
 from mercer.estimators.sparse import SparseKernelPCA
 
-__all__ = ["KernelPCA", "SparseKernelPCA", "compress"]
+__all__ = ["IncrementalKernelPCA", "KernelNovelty", "KernelPCA", "SparseKernelPCA", "compress"]

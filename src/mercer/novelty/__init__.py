@@ -1,0 +1,30 @@
+"""How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
+
+from mercer.novelty.calibration import (
+    Calibrated,
+    Calibration,
+    CrossFit,
+    Split,
+    as_calibration,
+    held_out_scores,
+)
+from mercer.novelty.conformal import Conformal
+from mercer.novelty.contributions import contributions
+from mercer.novelty.score import KINDS, NoveltyScore, novelty_score
+from mercer.novelty.width import WidthChoice, select_width
+
+__all__ = [
+    "KINDS",
+    "Calibrated",
+    "Calibration",
+    "Conformal",
+    "CrossFit",
+    "NoveltyScore",
+    "Split",
+    "WidthChoice",
+    "as_calibration",
+    "contributions",
+    "held_out_scores",
+    "novelty_score",
+    "select_width",
+]

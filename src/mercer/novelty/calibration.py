@@ -1,0 +1,147 @@
+"""Scores of rows that the model has not seen: what a threshold can be trusted to.
+
+Training errors are too small, the more so the more components there are; with as many components
+as rows they vanish, and every new point would be called an outlier.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._config import Config
+from mercer._linalg import Array
+from mercer._progress import announce
+from mercer.exceptions import DataError, MercerWarning
+from mercer.novelty.score import NoveltyScore
+
+__all__ = [
+    "Calibrated",
+    "Calibration",
+    "CrossFit",
+    "Learner",
+    "Split",
+    "as_calibration",
+    "held_out_scores",
+]
+
+#: Fits the rows with these numbers and returns their score.
+Learner = Callable[[Array], NoveltyScore]
+
+#: Beyond this many rows ``"auto"`` sets rows aside instead of fitting several times.
+CROSS_FIT_UP_TO = 20_000
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A score, and its values on rows that it was not fitted to.
+
+    Attributes
+    ----------
+    score : NoveltyScore
+    rows : (c,) int array
+        The numbers of those rows.
+    held_out : (c,) array
+        Their scores.
+    """
+
+    score: NoveltyScore
+    rows: Array
+    held_out: Array
+
+
+class Calibration(Config, ABC):
+    """How to get scores of rows that the model has not seen."""
+
+    @abstractmethod
+    def calibrate(self, learn: Learner, X: Any, rng: np.random.Generator) -> Calibrated:
+        """Fit by ``learn(row numbers)``, and score rows that were held out."""
+
+
+class CrossFit(Calibration):
+    """Every row is scored by a model fitted to the other folds; the final model sees all rows.
+
+    Parameters
+    ----------
+    folds : int, default=10
+        So many more fits. The models of the folds see a share ``1 - 1/folds`` of the rows, so that
+        the threshold is a little on the safe side.
+    """
+
+    def __init__(self, folds: int = 10) -> None:
+        self.folds = folds
+
+    def calibrate(self, learn: Learner, X: Any, rng: np.random.Generator) -> Calibrated:
+        rows = np.arange(len(X))
+        score = learn(rows)
+        return Calibrated(score, rows, held_out_scores(learn, X, self.folds, rng))
+
+
+class Split(Calibration):
+    """Some rows are set aside: one fit, and an exact promise whatever the model.
+
+    Parameters
+    ----------
+    share : float, default=0.25
+        Share of the rows to set aside, at most 5,000 rows.
+    """
+
+    def __init__(self, share: float = 0.25) -> None:
+        self.share = share
+
+    def calibrate(self, learn: Learner, X: Any, rng: np.random.Generator) -> Calibrated:
+        n = len(X)
+        aside = min(5_000, round(self.share * n))
+        if not 1 <= aside <= n - 2:
+            raise DataError(
+                f"share={self.share} of {n} rows sets {aside} aside; leave at least 2 rows to fit "
+                "and 1 to calibrate."
+            )
+        order = rng.permutation(n)
+        rows, others = np.sort(order[:aside]), np.sort(order[aside:])
+        score = learn(others)
+        return Calibrated(score, rows, score(take(X, rows)))
+
+
+def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
+    """A calibration from its name, ``"auto"``, ``"cross"`` or ``"split"``, or the object itself."""
+    if isinstance(calibration, Calibration):
+        return calibration
+    if calibration == "auto":
+        return CrossFit() if n <= CROSS_FIT_UP_TO else Split()
+    if calibration == "cross":
+        return CrossFit()
+    if calibration == "split":
+        return Split()
+    raise DataError(
+        f"calibration={calibration!r} is not known; give 'auto', 'cross', 'split', "
+        "or an object of mercer.novelty."
+    )
+
+
+def held_out_scores(learn: Learner, X: Any, folds: int, rng: np.random.Generator) -> Array:
+    """Each row's score under the model of the other folds, (n,); ``folds`` fits."""
+    n = len(X)
+    folds = min(folds, n)
+    if folds < 2:
+        raise DataError(f"folds={folds} of {n} rows cannot hold a row out; give at least 2.")
+    fold_of = rng.permutation(n) % folds
+    scores = np.empty(n)
+    for fold in range(folds):
+        announce("held-out scores", fold, folds)
+        rows, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
+        with warnings.catch_warnings():
+            # The fit on all rows has said it already, once.
+            warnings.simplefilter("ignore", MercerWarning)
+            scores[rows] = learn(others)(take(X, rows))
+    return scores
+
+
+def take(X: Any, rows: Array) -> Any:
+    """Rows of an array, or of a list of objects."""
+    return X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
