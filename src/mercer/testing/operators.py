@@ -60,13 +60,13 @@ def check_product(operator: GramOperator, dense: Array, tol: float) -> None:
         V = _vectors(operator, columns)
         before = V.copy()
         product = operator.matmat(V)
+        if not np.array_equal(V, before):
+            raise AssertionError("matmat changed the vectors that it was given")
+        if product.dtype != operator.dtype:
+            raise AssertionError(f"the product is {product.dtype}, the operator {operator.dtype}")
         wanted = dense @ V.astype(np.float64)
         size = float(np.abs(dense).max()) * np.sqrt(operator.n)
         assert_close(f"product with {columns} vector(s)", product, wanted, tol, size)
-        if product.dtype != operator.dtype:
-            raise AssertionError(f"the product is {product.dtype}, the operator {operator.dtype}")
-        if not np.array_equal(V, before):
-            raise AssertionError("matmat changed the vectors that it was given")
 
 
 def check_symmetric(operator: GramOperator, tol: float) -> None:
