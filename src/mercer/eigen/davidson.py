@@ -14,7 +14,7 @@ from mercer._linalg import Array, orthonormalize
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
-from mercer.eigen.policy import noise_floor
+from mercer.eigen.policy import noise_floor, refuse_no_variance
 from mercer.eigen.result import Spectrum, estimate_errors
 from mercer.gram import GramOperator, LowRank, StreamedGram
 
@@ -43,6 +43,8 @@ class Davidson(EigenSolver):
     a few hundred components :class:`~mercer.solvers.Dense` is faster.
     """
 
+    streams = True
+
     def __init__(
         self, tol: float = 1e-6, *, max_passes: int = 30, n_landmarks: int | None = None
     ) -> None:
@@ -54,6 +56,7 @@ class Davidson(EigenSolver):
         n = operator.n
         block = min(n, 16 * -(-(k + 8) // 16))
         if 4 * block >= n:  # the search space would soon be everything
+            refuse_no_variance(operator)
             return Dense().solve(operator, k, rng)
         low = operator.low_rank(self._rank(n, k), rng)
         preconditioner = None if low is None else _Preconditioner.of(low)
@@ -79,6 +82,7 @@ class Davidson(EigenSolver):
         Returns a whole block of pairs, with residuals and errors of the first k.
         """
         W = operator.matmat(V)
+        refuse_no_variance(operator)  # the product has brought the trace along
         scale = float(np.abs(operator.diagonal()).max())
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)

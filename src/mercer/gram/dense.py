@@ -80,7 +80,9 @@ class DenseGram(GramOperator):
         return self.diag
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return nystrom(self.kernel, self.X, rank, rng, self.dtype)
+        origin = self.kernel.origin(self.X)
+        packed = self.kernel.pack(self.X, origin)
+        return nystrom(self.kernel, self.X, packed, origin, rank, rng)
 
     def to_dense(self) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)

@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
-from mercer.kernels import Kernel, cross_gram
+from mercer.kernels import Kernel, Packed, cross_gram
 from mercer.landmarks import KMeans, RPCholesky, Uniform
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
@@ -97,21 +97,28 @@ class LowRank:
 
 
 def nystrom(
-    kernel: Kernel, X: Any, rank: int, rng: np.random.Generator, dtype: np.dtype
+    kernel: Kernel,
+    X: Any,
+    packed: Packed,
+    origin: Array | None,
+    rank: int,
+    rng: np.random.Generator,
 ) -> LowRank | None:
-    """Landmarks, their kernel values with all rows, and the whitening of their own Gram matrix."""
+    """Landmarks, their kernel values with all rows, and the whitening of their own Gram matrix.
+
+    ``packed`` are the rows X shifted by ``origin``, in the precision of the result.
+    """
     if kernel.is_pairwise:
         return None  # there are no points to take landmarks from
     # On few rows careful landmarks cost more than the pass that they save.
     rule = Uniform() if len(X) < 4000 else KMeans(RPCholesky(), steps=1)
     Z = rule.select(kernel, X, rank, rng)
-    origin = kernel.origin(X)
-    if isinstance(X, np.ndarray) and X.dtype != dtype and origin is not None:
-        X, Z, origin = X - origin.astype(X.dtype), Z - origin.astype(X.dtype), None
-    if isinstance(X, np.ndarray):
-        X, Z = X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
+    if isinstance(Z, np.ndarray):
+        # Shift in full precision first, as was done with the rows.
+        Z = (Z if origin is None else Z - origin.astype(Z.dtype)).astype(packed.dtype)
+        origin = None
     landmarks = kernel.pack(Z, origin)
-    cross = cross_gram(kernel, kernel.pack(X, origin), landmarks, dtype)
+    cross = cross_gram(kernel, packed, landmarks, packed.dtype)
     return LowRank(cross, whiten(cross_gram(kernel, landmarks, landmarks).astype(np.float64)))
 
 

@@ -31,6 +31,7 @@ class StreamedGram(GramOperator):
     kernel: Kernel
     X: Any
     packed: Packed
+    origin: Array | None
     diag: Array
     tile_dtype: np.dtype
     block: int
@@ -50,14 +51,14 @@ class StreamedGram(GramOperator):
         if isinstance(X, np.ndarray) and not _fits(tile_dtype, X, diag):
             tile_dtype = X.dtype
         origin = kernel.origin(X)
-        rows = X
         if isinstance(X, np.ndarray) and X.dtype != tile_dtype:
             # Shift in full precision first: the rows then lose no more than their own rounding.
-            rows = (X if origin is None else X - origin.astype(X.dtype)).astype(tile_dtype)
-            origin = None
-        packed = kernel.pack(rows, origin)
+            shifted = X if origin is None else X - origin.astype(X.dtype)
+            packed = kernel.pack(shifted.astype(tile_dtype), None)
+        else:
+            packed = kernel.pack(X, origin)
         size = block or TILE[tile_dtype.char]
-        return cls(kernel, X, packed, diag.astype(dtype), tile_dtype, size)
+        return cls(kernel, X, packed, origin, diag.astype(dtype), tile_dtype, size)
 
     @property
     def n(self) -> int:
@@ -99,7 +100,7 @@ class StreamedGram(GramOperator):
         return StreamedGram.from_rows(self.kernel, self.X, self.dtype) if coarse else None
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return nystrom(self.kernel, self.X, rank, rng, self.tile_dtype)
+        return nystrom(self.kernel, self.X, self.packed, self.origin, rank, rng)
 
     def to_dense(self) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)

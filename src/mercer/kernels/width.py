@@ -30,7 +30,7 @@ def median_length(X: Array, weight: Array | None = None) -> float:
     if len(X) > SAMPLE:
         rows = np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False))
         X, weight = X[rows], None if weight is None else weight[rows]
-    X = np.asarray(X, dtype=np.float64)
+    X = np.asarray(X if isinstance(X, np.ndarray) else X[:], dtype=np.float64)
     points, unit = _to_unit_size(X)
     i, j = np.triu_indices(len(points), k=1)
     r2 = np.asarray(pdist(points, "sqeuclidean"))

@@ -57,8 +57,9 @@ class Rows(ABC):
             start, stop, step = rows.indices(len(self))
             if step != 1:
                 raise IndexError("rows are read forwards, one after the other; give a step of 1.")
-            parts = [part for _, part in self.stream([slice(start, max(start, stop))])]
-            return parts[0] if parts else np.empty((0, self.shape[1]), dtype=self.dtype)
+            if start >= stop:
+                return np.empty((0, self.shape[1]), dtype=self.dtype)
+            return next(block for _, block in self.stream([slice(start, stop)]))
         return self.take(np.asarray(rows))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
