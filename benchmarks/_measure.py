@@ -1,0 +1,108 @@
+"""Time and peak memory of contenders, each in a process of its own, interleaved.
+
+A contender is a function of a benchmark module that prepares its data and returns the work to be
+timed; the work returns a dictionary of facts (for example eigenvalues).
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Contender", "Run", "compare", "peak_mb", "table"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A function by name, and its arguments; both can be written as JSON."""
+
+    function: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The best of the repeats: wall and CPU seconds, peak memory of the whole process, facts."""
+
+    seconds: float
+    cpu: float
+    peak: float
+    facts: dict[str, Any]
+
+
+def compare(module: str, contenders: dict[str, Contender], repeats: int = 3) -> dict[str, Run]:
+    """Run the contenders in turn, ``repeats`` times, and keep the minimum of each.
+
+    Interleaving lets a disturbance of the machine hit all of them alike.
+    """
+    best: dict[str, Run] = {}
+    for _ in range(repeats):
+        for name, contender in contenders.items():
+            run = _in_child(module, contender)
+            known = best.get(name, run)
+            best[name] = Run(
+                min(run.seconds, known.seconds),
+                min(run.cpu, known.cpu),
+                min(run.peak, known.peak),
+                run.facts,
+            )
+    return best
+
+
+def peak_mb() -> float:
+    """Peak resident memory of this process in MB; ru_maxrss would be inherited from the parent."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        mark = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(mark.split()[1]) / 1024
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def table(heads: list[str], rows: list[list[str]]) -> None:
+    """Print aligned columns, the first to the left."""
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    for row in [heads, *rows]:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print("  ".join([row[0].ljust(widths[0]), *cells]), flush=True)
+
+
+def _in_child(module: str, contender: Contender) -> Run:
+    call = json.dumps([module, contender.function, contender.arguments])
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks._measure", call],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{contender} failed:\n{done.stderr[-2000:]}")
+    return Run(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def _child(call: str) -> None:
+    # scikit-learn imports pandas wherever it is installed; its 60 MB would blur every ratio.
+    sys.modules["pandas"] = None  # type: ignore[assignment]
+    import sklearn.decomposition  # noqa: F401
+
+    del sys.modules["pandas"]
+    module, function, arguments = json.loads(call)
+    work = getattr(import_module(module), function)(**arguments)
+    wall, cpu = time.perf_counter(), time.process_time()
+    facts = work()
+    run = Run(time.perf_counter() - wall, time.process_time() - cpu, peak_mb(), facts)
+    print(json.dumps(vars(run)))
+
+
+if __name__ == "__main__":
+    _child(sys.argv[1])
