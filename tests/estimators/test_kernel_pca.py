@@ -47,13 +47,11 @@ def test_signs_are_fixed(X, solver):
 
 
 def test_changing_x_afterwards_does_not_change_the_model(X):
-    model = KernelPCA(3).fit(X)
     query = X[:5].copy()
-    before = model.transform(query)
+    wanted = KernelPCA(3).fit(X.copy()).transform(query)
+    model = KernelPCA(3).fit(X)  # no transform before the change: nothing is cached yet
     X[:] = 7
-    fresh = KernelPCA(3).fit(X + np.arange(60)[:, None])
-    assert fresh.n_features_in_ == 4
-    assert_array_equal(model.transform(query), before)
+    assert_array_equal(model.transform(query), wanted)
 
 
 def test_the_support_of_float32_rows_stays_float32(X):
