@@ -38,6 +38,9 @@ class Images:
     size: Array
     value: Array
 
+    def __getitem__(self, rows: Array) -> Images:
+        return Images(self.pull[rows], self.weight[rows], self.size[rows], self.value[rows])
+
 
 @dataclass(frozen=True)
 class Sweep:

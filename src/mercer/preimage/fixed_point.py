@@ -171,6 +171,9 @@ class _BoundFixedPoint(BoundPreImage):
 
     def _update(self, points: _Points, rows: Array, seen: Images, G: Array) -> None:
         """Judge the images of one sweep, and choose each point's next place."""
+        # Points that have arrived stay in the batch until it is thinned out.
+        running = np.flatnonzero(points.code[rows] == _RUNNING)
+        rows, seen = rows[running], seen[running]
         image, value, good = self._judge(points, rows, seen)
         points.iterations[rows] += 1
         at = points.at[rows]
@@ -178,9 +181,9 @@ class _BoundFixedPoint(BoundPreImage):
         worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack))
         self._undo_leap(points, rows[worse])
         lost = ~good & ~worse
-        self._restart(points, rows[lost], G[lost])
+        self._restart(points, rows[lost], G[running[lost]])
 
-        fine = good & ~worse & (points.code[rows] == _RUNNING)
+        fine = good & ~worse
         residual = image - at
         step = np.sqrt(square_sums(residual)) / self.sweep.scale
         self._move(points, rows[fine], image[fine], residual[fine], step[fine])
