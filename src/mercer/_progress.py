@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "announce", "listen"]
+__all__ = ["Listener", "announce", "current_listener", "listen"]
 
 #: Called with the name of the stage, the steps done, and the steps in all (0 if not known).
 Listener = Callable[[str, int, int], None]
@@ -34,6 +34,11 @@ def listen(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def current_listener() -> Listener | None:
+    """Who listens here, if anyone does."""
+    return _listener.get()
 
 
 def announce(stage: str, done: int, total: int = 0) -> None:

@@ -100,7 +100,8 @@ class Davidson(EigenSolver):
             V, W = np.hstack([V, T]), np.hstack([W, operator.matmat(T)])
         # Rounding of the entries moves the eigenvalues without showing in the residuals.
         eps = float(np.finfo(operator.precision).eps)
-        rounding = 4 * eps * (1 + scale / np.maximum(ritz.values[:k], max(floor, 1e-300)))
+        noise = np.sqrt(operator.n) * scale  # of independent errors, the norm of a random matrix
+        rounding = eps * (4 + noise / np.maximum(ritz.values[:k], max(floor, 1e-300)))
         return Spectrum(
             ritz.values,
             ritz.vectors,

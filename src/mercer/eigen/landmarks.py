@@ -231,8 +231,9 @@ class LandmarkModel:
     def errors(self, residuals: Array, beyond: float) -> Array:
         """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds."""
         lam = self.values[: len(residuals)]
-        gap = np.maximum(lam - beyond, np.finfo(float).tiny)
-        truncation = residuals / lam * np.minimum(1, residuals / gap)
+        gap = lam - beyond
+        share = np.divide(residuals, gap, out=np.ones(len(lam)), where=gap > residuals)
+        truncation = residuals / lam * share
         return np.asarray(truncation + self.features.rounding)
 
     def residuals(self, sample: Any, q: int) -> tuple[Array, float]:

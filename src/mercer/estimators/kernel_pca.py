@@ -10,6 +10,11 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.eigen import Fit, Problem, Report, Solver
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._callbacks import (
+    CallbackSupportMixin,
+    steps_to_callbacks,
+    with_callbacks,
+)
 from mercer.estimators._validation import check_rows, check_weight
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
@@ -21,7 +26,7 @@ from mercer.subspace import ComponentRule, Count, as_rule
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(SubspaceEstimator):
+class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     r"""Principal components in the feature space of a kernel.
 
     The mapped rows :math:`\phi(x_i)` are centred, and the directions of largest variance are found
@@ -94,6 +99,7 @@ class KernelPCA(SubspaceEstimator):
         self.preimage = preimage
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Find the components.
 
@@ -109,6 +115,7 @@ class KernelPCA(SubspaceEstimator):
         self._fit(X, sample_weight)
         return self
 
+    @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         problem, on_these_rows = self._fit(X, sample_weight)
@@ -135,7 +142,8 @@ class KernelPCA(SubspaceEstimator):
             self.kernel_, rows, as_rule(self.n_components), self._rng(), weight, self.center
         )
         problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, solver)))
-        fit = solver.fit(problem)
+        with steps_to_callbacks(self):
+            fit = solver.fit(problem)
         self._keep(fit, problem)
         support = fit.subspace.support
         if not isinstance(rows, Rows):
