@@ -1,0 +1,111 @@
+"""Davidson: few passes, an estimate above the true error, no unconverged result in silence."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mercer import KernelPCA
+from mercer.exceptions import ConvergenceWarning
+from mercer.gram import StreamedGram
+from mercer.kernels import Gaussian, Matern
+from mercer.solvers import Davidson, Dense
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def grouped(rng, n, d=8):
+    centres = 2 * rng.standard_normal((10, d))
+    return centres[rng.integers(0, 10, n)] + rng.standard_normal((n, d))
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(sigma=1.5), Gaussian(sigma=12.0), Matern(3.0)], ids=repr
+)
+def test_the_estimate_is_above_the_true_error(kernel, tol, rng):
+    X = grouped(rng, 1200)
+    exact = KernelPCA(10, kernel=kernel, solver=Dense()).fit(X)
+    model = KernelPCA(10, kernel=kernel, solver=Davidson(tol), random_state=0).fit(X)
+    error = np.abs(model.eigenvalues_ / exact.eigenvalues_ - 1).max()
+    assert error <= model.report_.estimated_error <= tol
+    assert model.report_.converged
+
+
+def test_few_passes_suffice_on_real_digits(data_dir):
+    X = np.load(data_dir / "usps.npz")["X_train"][:4500] / 1000.0
+    model = KernelPCA(20, solver=Davidson(), random_state=0).fit(X)
+    assert model.report_.passes <= 3
+    assert model.report_.estimated_error <= 1e-6
+
+
+def test_no_pass_is_spent_on_centring(rng, monkeypatch):
+    """The mean rides along with the first product, and the checks wait for it."""
+    calls = []
+    matmat = StreamedGram.matmat
+
+    def counted(self, V):
+        calls.append(V.shape[1])
+        return matmat(self, V)
+
+    monkeypatch.setattr(StreamedGram, "matmat", counted)
+    model = KernelPCA(10, solver=Davidson(1e-4), random_state=0).fit(grouped(rng, 1000))
+    assert len(calls) == model.report_.passes
+
+
+def test_an_unconverged_result_is_announced(rng):
+    X = rng.standard_normal((1000, 10))  # isotropic: the hardest
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 passes"):
+        model = KernelPCA(
+            10, solver=Davidson(1e-9, max_passes=1, n_landmarks=20), random_state=0
+        ).fit(X)
+    assert not model.report_.converged
+    assert model.report_.estimated_error > 1e-9
+    exact = KernelPCA(10, solver=Dense()).fit(X)
+    error = np.abs(model.eigenvalues_ / exact.eigenvalues_ - 1).max()
+    assert error <= model.report_.estimated_error
+
+
+def test_weights_and_no_centring(rng):
+    X, weight = grouped(rng, 700), rng.uniform(0.5, 2, 700)
+    for center in (True, False):
+        near, exact = (
+            KernelPCA(6, kernel=Gaussian(sigma=3.0), center=center, solver=solver, random_state=0)
+            .fit(X, sample_weight=weight)
+            .eigenvalues_
+            for solver in (Davidson(1e-9), Dense())
+        )
+        np.testing.assert_allclose(near, exact, rtol=1e-8)
+
+
+_FIT = """
+import sys, numpy as np
+from mercer import KernelPCA
+from mercer.kernels import Gaussian
+from mercer.solvers import Davidson
+from benchmarks._data import clusters, gamma_of
+from benchmarks._measure import peak_mb
+X = clusters(int(sys.argv[1]), 64, "float32")
+before = peak_mb()
+KernelPCA(20, kernel=Gaussian(gamma=gamma_of(64)), solver=Davidson(), random_state=0).fit(X)
+print(peak_mb() - before)
+"""
+
+
+@pytest.mark.slow
+def test_memory_stays_far_below_the_matrix():
+    """20,000 rows: the matrix alone would take 1,600 MB in float32."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FIT, "20000"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 300
+
+
+def test_no_warning_where_all_is_well(rng):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelPCA(5, solver=Davidson(), random_state=0).fit(grouped(rng, 600))
