@@ -76,6 +76,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
     (1000, 5)
     """
 
+    n_samples_seen_: int
+    _features: LandmarkFeatures
+    _sums: FeatureSums
+
     def __init__(
         self,
         n_components: int | float | ComponentRule | None = None,
@@ -99,8 +103,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Forget everything, and fit on X in chunks; X may be a file or a row source."""
-        for name in ("_features", "_sums"):
-            vars(self).pop(name, None)
+        self.__dict__.pop("_features", None)
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
         source = rows if isinstance(rows, Rows) else MemoryRows(rows)
         starts = range(0, len(source), CHUNK)
@@ -141,7 +144,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._sums = self._sums * self.forget + part
         self.n_samples_seen_ += len(rows)
         if solve:
-            self._solve(started)
+            self._update(started)
 
     def _begin(self, rows: Any) -> None:
         """Resolve the kernel and take the landmarks, from the first chunk."""
@@ -176,7 +179,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._features = LandmarkFeatures(self.kernel_, landmarks, old.dtype)
         self._sums = _carried(self._sums, old, self._features)
 
-    def _solve(self, started: float) -> None:
+    def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, center=True)
         counted = as_rule(self.n_components).count(model.values, model.trace)
         q = len(model.values) if counted is None else counted
