@@ -6,6 +6,7 @@ input space to rows with synthetic noise, or by how far their spectrum exceeds t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from sklearn.model_selection import KFold
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
 from mercer.kernels import Gaussian, Kernel, RadialKernel, as_kernel
 from mercer.preimage import as_preimage
 from mercer.preimage.noise import match_noise as match_rows
@@ -155,7 +156,7 @@ def choose_by_noise(
             announce("tune", i * n_splits + s, len(candidates) * n_splits)
             noisy = add_noise(X[test], noise, np.random.default_rng(s))
             model = clone(estimator).set_params(kernel=kernel, n_components=counts[-1])
-            errors[i] += _errors(model.fit(X[train]), X[test], noisy, counts, match_noise)
+            errors[i] += _errors(_fit(model, X[train]), X[test], noisy, counts, match_noise)
     announce("tune", len(candidates) * n_splits, len(candidates) * n_splits)
     return _best(candidates, counts, errors / len(X), np.argmin)
 
@@ -198,9 +199,9 @@ def choose_by_parallel_analysis(
     for i, kernel in enumerate(candidates):
         announce("tune", i, len(candidates))
         model = clone(estimator).set_params(kernel=kernel.resolve(X), n_components=most)
-        values = _padded_spectrum(model.fit(X), most)
+        values = _padded_spectrum(_fit(model, X), most)
         null = [
-            _padded_spectrum(clone(model).fit(rng.permuted(X, axis=0)), most)
+            _padded_spectrum(_fit(clone(model), rng.permuted(X, axis=0)), most)
             for _ in range(rule.n_permutations)
         ]
         excess = values - np.quantile(null, rule.quantile, axis=0)
@@ -232,6 +233,14 @@ def add_noise(X: Array, noise: Noise, rng: np.random.Generator) -> Array:
     if not noise > 0:
         raise DataError(f"noise={noise} must be above zero; give the level that you expect.")
     return np.asarray(X + noise * rng.standard_normal(X.shape))
+
+
+def _fit(candidate: Any, X: Array) -> Any:
+    """Fit one of many: that some have too few components or an unsuitable width is no news."""
+    with warnings.catch_warnings():
+        for category in (RankWarning, DegenerateKernelWarning):
+            warnings.simplefilter("ignore", category)
+        return candidate.fit(X)
 
 
 def _errors(

@@ -1,0 +1,114 @@
+"""The choice of width and components: by error in input space, and against chance."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, KFold
+
+import mercer
+from mercer import KernelPCA
+from mercer.exceptions import DataError, KernelError
+from mercer.kernels import Cauchy, Gaussian, Polynomial
+from mercer.selection import (
+    DenoisingScore,
+    choose_by_noise,
+    choose_by_parallel_analysis,
+    kernels_around,
+)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return load_digits().data[:240] / 16
+
+
+def test_score_is_minus_the_error_left(X):
+    model = KernelPCA(30, solver="dense").fit(X[:200])
+    rows = X[200:]
+    noisy = rows + 0.2 * np.random.default_rng(7).standard_normal(rows.shape)
+    expected = -((model.denoise(noisy) - rows) ** 2).sum(axis=1).mean()
+    assert DenoisingScore(0.2, random_state=7)(model, rows) == pytest.approx(expected)
+    own = DenoisingScore(
+        lambda rows, rng: rows + 0.2 * rng.standard_normal(rows.shape), random_state=7
+    )
+    assert own(model, rows) == pytest.approx(expected)
+
+
+def test_choice_is_the_smallest_error_of_honest_refits(X):
+    kernels, counts = [Gaussian(0.05), Gaussian(0.2)], [2, 32]
+    choice = choose_by_noise(KernelPCA(solver="dense"), X, 0.2, kernels=kernels, counts=counts)
+    table = {(kernel.gamma, q): error for kernel, q, error in choice.table}
+    for kernel in kernels:
+        for q in counts:
+            total = 0.0
+            for s, (train, test) in enumerate(KFold(3, shuffle=True, random_state=0).split(X)):
+                rng = np.random.default_rng(s)
+                noisy = X[test] + 0.2 * rng.standard_normal(X[test].shape)
+                model = KernelPCA(q, kernel=kernel, solver="dense").fit(X[train])
+                total += ((model.denoise(noisy) - X[test]) ** 2).sum()
+            assert table[kernel.gamma, q] == pytest.approx(total / len(X), rel=1e-6)
+    assert choice.value == min(table.values())
+    assert table[choice.kernel.gamma, choice.n_components] == choice.value
+
+
+def test_more_noise_asks_for_fewer_components(X):
+    few, many = (
+        choose_by_noise(KernelPCA(solver="dense"), X, noise, kernels=[Gaussian(0.1)]).n_components
+        for noise in (0.7, 0.05)
+    )
+    assert few < many
+
+
+def test_tune_sets_fits_and_tells(X):
+    steps = []
+    model = KernelPCA(solver="dense")
+    with mercer.listen(lambda stage, done, total: steps.append((stage, done, total))):
+        assert model.tune(X, noise=0.2) is model
+    tuned = [(done, total) for stage, done, total in steps if stage == "tune"]
+    assert tuned[0] == (0, 18)
+    assert tuned[-1] == (18, 18)
+    assert model.n_components == model.n_components_ == model.tuning_.n_components
+    assert model.kernel_.length == pytest.approx(model.tuning_.kernel.length)
+    noisy = X + 0.2 * np.random.default_rng(0).standard_normal(X.shape)
+    default = KernelPCA(2, solver="dense").fit(X)
+    assert ((model.denoise(noisy) - X) ** 2).sum() < ((default.denoise(noisy) - X) ** 2).sum()
+
+
+def test_tune_says_what_it_cannot_do(X):
+    with pytest.raises(KernelError, match="ParallelAnalysis"):
+        KernelPCA(kernel="precomputed").tune(X[:50] @ X[:50].T, noise=0.1)
+    for noise in (0, -1.0, np.nan):
+        with pytest.raises(DataError, match="noise"):
+            KernelPCA().tune(X, noise=noise)
+    with pytest.raises(DataError, match="splits"):
+        choose_by_noise(KernelPCA(), X[:3], 0.1)
+
+
+def test_grid_search_by_score_and_by_noise(X):
+    grid = {"kernel__gamma": [0.02, 0.5]}
+    for scoring in (None, DenoisingScore(0.2)):
+        search = GridSearchCV(
+            KernelPCA(20, kernel=Gaussian(0.1), solver="dense"), grid, scoring=scoring, cv=2
+        )
+        assert search.fit(X).best_params_ == {"kernel__gamma": 0.02}
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_parallel_analysis_finds_the_components_of_a_ring(rng):
+    angle = rng.uniform(0, 2 * np.pi, 200)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    choice = choose_by_parallel_analysis(
+        KernelPCA(random_state=0), ring + 0.05 * rng.standard_normal((200, 2))
+    )
+    chance = choose_by_parallel_analysis(KernelPCA(random_state=0), rng.standard_normal((200, 2)))
+    assert choice.value > 5 * max(chance.value, 0)
+    assert choice.value == max(value for _, _, value in choice.table)
+
+
+def test_kernels_around():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    for kernel in (Gaussian(width=2.0), Cauchy(2.0)):
+        lengths = [k.length for k in kernels_around(kernel, X)]
+        assert_allclose(lengths, [0.7, 1.0, 1.4, 2.0, 2.8, 4.0])
+    assert [type(k) for k in kernels_around("polynomial", X)] == [Polynomial]
