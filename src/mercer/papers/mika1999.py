@@ -24,8 +24,10 @@ from mercer.preimage.noise import match_noise
 from mercer.subspace import Subspace
 
 __all__ = [
+    "NOISES",
     "PAPER_TABLE1",
     "Curve",
+    "Denoiser",
     "Draw",
     "UspsRow",
     "denoise_with",
