@@ -3,7 +3,17 @@
 from mercer.estimators.compression import compress
 from mercer.estimators.incremental import IncrementalKernelPCA
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.missing import MissingKernelPCA
 from mercer.estimators.novelty import KernelNovelty
+from mercer.estimators.reweighted import ReweightedKernelPCA
 from mercer.estimators.sparse import SparseKernelPCA
 
-__all__ = ["IncrementalKernelPCA", "KernelNovelty", "KernelPCA", "SparseKernelPCA", "compress"]
+__all__ = [
+    "IncrementalKernelPCA",
+    "KernelNovelty",
+    "KernelPCA",
+    "MissingKernelPCA",
+    "ReweightedKernelPCA",
+    "SparseKernelPCA",
+    "compress",
+]

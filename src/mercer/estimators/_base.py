@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._parallel import blocks
+from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
@@ -24,8 +25,12 @@ from mercer.subspace import Subspace
 __all__ = ["SubspaceEstimator"]
 
 
-class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
-    PreImageMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+class SubspaceEstimator(
+    ImputeMixin,
+    PreImageMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
@@ -46,7 +51,8 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
         (n, q) array of scores; a lazy dask array for a dask collection
         """
         check_is_fitted(self, "subspace_")
-        return self._by_blocks(self.subspace_.scores, X, self.n_components_)
+        scores: Array = self._by_blocks(self.subspace_.scores, X, self.n_components_)
+        return scores
 
     def transform_to(self, path: str | os.PathLike[str], X: Any) -> Path:
         """Project rows and write the scores to an .npy file, block by block.
@@ -74,7 +80,8 @@ class SubspaceEstimator(  # type: ignore[misc]  # scikit-learn ships no types
         Hoffmann's novelty score (2007): zero on the subspace, large far from the training data.
         """
         check_is_fitted(self, "subspace_")
-        return self._by_blocks(self.subspace_.residual, X, 0)
+        errors: Array = self._by_blocks(self.subspace_.residual, X, 0)
+        return errors
 
     @property
     def n_components_(self) -> int:

@@ -124,7 +124,12 @@ def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
     )
 
 
-def held_out_scores(learn: Learner, X: Any, folds: int, rng: np.random.Generator) -> Array:
+def held_out_scores(
+    learn: Callable[[Array], Callable[[Any], Array]],
+    X: Any,
+    folds: int,
+    rng: np.random.Generator,
+) -> Array:
     """Each row's score under the model of the other folds, (n,); ``folds`` fits."""
     n = len(X)
     folds = min(folds, n)

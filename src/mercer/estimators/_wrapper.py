@@ -1,0 +1,60 @@
+"""What the estimators that wrap another one have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.kernels import Kernel
+from mercer.preimage import PreImageSolver
+from mercer.subspace import Subspace
+
+__all__ = ["WrappingEstimator"]
+
+
+class WrappingEstimator(SubspaceEstimator):
+    """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
+
+    estimator: Any
+
+    @property
+    def kernel(self) -> str | Kernel:  # type: ignore[override]  # read from the wrapped one
+        """The kernel of the wrapped estimator."""
+        kernel: str | Kernel = self._template().kernel
+        return kernel
+
+    @property
+    def preimage(self) -> str | PreImageSolver:  # type: ignore[override]
+        """How the wrapped estimator returns to input space."""
+        preimage: str | PreImageSolver = self._template().preimage
+        return preimage
+
+    def _template(self) -> Any:
+        return KernelPCA() if self.estimator is None else self.estimator
+
+    def _learn(self, rows: Any, rng: Any, **fit_arguments: Any) -> Subspace:
+        """The subspace of a fresh copy fitted to these rows."""
+        subspace: Subspace = self._fresh(rng).fit(rows, **fit_arguments).subspace_
+        return subspace
+
+    def _fresh(self, rng: Any) -> Any:
+        copy = clone(self._template())
+        if "random_state" in copy.get_params(deep=False) and copy.random_state is None:
+            copy.set_params(random_state=int(rng.integers(2**31)))
+        return copy
+
+    def _adopt(self, fitted: Any) -> None:
+        """Keep the fitted estimator, and show what it has learnt as our own."""
+        self.estimator_ = fitted
+        for name in ("subspace_", "kernel_", "eigenvalues_", "explained_variance_", "report_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = get_tags(self._template()).input_tags.pairwise
+        return tags

@@ -1,0 +1,118 @@
+"""Kernel PCA that gross outliers cannot turn."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from mercer._linalg import Array
+from mercer.estimators._validation import check_rows
+from mercer.estimators._wrapper import WrappingEstimator
+from mercer.exceptions import ConvergenceWarning, KernelError, warn
+from mercer.kernels import as_kernel
+from mercer.novelty.calibration import take
+from mercer.robust import Loss, as_loss, reweight
+
+__all__ = ["ReweightedKernelPCA"]
+
+
+class ReweightedKernelPCA(WrappingEstimator):
+    r"""Kernel PCA under a bounded loss: rows that the others do not explain lose their weight.
+
+    The wrapped estimator is fitted again and again with ``sample_weight``; each round lowers the
+    weights of rows whose distance from the subspace, fitted **without** them, is large beside that
+    of the others. A wrapper, because weights are all that it needs: it works with every
+    estimator that takes them, and :class:`~mercer.KernelPCA` keeps its short constructor.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any with ``fit(X, sample_weight=...)`` and ``subspace_``; ``KernelPCA()`` if not given.
+    loss : str or Loss, default="hampel"
+        See :mod:`mercer.robust`.
+    folds : int, default=5
+        Rows are held out in so many groups.
+    max_iter : int, default=10
+        Rounds; each costs ``folds`` fits.
+    random_state : int, Generator, RandomState or None, default=None
+        For the folds.
+
+    Attributes
+    ----------
+    weights_ : (n,) array
+        Of the training rows, between 0 (an outlier, without any influence) and 1.
+    errors_ : (n,) array
+        Their held-out distances from the subspace, relative to a point's length in feature space.
+    changes_ : array
+        The largest change of a weight in each round.
+    n_iter_ : int
+        Rounds.
+    estimator_ : the wrapped estimator, fitted with ``weights_``
+    subspace_, kernel_, eigenvalues_, explained_variance_, report_
+        As of ``estimator_``.
+
+    Notes
+    -----
+    Up to half of the rows may be outliers, provided that they do not agree with each other: a tight
+    group of them is a part of the data for kernel PCA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA, ReweightedKernelPCA
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, np.pi, 100)
+    >>> curve = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> gross = rng.uniform(-10, 10, (20, 2))
+    >>> model = ReweightedKernelPCA(KernelPCA(4), random_state=0).fit(np.vstack([curve, gross]))
+    >>> bool(model.weights_[100:].max() < 0.01 < 0.9 < model.weights_[:100].mean())
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        loss: str | Loss = "hampel",
+        folds: int = 5,
+        max_iter: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.folds = folds
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Find weights and components.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame; a list for kernels of objects
+        y : ignored
+        """
+        kernel = as_kernel(self.kernel)
+        if kernel.is_pairwise:
+            raise KernelError(
+                "held-out errors need k(x, x) of new points, which a precomputed matrix does not "
+                "hold; use a kernel object, or FunctionKernel."
+            )
+        rows = check_rows(self, X, kernel, reset=True)
+        rng = self._rng()
+
+        def learn(index: Array, weights: Array) -> Any:
+            return self._learn(take(rows, index), rng, sample_weight=weights)
+
+        found = reweight(
+            learn, rows, as_loss(self.loss), rng, folds=self.folds, max_iter=self.max_iter
+        )
+        if not found.converged:
+            warn(
+                f"weights still changed by {found.changes[-1]:.2g} after {self.max_iter} rounds; "
+                "raise max_iter, or use fewer components.",
+                ConvergenceWarning,
+            )
+        self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes
+        self.n_iter_ = len(found.changes)
+        self._adopt(self._fresh(rng).fit(rows, sample_weight=found.weights))
+        return self
