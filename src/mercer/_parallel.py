@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 def n_threads() -> int:
     """Threads to use: the cores we may run on, or the BLAS limit that the caller has set."""
     blas = [pool["num_threads"] for pool in _blas_pools().info()]
-    return max(1, int(min([cpu_count(), *blas])))
+    return max(1, int(min([_cores(), *blas])))
 
 
 def thread_map(
@@ -113,6 +113,12 @@ def split_evenly(items: Sequence[Item], parts: int) -> list[list[Item]]:
         lap, seat = divmod(i, parts)
         hands[seat if lap % 2 == 0 else parts - 1 - seat].append(item)
     return [hand for hand in hands if hand]
+
+
+@cache
+def _cores() -> int:
+    # Reading the limits of a container takes half a millisecond: once per process.
+    return int(cpu_count())
 
 
 @cache

@@ -112,8 +112,8 @@ class _Pairs(NamedTuple):
     converged: bool
 
 
-# A space of 4 blocks of 8 sees a missed eigenvalue well before it could compute it.
-_BLOCK, _ROUNDS = 8, 4
+# A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.
+_BLOCK, _ROUNDS = 4, 4
 
 
 def _missed_copies(

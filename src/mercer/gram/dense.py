@@ -17,6 +17,7 @@ from mercer.kernels import Kernel
 __all__ = ["DenseGram"]
 
 PANEL = 512
+TILE = 256
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,11 @@ class DenseGram(GramOperator):
             Y = np.zeros((self.n, V.shape[1]), dtype=self.dtype)
             for p in hand:
                 j, panel = self.columns[p], self.panels[p]
-                Y[: j.stop] += panel @ V[j]
-                Y[j] += panel[: j.start].T @ V[: j.start]
+                Y[j] += panel[j.start :] @ V[j]
+                for i in blocks(j.start, TILE):
+                    tile = panel[i]  # still in cache when it is used the second time
+                    Y[i] += tile @ V[j]
+                    Y[j] += tile.T @ V[i]
             return Y
 
         return sum_in_order(thread_map(product, self._hands))
@@ -98,8 +102,8 @@ class DenseGram(GramOperator):
 
 def symmetrize(corner: Array) -> None:
     """Copy the upper triangle over the lower one, which differs from it by rounding."""
-    lower = np.tril_indices(len(corner), k=-1)
-    corner[lower] = corner.T[lower]
+    upper = np.triu(corner)
+    np.add(upper, np.triu(upper, k=1).T, out=corner)
 
 
 def sum_in_order(parts: list[Array]) -> Array:
