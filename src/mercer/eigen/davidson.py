@@ -193,7 +193,6 @@ def _corrections(preconditioner: _Preconditioner | None, ritz: _Ritz, pairs: Arr
     if preconditioner is None:
         return R
     theta = ritz.values[pairs]
-    both = preconditioner.apply(np.hstack([R, X]), np.concatenate([theta, theta]))
-    MR, MX = both[:, : len(pairs)], both[:, len(pairs) :]
+    MR, MX = preconditioner.apply(R, theta), preconditioner.apply(X, theta)
     epsilon = np.einsum("ij,ij->j", X, MR) / np.einsum("ij,ij->j", X, MX)
     return np.asarray(MR - epsilon * MX)
