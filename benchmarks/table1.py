@@ -29,9 +29,7 @@ def main() -> None:
         print(line("paper", np.array(printed)))
         for name, ratios in found.items():
             print(line(name, np.median(ratios[sigma], axis=0)))
-    print(
-        "\nError relative to eq. (10), geometric mean over all cells and draws; share of better cells"
-    )
+    print("\nError relative to eq. (10): geometric mean over cells and draws; share better")
     for name, ratios in found.items():
         relative = np.concatenate([(reference[s] / ratios[s]).ravel() for s in reference])
         print(f"  {name:<22}{np.exp(np.log(relative).mean()):8.2f}{(relative < 0.99).mean():8.0%}")
