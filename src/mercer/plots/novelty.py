@@ -1,0 +1,103 @@
+"""Contours of a novelty score in two dimensions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.plots._matplotlib import axes_or_new
+
+__all__ = ["NoveltyDisplay"]
+
+#: Levels of p-values between which the plane is shaded.
+LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+
+
+@dataclass
+class NoveltyDisplay:
+    """p-values over the plane, the threshold, and the rows.
+
+    Attributes
+    ----------
+    x, y : (g,) arrays
+        The grid.
+    p_values, margin : (g, g) arrays
+        p-values and ``decision_function`` on the grid; the threshold is where the margin is zero.
+    rows, is_outlier : (n, 2) and (n,) arrays
+    ax_, contour_, threshold_
+        What was drawn.
+    """
+
+    x: Array
+    y: Array
+    p_values: Array
+    margin: Array
+    rows: Array
+    is_outlier: Array
+    ax_: Any = field(default=None, repr=False)
+    contour_: Any = field(default=None, repr=False)
+    threshold_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, grid: int = 120, ax: Any = None
+    ) -> NoveltyDisplay:
+        """Draw a fitted :class:`~mercer.KernelNovelty` of two variables.
+
+        Parameters
+        ----------
+        estimator : KernelNovelty, fitted
+        X : (n, 2) rows to show; the grid covers them with a margin
+        grid : int, default=120
+            Points per axis.
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelNovelty
+        >>> from mercer.plots import NoveltyDisplay
+        >>> X = np.random.default_rng(0).standard_normal((100, 2))
+        >>> display = NoveltyDisplay.from_estimator(KernelNovelty(5).fit(X), X, grid=20)
+        >>> display.p_values.shape
+        (20, 20)
+        """
+        rows = np.asarray(X, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != 2:
+            raise DataError(
+                f"contours need two variables, and X has shape {rows.shape}; "
+                "choose two columns and fit again, or see ContributionsDisplay."
+            )
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        margin = 0.25 * (high - low)
+        x, y = np.linspace(low - margin, high + margin, grid).T
+        points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        display = cls(
+            x,
+            y,
+            estimator.p_values(points).reshape(grid, grid),
+            estimator.decision_function(points).reshape(grid, grid),
+            rows,
+            estimator.predict(rows) == -1,
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
+        self.contour_ = ax.contourf(self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues")
+        self.threshold_ = ax.contour(
+            self.x, self.y, self.margin, levels=[0.0], colors="C3", linewidths=1.8
+        )
+        normal, new = self.rows[~self.is_outlier], self.rows[self.is_outlier]
+        ax.scatter(*normal.T, s=9, color="0.15", linewidths=0, label="normal")
+        ax.scatter(*new.T, s=36, color="C3", marker="x", linewidths=1.5, label="called new")
+        ax.plot([], [], color="C3", linewidth=1.8, label="threshold")
+        ax.figure.colorbar(self.contour_, ax=ax, label="p-value", ticks=LEVELS)
+        ax.legend(loc="upper right", framealpha=0.9)
+        ax.set(xlabel="first variable", ylabel="second variable")
+        return self
