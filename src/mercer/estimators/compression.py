@@ -89,7 +89,7 @@ def compress(
         bytes=strategy.estimate_bytes(rows, len(chosen)),
         converged=chosen.converged,
     )
-    return _fitted(model, chosen, small, cosines, solver, report)
+    return _fitted(model, chosen, small, cosines, solver, report, fits)
 
 
 def _within(big: Subspace, m: int) -> Subspace:
@@ -110,6 +110,7 @@ def _fitted(
     cosines: Array,
     solver: str | SparseSolver,
     report: Report,
+    fits: int,
 ) -> SparseKernelPCA:
     """A SparseKernelPCA with everything that a fit would have left."""
     result = SparseKernelPCA(
@@ -123,6 +124,7 @@ def _fitted(
     # Along w' the model has the variance Σ_j λ_j (w'·w_j)²; what it had elsewhere is lost.
     share = cosines**2
     result._keep(chosen, small, dtype)
+    result.n_fits_ = fits
     result.eigenvalues_ = (share @ model.eigenvalues_[:q]).astype(dtype)
     result.explained_variance_ = (share @ model.explained_variance_[:q]).astype(dtype)
     result.explained_variance_ratio_ = (share @ model.explained_variance_ratio_[:q]).astype(dtype)

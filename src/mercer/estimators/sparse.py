@@ -76,6 +76,8 @@ class SparseKernelPCA(SubspaceEstimator):
         that were looked at exactly; ask for ``ColumnGeneration(sweeps=...)`` to have it cover all.
     eigenvalues_, explained_variance_, explained_variance_ratio_ : (q,) arrays
         As in :class:`~mercer.KernelPCA`, around the origin of feature space instead of the mean.
+    n_fits_ : int
+        Fits that the search for the noise took; 1 without a search.
     subspace_ : Subspace
     kernel_ : Kernel
     report_ : Report
@@ -138,7 +140,7 @@ class SparseKernelPCA(SubspaceEstimator):
         data = check_rows(self, X, kernel, reset=True)
         self.kernel_ = kernel.resolve(data)
         rows = Rows(self.kernel_, data, self._rng())
-        chosen, fits = choose_kernels(rows, solver, self.n_kernels, self.noise)
+        chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
         values, axes = (data_axes if self.refit else model_axes)(self.kernel_, chosen)
         self._announce(chosen, values, rows)
         q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
@@ -147,7 +149,7 @@ class SparseKernelPCA(SubspaceEstimator):
         self.explained_variance_ = values[:q].astype(dtype)
         self.eigenvalues_ = (values[:q] * rows.n).astype(dtype)
         self.explained_variance_ratio_ = (values[:q] / chosen.pool.mean_diag).astype(dtype)
-        self.report_ = self._report(chosen, solver, rows, fits, time.perf_counter() - started)
+        self.report_ = self._report(chosen, solver, rows, time.perf_counter() - started)
         return self
 
     def reconstruction_error(self, X: Any, *, n_components: int | None = None) -> Array:
@@ -208,13 +210,13 @@ class SparseKernelPCA(SubspaceEstimator):
         self.subspace_ = _astype(axes, dtype)
 
     def _report(
-        self, chosen: Selection, solver: SparseSolver, rows: Rows, fits: int, seconds: float
+        self, chosen: Selection, solver: SparseSolver, rows: Rows, seconds: float
     ) -> Report:
         inside = float(data_axes(self.kernel_, chosen)[0].sum())
         note = chosen.note or "asked for"
         return Report(
             solver=type(solver).__name__,
-            reason=note if fits == 1 else f"{note}; {fits} fits to find the noise",
+            reason=note if self.n_fits_ == 1 else f"{note}; {self.n_fits_} fits to find the noise",
             passes=chosen.steps,
             seconds=seconds,
             estimated_error=chosen.kkt,

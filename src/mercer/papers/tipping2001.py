@@ -1,7 +1,7 @@
 """Tipping 2001, *Sparse kernel principal component analysis* (NIPS 13): the figures as numbers.
 
-The paper gives neither the centres of its three clusters nor a seed; ours are stated below. The Pima
-data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R package MASS) yourself.
+The paper gives neither the centres of its three clusters nor a seed; ours are stated below. The
+Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R package MASS) yourself.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def three_clusters(seed: int = 0, per_cluster: int = 30) -> tuple[Array, Array]:
 
 def figure1(X: Array, n_components: int = 9) -> KernelPCA:
     """Conventional, uncentred kernel PCA; ``explained_variance_`` is printed above each panel."""
-    return KernelPCA(n_components, kernel=Gaussian(width=WIDTH), center=False).fit(X)
+    model = KernelPCA(n_components, kernel=Gaussian(width=WIDTH), center=False)
+    model.fit(X)
+    return model
 
 
 def figure2(X: Array) -> SparseKernelPCA:
@@ -92,7 +94,7 @@ def figure3(X: Array, labels: Array, resolution: int = 60) -> Figure3:
     lines = [np.linspace(X[:, j].min() - 0.3, X[:, j].max() + 0.3, resolution) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*lines), axis=-1)
     error = model.span_error(grid.reshape(-1, 2)).reshape(resolution, resolution)
-    chosen = model.support_indices_
+    chosen = np.asarray(model.support_indices_)
     counts = np.bincount(labels[chosen], minlength=int(labels.max()) + 1)
     return Figure3(chosen, counts, grid, error)
 
@@ -151,12 +153,17 @@ def figure4(
     full = KernelPCA(n_components, kernel=kernel, center=False, solver="dense").fit(A)
     refit = SparseKernelPCA(n_kernels, kernel=kernel).fit(A)
     paper = SparseKernelPCA(noise=refit.noise_, kernel=kernel, refit=False).fit(A)
-    fits = refit.report_.reason.rpartition("; ")[2].split()[0]
-    models = [full, paper, refit]
-    curves = [_rms_curve(model.subspace_, A, n_components) for model in models]
-    errors = [svm_errors(model, A, y, B, y_test, n_components) for model in models]
-    size = len(refit.support_indices_)
-    return Figure4(*curves, *errors, size, int(fits), refit.noise_)
+    return Figure4(
+        rms_full=_rms_curve(full.subspace_, A, n_components),
+        rms_sparse=_rms_curve(paper.subspace_, A, n_components),
+        rms_refit=_rms_curve(refit.subspace_, A, n_components),
+        errors_full=svm_errors(full, A, y, B, y_test, n_components),
+        errors_sparse=svm_errors(paper, A, y, B, y_test, n_components),
+        errors_refit=svm_errors(refit, A, y, B, y_test, n_components),
+        n_kernels=len(refit.weights_),
+        fits=refit.n_fits_,
+        noise=refit.noise_,
+    )
 
 
 def svm_errors(

@@ -51,7 +51,7 @@ class _Chosen(BoundSelection):
     def largest_variance(self) -> float:
         return self.bound.largest_variance
 
-    def solve(self, variance: float) -> Selection:
-        found = self.bound.solve(variance)
+    def solve(self, variance: float, limit: int | None = None) -> Selection:
+        found = self.bound.solve(variance, limit)
         note = f"{self.reason}, {found.note}" if found.note else self.reason
         return replace(found, note=note)

@@ -77,8 +77,8 @@ class BoundSelection(ABC):
         r"""The σ² from which on no kernel is worth its place: :math:`\max_i q_i/S_i` at w = 0."""
 
     @abstractmethod
-    def solve(self, variance: float) -> Selection:
-        """The kernels and weights for a given σ²."""
+    def solve(self, variance: float, limit: int | None = None) -> Selection:
+        """The kernels and weights for a given σ²; may stop early beyond ``limit`` kernels."""
 
 
 class SparseSolver(Config, ABC):

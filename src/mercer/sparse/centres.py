@@ -67,7 +67,7 @@ class _Weighted(BoundSelection):
     def largest_variance(self) -> float:
         return largest_ratio(self.pool)
 
-    def solve(self, variance: float) -> Selection:
+    def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
         m = len(self.pool)
         with one_blas_thread():
             start = Likelihood(self.pool, np.arange(m), np.full(m, 1 / m), variance)

@@ -94,8 +94,10 @@ class _Columns(BoundSelection):
 
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
-        safe = variance > 1e-4 * self.rows.diag.mean() and isinstance(self.rows.X, np.ndarray)
-        return ExactScreen(self.rows, np.float32 if safe else np.float64)
+        rows = self.rows
+        vectors = isinstance(rows.X, np.ndarray) and not rows.kernel.is_pairwise
+        safe = vectors and variance > 1e-4 * rows.diag.mean()
+        return ExactScreen(rows, np.float32 if safe else np.float64)
 
     @cached_property
     def _start(self) -> Array:
@@ -107,7 +109,7 @@ class _Columns(BoundSelection):
         present = self.rows.diag > 0
         return float((self._start[present] / self.rows.diag[present]).max(initial=0.0))
 
-    def solve(self, variance: float) -> Selection:
+    def solve(self, variance: float, limit: int | None = None) -> Selection:
         screens = [self.approximate] if self.approximate else []
         screens += [self.exact(variance)] * max(self.sweeps, 0 if screens else 1)
         now = _Round(None, np.empty(0, dtype=np.intp), np.empty((self.rows.n, 0)), np.empty(0, int))
@@ -118,6 +120,8 @@ class _Columns(BoundSelection):
             short, seen = self._short_list(screen, now, variance)
             before = -np.inf if now.at is None else now.at.value
             now = self._decide(now, short, variance) if len(short) else now
+            if limit is not None and len(now.index) > limit:
+                break
             grown = now.at is not None and now.at.value > before + self.tol
             certified = screen.is_exact and not len(short)
             if screen.is_exact or not grown:

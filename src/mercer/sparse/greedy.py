@@ -17,8 +17,11 @@ from mercer.sparse.pool import Pool, Rows
 
 __all__ = ["Greedy", "construct", "empty", "largest_ratio", "positive_part"]
 
-#: While kernels still enter, their weights need not be exact.
-COARSE = 1e-3
+#: Weights are this exact before the next kernel enters: a copy of a kernel whose own weight is not
+#: yet right would seem to gain.
+STATIONARY = 1e-7
+#: Kernels may enter together if they are coupled less than this.
+INDEPENDENT = 0.2
 
 
 class Greedy(SparseSolver):
@@ -60,9 +63,9 @@ class _Dense(BoundSelection):
     def largest_variance(self) -> float:
         return largest_ratio(self.pool)
 
-    def solve(self, variance: float) -> Selection:
+    def solve(self, variance: float, limit: int | None = None) -> Selection:
         with one_blas_thread():
-            found = construct(empty(self.pool, variance), excess=self.tol)
+            found = construct(empty(self.pool, variance), excess=self.tol, limit=limit)
             return selected(
                 self.rows,
                 np.arange(self.rows.n),
@@ -73,8 +76,10 @@ class _Dense(BoundSelection):
             )
 
 
-def construct(start: Likelihood, *, excess: float = 0.0, least_gain: float = 0.0) -> Ascent:
-    """Add the kernels of a pool while they gain, then polish the weights until nothing changes.
+def construct(
+    start: Likelihood, *, excess: float = 0.0, least_gain: float = 0.0, limit: int | None = None
+) -> Ascent:
+    """Add the kernels of a pool while they gain; all weights are re-optimised after each entry.
 
     Parameters
     ----------
@@ -84,28 +89,42 @@ def construct(start: Likelihood, *, excess: float = 0.0, least_gain: float = 0.0
         A candidate may enter if q/S > 1 + ``excess`` ...
     least_gain : float
         ... and if it gains this much per row.
+    limit : int, optional
+        Stop as soon as there are more kernels than this.
     """
     at, entries, refused = start, 0, np.zeros(len(start.pool), dtype=bool)
-    tol, limit = COARSE, 10 * len(start.pool) + 100
-    while entries < limit:
+    most = len(start.pool) if limit is None else limit
+    while entries < 10 * len(start.pool) + 100 and len(at.active) <= most:
         S, q = at.candidates()
         gains = gain(S, q)
         gains[at.active] = 0
         gains[refused | (q <= S * (1 + excess)) | (gains < least_gain)] = 0
-        best = int(gains.argmax())
-        if gains[best] > 0:
-            entries += 1
-            tried = ascend(at.add(best, float(one_weight(S, q)[best])), tol=tol)
-            # A near-copy of a chosen kernel can gain less than rounding, or leave again at once.
-            refused[best] = tried.at.value <= at.value + at.rounding
-            at = at if refused[best] else tried.at
-            announce("sparse", len(at.active))
-        elif tol == COARSE and len(at.active):
-            tol = 1e-8
-            at = ascend(at, tol=tol).at
-        else:
+        if not gains.any():
             return Ascent(at, entries, True)
+        entering = _together(at, gains)
+        entries += len(entering)
+        tried = ascend(at.add(entering, one_weight(S, q)[entering]), tol=STATIONARY)
+        # A near-copy of a chosen kernel can gain less than rounding, or leave again at once.
+        useless = tried.at.value <= at.value + at.rounding
+        refused[entering] = useless
+        at = at if useless else tried.at
+        announce("sparse", len(at.active))
     return Ascent(at, entries, False)
+
+
+def _together(at: Likelihood, gains: Array) -> Array:
+    """The best candidate, and others nearly as good that have nothing to do with it or each other.
+
+    At most one for eight that are already in: early on, each entry changes what the next should be.
+    """
+    ranked = np.argsort(-gains)[: 8 * max(1, len(at.active) // 8)]
+    ranked = ranked[gains[ranked] >= gains[ranked[0]] / 2]
+    coupling = at.coupling(ranked)
+    chosen = [0]
+    for i in range(1, len(ranked)):
+        if len(chosen) < len(at.active) // 8 and coupling[i, chosen].max() < INDEPENDENT:
+            chosen.append(i)
+    return np.asarray(ranked[chosen])
 
 
 def empty(pool: Pool, variance: float) -> Likelihood:

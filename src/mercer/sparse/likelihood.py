@@ -79,6 +79,11 @@ class Likelihood:
         return square_sums(self._projected) / self.weights
 
     @property
+    def worth(self) -> Array:
+        """Log-likelihood per row that each active kernel adds, by its leave-one-out quantities."""
+        return np.asarray(0.5 * (np.log(self.slack) + square_sums(self._projected) / self.slack))
+
+    @property
     def ratio(self) -> Array:
         """q/S of the active kernels; 1 at a stationary point."""
         return self.q / self.S
@@ -110,6 +115,14 @@ class Likelihood:
         floor = 16 * np.finfo(float).eps * pool.diag / var
         return np.maximum(S, floor + np.finfo(float).tiny), q
 
+    def coupling(self, some: Array) -> Array:
+        """``|φᵢᵀC⁻¹φⱼ| / √(Sᵢ Sⱼ)`` among some candidates: 0 where their gains simply add up."""
+        K_A = self.pool.K[np.ix_(some, self.active)]
+        V = solve_triangular(self.cholesky, (K_A * self._root).T, lower=True)
+        inner = self.pool.K[np.ix_(some, some)] - V.T @ V / self.variance
+        size = np.sqrt(np.maximum(np.diagonal(inner), np.finfo(float).tiny))
+        return np.asarray(np.abs(inner) / np.outer(size, size))
+
     def at(self, weights: Array) -> Likelihood:
         """The same kernels with other weights."""
         return Likelihood(self.pool, self.active, weights, self.variance)
@@ -118,9 +131,10 @@ class Likelihood:
         """The same weights without some of the kernels."""
         return Likelihood(self.pool, self.active[which], self.weights[which], self.variance)
 
-    def add(self, candidate: int, weight: float) -> Likelihood:
-        """One more kernel."""
-        active, weights = np.append(self.active, candidate), np.append(self.weights, weight)
+    def add(self, candidates: Array | int, weights: Array | float) -> Likelihood:
+        """More kernels."""
+        active = np.append(self.active, candidates)
+        weights = np.append(self.weights, weights)
         return Likelihood(self.pool, active, weights, self.variance)
 
     @cached_property

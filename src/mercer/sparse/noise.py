@@ -66,13 +66,15 @@ class _Fits:
     def __init__(self, bound: BoundSelection, n_kernels: int) -> None:
         self.bound = bound
         self.wanted = n_kernels
+        # A fit with far more kernels than wanted says all it has to say before it is finished.
+        self.enough = 2 * n_kernels + 20
         self.found: dict[float, Selection] = {}
 
     def count(self, log_var: float) -> int:
         """Number of kernels at this σ²."""
         if log_var not in self.found:
             announce("noise", len(self.found) + 1, MAX_FITS)
-            self.found[log_var] = self.bound.solve(float(np.exp(log_var)))
+            self.found[log_var] = self.bound.solve(float(np.exp(log_var)), self.enough)
         return len(self.found[log_var])
 
     @property
@@ -113,9 +115,7 @@ def _thinned(fits: _Fits, n_kernels: int) -> Selection:
     at = larger.likelihood
     with one_blas_thread():
         while len(at.active) > n_kernels:
-            # Log-likelihood that each kernel adds, by its leave-one-out quantities.
-            worth = np.log(at.slack) + at.weights * at.q / at.slack
-            keep = np.arange(len(worth)) != worth.argmin()
+            keep = np.arange(len(at.active)) != at.worth.argmin()
             at = ascend(at.keep(keep), may_prune=False).at
         kkt = violation(at)
     assert larger.indices is not None

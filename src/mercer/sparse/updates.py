@@ -94,7 +94,7 @@ class _Iterated(BoundSelection):
     def largest_variance(self) -> float:
         return largest_ratio(self.pool)
 
-    def solve(self, variance: float) -> Selection:
+    def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
         with one_blas_thread():
             at, steps, converged = self._iterate(variance)
             return selected(

@@ -1,0 +1,68 @@
+"""The search for a number of kernels, and the default noise."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mercer.exceptions import RankWarning
+from mercer.kernels import Gaussian
+from mercer.sparse import Greedy, Rows
+from mercer.sparse.base import BoundSelection
+from mercer.sparse.noise import MAX_FITS, MORE_FITS, default_variance, for_count
+
+
+@pytest.fixture
+def bound(rng):
+    return Greedy().bind(Rows(Gaussian(width=1.5), rng.standard_normal((120, 3)), rng), None)
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 7, 20, 45])
+def test_the_number_is_met_exactly(bound, wanted):
+    found, fits = for_count(bound, wanted)
+    assert len(found) == wanted == len(found.indices) == len(found.points)
+    assert fits <= MAX_FITS + MORE_FITS
+    assert np.abs(found.likelihood.ratio - 1).max() <= 1e-6
+
+
+def test_more_than_there_are_is_said_so(rng):
+    X = np.repeat(rng.standard_normal((5, 2)), 6, axis=0)
+    bound = Greedy().bind(Rows(Gaussian(width=1.0), X, rng), None)
+    with pytest.warns(RankWarning, match="only 5"):
+        found, _ = for_count(bound, 12)
+    assert len(found) == 5
+
+
+class _Jumps(BoundSelection):
+    """Never returns the number that is asked for."""
+
+    def __init__(self, bound, never):
+        self.bound, self.never, self.rows = bound, never, bound.rows
+
+    @property
+    def largest_variance(self):
+        return self.bound.largest_variance
+
+    def solve(self, variance, limit=None):
+        found = self.bound.solve(variance, limit)
+        while len(found) == self.never:
+            variance *= 0.95
+            found = self.bound.solve(variance)
+        return found
+
+
+def test_a_number_that_is_jumped_over_is_thinned_to(bound):
+    found, _ = for_count(_Jumps(bound, 15), 15)
+    assert len(found) == 15
+    assert "thinned" in found.note
+    assert np.abs(found.likelihood.ratio - 1).max() <= 1e-6
+    assert found.kkt > 0  # one of the kernels that had to go would like to return
+
+
+def test_default_is_a_hundredth_of_the_mean_square_length(bound):
+    assert_allclose(default_variance(bound), 0.01)
+
+
+def test_default_leaves_something_where_every_point_is_alone(rng):
+    rows = Rows(Gaussian(width=1e-3), rng.standard_normal((150, 3)), rng)
+    bound = Greedy().bind(rows, None)
+    assert len(bound.solve(default_variance(bound))) == 150
