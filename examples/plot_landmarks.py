@@ -1,0 +1,47 @@
+"""
+How many landmarks?
+===================
+
+Landmarks make kernel PCA linear in the number of rows. How many are enough depends on the data; the
+report estimates the error, so that one can see it fall.
+"""
+
+# %%
+# Twenty thousand rows near a bent surface, in a file: nothing of its length is kept in memory.
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from mercer import KernelPCA
+from mercer.kernels import Gaussian
+from mercer.solvers import Landmarks
+
+rng = np.random.default_rng(0)
+angles = rng.uniform(0, 2 * np.pi, (20_000, 3))
+waves = np.column_stack([np.cos(angles), np.sin(angles)])
+X = waves @ rng.standard_normal((6, 10)) + 0.1 * rng.standard_normal((20_000, 10))
+path = Path(tempfile.mkdtemp()) / "rows.npy"
+np.save(path, X)
+
+# %%
+# The estimate is an upper one of the relative error of the eigenvalues. Cluster centres (the
+# default) need fewer points than rows drawn at random.
+
+counts = [25, 50, 100, 200, 400]
+kernel = Gaussian(gamma="median")
+for select in ("uniform", "kmeans"):
+    reports = [
+        KernelPCA(10, kernel=kernel, solver=Landmarks(m, select=select), random_state=0)
+        .fit(path)
+        .report_
+        for m in counts
+    ]
+    plt.loglog(counts, [r.estimated_error for r in reports], "o-", label=f"{select}: estimate")
+    plt.loglog(counts, [r.unexplained for r in reports], "s--", label=f"{select}: unexplained")
+plt.xlabel("landmarks")
+plt.ylabel("share")
+plt.legend()
+plt.tight_layout()
