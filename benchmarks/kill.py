@@ -47,23 +47,21 @@ def kill_loop(folder: Path, kills: int, n: int = N, m: int = M) -> tuple[int, in
     span = time.perf_counter() - started
     rng = np.random.default_rng(0)
     checkpoint = folder / "fit.checkpoint"
-    killed, fits, difference = 0, 0, 0.0
-    while killed < kills or fits == 0:
+    killed, results = 0, []
+    while killed < kills:
         child = _start(path, str(checkpoint), m)
-        if killed < kills:
-            try:
-                child.wait(rng.uniform(0, span / 3))
-            except subprocess.TimeoutExpired:
-                child.send_signal(signal.SIGKILL)
-                child.communicate()
-                killed += 1
-                continue
-        values = _finish(child)
-        fits += 1
-        difference = max(difference, float(np.abs(values / undisturbed - 1).max()))
-    leftovers = [file.name for file in folder.iterdir() if file.name == checkpoint.name]
-    assert not leftovers, "a finished fit removes its checkpoint"
-    return killed, fits, difference
+        try:
+            child.wait(rng.uniform(0, span / 3))
+            results.append(_finish(child))
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+            killed += 1
+    results.append(_finish(_start(path, str(checkpoint), m)))
+    difference = max(float(np.abs(values / undisturbed - 1).max()) for values in results)
+    if checkpoint.exists():
+        raise RuntimeError("a finished fit has left its checkpoint")
+    return killed, len(results), difference
 
 
 def _start(path: Path, checkpoint: str, m: int) -> subprocess.Popen[str]:
