@@ -86,6 +86,9 @@ def test_reconstruction_errors(X, X_new):
     assert_allclose(model.reconstruction_error(X_new), expected, atol=1e-8)
     errors = [model.reconstruction_error(X_new, n_components=p).mean() for p in (1, 4, 12)]
     assert errors[0] > errors[1] > errors[2]
+    for wrong in (0, 13):
+        with pytest.raises(DataError, match="from 1 to 12"):
+            model.reconstruction_error(X_new, n_components=wrong)
     few = SparseKernelPCA(n_kernels=12, n_components=4).fit(X)
     assert_allclose(few.reconstruction_error(X_new).mean(), errors[1], rtol=1e-8)
     assert_allclose(few.span_error(X_new), expected, atol=1e-8)
@@ -157,6 +160,13 @@ def test_useless_widths_and_unfinished_iterations_warn(rng):
         SparseKernelPCA(kernel=Gaussian(gamma=1e-9)).fit(X)
     with pytest.warns(ConvergenceWarning, match="kkt_"):
         SparseKernelPCA(noise=0.1, solver=EM(max_iter=3)).fit(X)
+
+
+def test_a_model_variance_above_the_trace_is_no_reason_to_warn():
+    """Regression: eq. (16) can exceed the data's variance; warnings are errors here."""
+    X = np.random.default_rng(0).standard_normal((120, 7))
+    model = SparseKernelPCA(noise=0.05, kernel=Gaussian(width=10.0), refit=False).fit(X)
+    assert model.explained_variance_[0] > 1
 
 
 def test_scale_and_offset_do_not_matter(X):

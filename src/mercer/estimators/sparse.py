@@ -141,15 +141,18 @@ class SparseKernelPCA(SubspaceEstimator):
         self.kernel_ = kernel.resolve(data)
         rows = Rows(self.kernel_, data, self._rng())
         chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
-        values, axes = (data_axes if self.refit else model_axes)(self.kernel_, chosen)
-        self._announce(chosen, values, rows)
+        inside, axes = data_axes(self.kernel_, chosen)
+        values, axes = (inside, axes) if self.refit else model_axes(self.kernel_, chosen)
+        self._announce(chosen, inside, rows)
         q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
         dtype = np.float32 if getattr(data, "dtype", None) == np.float32 else np.float64
         self._keep(chosen, axes.leading(q), dtype)
         self.explained_variance_ = values[:q].astype(dtype)
         self.eigenvalues_ = (values[:q] * rows.n).astype(dtype)
         self.explained_variance_ratio_ = (values[:q] / chosen.pool.mean_diag).astype(dtype)
-        self.report_ = self._report(chosen, solver, rows, time.perf_counter() - started)
+        unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
+        report = self._report(chosen, solver, rows, unexplained)
+        self.report_ = replace(report, seconds=time.perf_counter() - started)
         return self
 
     def reconstruction_error(self, X: Any, *, n_components: int | None = None) -> Array:
@@ -166,7 +169,14 @@ class SparseKernelPCA(SubspaceEstimator):
         span_error : the distance from the span of all kernels, eq. (18).
         """
         rows = self._rows(X)
-        return self.subspace_.leading(n_components or self.n_components_).residual(rows)
+        if n_components is None:
+            return self.subspace_.residual(rows)
+        if not 1 <= n_components <= self.n_components_:
+            raise DataError(
+                f"n_components={n_components!r}: the model has {self.n_components_}; "
+                f"give a number from 1 to {self.n_components_}."
+            )
+        return self.subspace_.leading(n_components).residual(rows)
 
     def span_error(self, X: Any) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
@@ -189,7 +199,7 @@ class SparseKernelPCA(SubspaceEstimator):
             )
 
     def _announce(self, chosen: Selection, values: Array, rows: Rows) -> None:
-        """Warnings about what was found."""
+        """Warnings about what was found; ``values`` are the variances of the data in the span."""
         if not chosen.converged:
             warn(
                 f"the weights did not converge in {chosen.steps} steps (kkt_ {chosen.kkt:.2g}); "
@@ -210,19 +220,18 @@ class SparseKernelPCA(SubspaceEstimator):
         self.subspace_ = _astype(axes, dtype)
 
     def _report(
-        self, chosen: Selection, solver: SparseSolver, rows: Rows, seconds: float
+        self, chosen: Selection, solver: SparseSolver, rows: Rows, unexplained: float
     ) -> Report:
-        inside = float(data_axes(self.kernel_, chosen)[0].sum())
         note = chosen.note or "asked for"
         return Report(
             solver=type(solver).__name__,
             reason=note if self.n_fits_ == 1 else f"{note}; {self.n_fits_} fits to find the noise",
             passes=chosen.steps,
-            seconds=seconds,
+            seconds=0.0,
             estimated_error=chosen.kkt,
             bytes=solver.estimate_bytes(rows, len(chosen)),
             converged=chosen.converged,
-            unexplained=max(1 - inside / chosen.pool.mean_diag, 0.0),
+            unexplained=unexplained,
         )
 
 
