@@ -19,9 +19,12 @@ VARIANTS = {
     "smoothed, centred": {},
     "smoothed, uncentred": {"center": False},
     "raw, centred (literal text)": {"smooth": False, "counts": (*COUNTS, 2048)},
-    "Distances(10)": {"solver": Distances(10), "counts": (64, 128, 256)},
-    "Ridge": {"solver": Ridge(), "counts": (64, 128, 256)},
-    "input_weight=0.03": {"solver": FixedPoint(input_weight=0.03), "counts": (128, 256, 512)},
+    "Distances(10)": {"solver": Distances(10), "counts": (16, 32, 64, 128, 256)},
+    "Ridge": {"solver": Ridge(), "counts": (16, 32, 64, 128, 256)},
+    "input_weight=0.03": {
+        "solver": FixedPoint(input_weight=0.03),
+        "counts": (16, 32, 128, 256, 512),
+    },
 }
 
 
