@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests import naive
 from threadpoolctl import threadpool_limits
 
 from mercer.gram import (
@@ -16,6 +15,7 @@ from mercer.gram import (
 )
 from mercer.kernels import FunctionKernel, Gaussian, Linear, Polynomial, Precomputed
 from mercer.testing import check_block_sizes, check_memory, check_operator
+from tests import naive
 
 KERNEL = Gaussian(gamma=0.4)
 

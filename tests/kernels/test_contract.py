@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from tests import naive
 
 from mercer.kernels import (
     Cauchy,
@@ -24,6 +23,7 @@ from mercer.kernels import (
 )
 from mercer.kernels.base import cross_gram
 from mercer.testing import check_kernel
+from tests import naive
 
 
 def shared_letters(a, b):

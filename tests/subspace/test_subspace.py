@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from tests import naive
 
 from mercer import KernelPCA
 from mercer.kernels import Gaussian, Polynomial
 from mercer.subspace import from_features
+from tests import naive
 
 rng = np.random.default_rng(4)
 TRAIN, TEST = rng.standard_normal((15, 3)), rng.standard_normal((6, 3))

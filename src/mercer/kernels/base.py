@@ -147,7 +147,9 @@ class Kernel(Config, ABC):
     def __rmul__(self, factor: float) -> Scaled:
         from mercer.kernels.composite import Scaled
 
-        return Scaled(factor, self) if isinstance(factor, Real) else NotImplemented
+        if not isinstance(factor, Real):
+            return NotImplemented
+        return Scaled(factor, self)
 
 
 def cross_gram(kernel: Kernel, A: Packed, B: Packed, dtype: Any = None) -> Array:

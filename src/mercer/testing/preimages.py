@@ -59,7 +59,8 @@ def default_subspace(solver: PreImageSolver) -> Subspace:
             solver.check_kernel(kernel)
         except KernelError:
             continue
-        return KernelPCA(4, kernel=kernel, solver="dense").fit(X).subspace_
+        subspace: Subspace = KernelPCA(4, kernel=kernel, solver="dense").fit(X).subspace_
+        return subspace
     raise AssertionError(f"{solver!r} takes neither Gaussian nor Polynomial; give a subspace")
 
 
