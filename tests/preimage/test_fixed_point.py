@@ -152,13 +152,22 @@ def test_iteration_limit_is_not_convergence():
     assert (found.iterations == 2).all()
 
 
+def test_a_limit_returns_the_last_point_that_was_judged(radial):
+    subspace, X = fitted(radial)
+    Z = subspace.scores(X)
+    limited = [solve(subspace, X, FixedPoint(tol=1e-14, max_iter=k)) for k in range(1, 12)]
+    errors = np.array([found.measured(subspace, Z).objective for found in limited])
+    assert (np.diff(errors, axis=0) <= 1e-12).all()
+
+
 def test_mismatch_names_kernel_and_remedy():
     subspace, _ = fitted(Polynomial(2))
     with pytest.raises(KernelError, match=r"RadialKernel.*Polynomial.*gradient"):
         FixedPoint().init(subspace)
     subspace, _ = fitted(Gaussian(width=1.5))
-    with pytest.raises(KernelError, match="input_weight"):
-        FixedPoint(input_weight=-1).init(subspace)
+    for wrong in ({"input_weight": -1}, {"early_stop": 0}, {"max_iter": 0}, {"tol": np.nan}):
+        with pytest.raises(KernelError, match="from 1 on"):
+            FixedPoint(**wrong).init(subspace)
 
 
 def truthful(subspace, Z, found):

@@ -115,9 +115,10 @@ class FixedPoint(PreImageSolver):
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_kernel(subspace.kernel)
-        if not self.input_weight >= 0:
+        steps = [self.max_iter] if self.early_stop is None else [self.max_iter, self.early_stop]
+        if min(steps) < 1 or not self.tol >= 0 or not self.input_weight >= 0:
             raise KernelError(
-                f"input_weight={self.input_weight} must not be negative; give 0 or a small number."
+                f"{self!r}: give max_iter and early_stop from 1 on, tol and input_weight from 0 on."
             )
         return _BoundFixedPoint(self, subspace)
 
@@ -238,6 +239,7 @@ class _BoundFixedPoint(BoundPreImage):
         over = points.iterations[rows] >= (self.config.max_iter if early is None else early)
         word = np.where(points.restarts[rows] > 0, _RESTARTED, _CONVERGED)
         points.code[rows[over]] = _LIMIT if early is None else _EARLY
+        points.at[rows[over]] = points.plain[rows[over]]  # a leap that nobody has judged yet
         points.code[rows[arrived]] = word[arrived]
 
     def _undo_leap(self, points: _Points, rows: Array) -> None:
