@@ -72,11 +72,16 @@ def inliers() -> dict[str, tuple[np.ndarray, int]]:
     forest = forest[np.random.default_rng(0).choice(len(forest), 3000, replace=False)]
     return {
         "biopsy": (biopsy[benign], 300),
-        "WDBC": (wdbc[wdbc_benign], 250),
+        "WDBC": (standard(wdbc[wdbc_benign]), 250),
         "USPS 3": (images[digits == 3], 500),
         "USPS 8": (images[digits == 8], 500),
-        "cover": ((forest - forest.mean(axis=0)) / forest.std(axis=0), 1000),
+        "cover": (standard(forest), 1000),
     }
+
+
+def standard(X: np.ndarray) -> np.ndarray:
+    """Columns in units of their spread, where they have different units."""
+    return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 def false_alarms(X: np.ndarray, n_train: int, q: int) -> tuple[np.ndarray, np.ndarray, int]:
@@ -85,8 +90,6 @@ def false_alarms(X: np.ndarray, n_train: int, q: int) -> tuple[np.ndarray, np.nd
     for seed in range(SPLITS):
         order = np.random.default_rng(seed).permutation(len(X))
         train, test = X[order[:n_train]], X[order[n_train:]]
-        mean, scale = train.mean(axis=0), np.where(train.std(axis=0) > 0, train.std(axis=0), 1)
-        train, test = (train - mean) / scale, (test - mean) / scale
         model = KernelNovelty(q, random_state=seed).fit(train)
         p = model.p_values(test)
         ours.append([(p <= rate).mean() for rate in RATES])

@@ -19,6 +19,7 @@ from mercer.novelty import (
     Calibration,
     Conformal,
     NoveltyScore,
+    ShareUpTo,
     WidthChoice,
     as_calibration,
     contributions,
@@ -31,8 +32,6 @@ from mercer.subspace import ComponentRule
 
 __all__ = ["KernelNovelty"]
 
-#: With ``n_components=None``: enough for this share of the variance, and no more than so many.
-DEFAULT_SHARE, DEFAULT_LIMIT = 0.95, 40
 #: Widths that ``select_width`` tries, in units of the median distance.
 WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
@@ -197,7 +196,8 @@ class KernelNovelty(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         Never below ``1/(c + 1)`` with c calibration rows. For a list of many points give these to
         :func:`scipy.stats.false_discovery_control`.
         """
-        return self.conformal_.p_values(self._novelty(X))
+        novelty = self._novelty(X)
+        return self.conformal_.p_values(novelty)
 
     def contributions(self, X: Any) -> Array:
         """Which variables did it: each one's part in the score, (n, d).
@@ -253,19 +253,15 @@ class KernelNovelty(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _learn(self, kernel: Kernel, rows: Any, index: Array, rng: Any) -> NoveltyScore:
         """Fit these rows, and return their score."""
-        limit = min(DEFAULT_LIMIT, max(1, len(index) // 4))
-        wanted = limit if self.n_components is None else self.n_components
+        wanted = ShareUpTo() if self.n_components is None else self.n_components
         pca = KernelPCA(wanted, kernel=kernel, solver=self.solver, random_state=rng)
         pca.fit(take(rows, index))
-        q = pca.n_components_
-        if self.n_components is None:
-            explained = np.cumsum(pca.explained_variance_ratio_)
-            q = min(q, 1 + int(np.searchsorted(explained, DEFAULT_SHARE)))
-        return novelty_score(self.measure, pca.subspace_.leading(q), pca.explained_variance_[:q])
+        return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
 
     def _keep(self, score: NoveltyScore, held_out: Array) -> None:
         self.score_ = score
-        self.conformal_ = Conformal.of(held_out)
+        eps = np.finfo(score.subspace.coef.dtype).eps
+        self.conformal_ = Conformal.of(held_out, slack=64 * eps * np.abs(held_out).max())
         finest = self.conformal_.finest_rate
         if self.false_alarm_rate < finest:
             warn(

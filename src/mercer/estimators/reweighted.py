@@ -41,9 +41,9 @@ class ReweightedKernelPCA(WrappingEstimator):
     weights_ : (n,) array
         Of the training rows, between 0 (an outlier, without any influence) and 1.
     errors_ : (n,) array
-        Their held-out distances from the subspace, relative to a point's length in feature space.
+        Their held-out distances from the subspace; 1 for a point with nothing near it.
     changes_ : array
-        The largest change of a weight in each round.
+        The mean change of the weights in each round.
     n_iter_ : int
         Rounds.
     estimator_ : the wrapped estimator, fitted with ``weights_``
@@ -108,7 +108,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         )
         if not found.converged:
             warn(
-                f"weights still changed by {found.changes[-1]:.2g} after {self.max_iter} rounds; "
+                f"weights still changed by {found.changes[-1]:.2g} on the mean after {self.max_iter} rounds; "
                 "raise max_iter, or use fewer components.",
                 ConvergenceWarning,
             )

@@ -8,6 +8,7 @@ from mercer.novelty.calibration import (
     as_calibration,
     held_out_scores,
 )
+from mercer.novelty.components import ShareUpTo
 from mercer.novelty.conformal import Conformal
 from mercer.novelty.contributions import contributions
 from mercer.novelty.score import KINDS, NoveltyScore, novelty_score
@@ -20,6 +21,7 @@ __all__ = [
     "Conformal",
     "CrossFit",
     "NoveltyScore",
+    "ShareUpTo",
     "Split",
     "WidthChoice",
     "as_calibration",

@@ -37,13 +37,14 @@ class Conformal:
     """
 
     scores: Array
+    slack: float = 0.0
 
     @classmethod
-    def of(cls, scores: Array) -> Conformal:
-        """From scores in any order."""
+    def of(cls, scores: Array, slack: float = 0.0) -> Conformal:
+        """From scores in any order; differences up to ``slack`` are rounding, and no alarm."""
         if not len(scores):
             raise DataError("there are no rows to calibrate on; give at least one.")
-        return cls(np.sort(scores))
+        return cls(np.sort(scores), float(slack))
 
     @property
     def finest_rate(self) -> float:
@@ -53,7 +54,7 @@ class Conformal:
     def p_values(self, scores: Array) -> Array:
         """The share of ranks at or above each score, (n,), never 0."""
         n = len(self.scores)
-        at_least = n - np.searchsorted(self.scores, scores, side="left")
+        at_least = n - np.searchsorted(self.scores, scores - self.slack, side="left")
         return np.asarray((1 + at_least) / (n + 1))
 
     def threshold(self, rate: float) -> float:
@@ -64,4 +65,4 @@ class Conformal:
         """
         n = len(self.scores)
         rank = ceil((n + 1) * (1 - rate) - 1e-9)  # 100 · 0.95 is 95, not 95.00000000000001
-        return float(self.scores[min(max(rank, 1), n) - 1])
+        return float(self.scores[min(max(rank, 1), n) - 1]) + self.slack

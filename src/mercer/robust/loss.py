@@ -33,12 +33,12 @@ class Hampel(Loss):
 
     Parameters
     ----------
-    full, none : float, default=2.0, 3.0
+    full, none : float, default=2.5, 3.0
         In units of the spread of the errors above their median. A bounded kernel bounds the error
         of the grossest outlier, often at 3 to 5 units; wider limits would miss it.
     """
 
-    def __init__(self, full: float = 2.0, none: float = 3.0) -> None:
+    def __init__(self, full: float = 2.5, none: float = 3.0) -> None:
         self.full = full
         self.none = none
 
@@ -46,7 +46,7 @@ class Hampel(Loss):
         if not 0 <= self.full < self.none:
             raise DataError(
                 f"full={self.full} and none={self.none} must be in this order and not negative; "
-                "2 and 3 are usual."
+                "2.5 and 3 are usual."
             )
         v = np.clip((u - self.full) / (self.none - self.full), 0, 1)
         return np.asarray((1 - v**2) ** 2)

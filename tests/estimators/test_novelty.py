@@ -1,0 +1,192 @@
+"""KernelNovelty behind scikit-learn's door, and its promise on real data."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer import KernelNovelty, KernelPCA, SparseKernelPCA
+from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
+from mercer.kernels import FunctionKernel, Gaussian, Matern, Precomputed
+from mercer.novelty import CrossFit, Split
+from mercer.solvers import Landmarks
+
+ESTIMATORS = [
+    KernelNovelty(),
+    KernelNovelty(5, measure="combined", random_state=0),
+    KernelNovelty(solver=Landmarks(20), random_state=0),
+    KernelNovelty(calibration="split", random_state=0),
+]
+
+
+# Tiny data in the checks rightly bring warnings about rank, width and the rate.
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+def ring(n, rng):
+    angle = rng.uniform(0, 2 * np.pi, n)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    return circle + 0.05 * rng.standard_normal((n, 2))
+
+
+@pytest.fixture
+def X(rng):
+    return ring(250, rng)
+
+
+@pytest.mark.parametrize("measure", ["reconstruction", "hotelling", "combined"])
+@pytest.mark.parametrize("calibration", ["cross", "split"])
+@pytest.mark.parametrize("q", [2, 60])
+def test_false_alarms_are_as_requested(measure, calibration, q, rng):
+    model = KernelNovelty(
+        q, false_alarm_rate=0.1, measure=measure, calibration=calibration, random_state=0
+    )
+    rates = []
+    for _ in range(3):
+        model.fit(ring(250, rng))
+        rates.append((model.predict(ring(2000, rng)) == -1).mean())
+    # The threshold is an order statistic of the calibration rows: its own error is binomial, too.
+    error = np.sqrt(0.1 * 0.9 / (3 * len(model.calibration_rows_)))
+    assert abs(np.mean(rates) - 0.1) < 4 * error
+
+
+def test_training_errors_would_break_the_promise(X, rng):
+    """The comparison that the calibration exists for."""
+    fresh = ring(2000, rng)
+    model = KernelPCA(120, kernel=Gaussian(width=0.2)).fit(X)
+    naive = np.quantile(model.reconstruction_error(X), 0.9)
+    assert (model.reconstruction_error(fresh) > naive).mean() > 0.3
+
+
+def test_predict_and_p_values_agree(X, rng):
+    model = KernelNovelty(false_alarm_rate=0.07, random_state=0).fit(X)
+    Y = rng.uniform(-2, 2, (500, 2))
+    assert_array_equal(model.predict(Y) == -1, model.p_values(Y) <= 0.07)
+    assert_allclose(model.decision_function(Y), model.score_samples(Y) - model.offset_)
+
+
+def test_held_out_training_rows_are_called_at_the_rate(X):
+    model = KernelNovelty(false_alarm_rate=0.1, random_state=0).fit(X)
+    assert_allclose((model.calibration_p_values_ <= 0.1).mean(), 0.1, atol=0.01)
+    assert (model.predict(X) == -1).mean() < 0.1  # too kind to rows it has seen
+
+
+def test_the_same_seed_gives_the_same_model(X):
+    first, second = (KernelNovelty(random_state=3).fit(X).offset_ for _ in range(2))
+    assert first == second
+
+
+def test_float32_stays(X):
+    model = KernelNovelty(random_state=0).fit(X.astype(np.float32))
+    assert model.score_samples(X[:5].astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "pca",
+    [KernelPCA(20), KernelPCA(20, solver=Landmarks(60)), SparseKernelPCA(kernel=Gaussian())],
+    ids=["exact", "landmarks", "sparse"],
+)
+def test_on_a_fitted_model(pca, X, rng):
+    model = KernelNovelty.from_fitted(pca.fit(X), ring(300, rng), false_alarm_rate=0.1)
+    assert_array_equal(model.predict([[1.0, 0.0], [0.0, 0.0]]), [1, -1])
+    assert abs((model.predict(ring(3000, rng)) == -1).mean() - 0.1) < 0.06
+
+
+def test_strings(rng):
+    """Words of vowels are normal; the kernel counts common letters."""
+
+    def common(x, y):
+        return float(sum(min(x.count(c), y.count(c)) for c in set(x)))
+
+    words = ["".join(rng.choice(list("aeiou"), 6)) for _ in range(40)]
+    model = KernelNovelty(4, kernel=FunctionKernel(common), random_state=0).fit(words)
+    assert_array_equal(model.predict(["aeioua", "zzzzzz"]), [1, -1])
+    with pytest.raises(KernelError, match="no variables"):
+        model.contributions(["aeioua"])
+
+
+def test_select_width_prefers_the_useful_width(X):
+    model = KernelNovelty(20, random_state=0)
+    choice = model.select_width(X, widths=[0.3, 1.0, 0.003])
+    assert len(choice.kernels) == len(choice.separation) == 3
+    assert choice.kernel is choice.kernels[int(choice.separation.argmax())]
+    assert choice.separation[2] < choice.separation[:2].max()
+    assert not hasattr(model, "score_")
+    assert_array_equal(clone(model).set_params(kernel=choice.kernel).fit(X).predict([[0, 0]]), [-1])
+
+
+def test_select_width_of_other_radial_kernels(X):
+    choice = KernelNovelty(5, kernel=Matern(nu=1.5), random_state=0).select_width(
+        X, widths=[0.5, 2]
+    )
+    assert choice.kernel.nu == 1.5
+    with pytest.raises(KernelError, match="no width"):
+        KernelNovelty(2, kernel="polynomial").select_width(X)
+
+
+@pytest.mark.parametrize("rate", [0, 1, -0.1, np.nan])
+def test_rates_outside_zero_to_one(rate, X):
+    with pytest.raises(DataError, match="between 0 and 1"):
+        KernelNovelty(false_alarm_rate=rate).fit(X)
+
+
+def test_a_rate_too_fine_for_the_rows_is_said(X):
+    with pytest.warns(MercerWarning, match="30 rows cannot promise"):
+        KernelNovelty(3, false_alarm_rate=0.01).fit(X[:30])
+
+
+def test_mistakes_are_named(X):
+    with pytest.raises(DataError, match="measure='error'"):
+        KernelNovelty(measure="error").fit(X)
+    with pytest.raises(KernelError, match="precomputed"):
+        KernelNovelty(kernel=Precomputed()).fit(X @ X.T)
+    with pytest.raises(NotFittedError):
+        KernelNovelty().p_values(X)
+    bare = KernelPCA(2).fit(X)
+    del bare.explained_variance_
+    with pytest.raises(DataError, match="explained_variance_"):
+        KernelNovelty.from_fitted(bare, X, measure="hotelling")
+
+
+def test_digits_are_told_apart():
+    digits = load_digits()
+    X, normal = digits.data / 16, digits.target == 3
+    threes = np.random.default_rng(0).permutation(X[normal])
+    train, fresh = threes[:120], threes[120:]
+    model = KernelNovelty(40, random_state=0).fit(train)
+    scores = -model.score_samples(np.concatenate([fresh, X[~normal]]))
+    is_new = np.repeat([0, 1], [len(fresh), (~normal).sum()])
+    assert roc_auc_score(is_new, scores) > 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("q", [5, 50, 200])
+@pytest.mark.parametrize("digit", [3, 8])
+def test_calibration_on_real_digits(q, digit, data_dir):
+    """Mean over splits within the binomial error of one test set, at three rates."""
+    usps = np.load(data_dir / "usps.npz")
+    X = np.concatenate([usps["X_train"], usps["X_test"]]) / 1000
+    X = X[np.concatenate([usps["y_train"], usps["y_test"]]) == digit]
+    rates, observed = (0.01, 0.05, 0.1), []
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(X))
+        model = KernelNovelty(q, random_state=seed).fit(X[order[:400]])
+        p = model.p_values(X[order[400:]])
+        observed.append([(p <= rate).mean() for rate in rates])
+    n_test = len(X) - 400
+    for rate, mean in zip(rates, np.mean(observed, axis=0), strict=True):
+        low, high = binom.interval(0.99, n_test, rate)
+        assert low <= n_test * mean <= high
+
+
+def test_strategies_are_parameters():
+    model = KernelNovelty(calibration=CrossFit(5))
+    assert model.set_params(calibration__folds=7).calibration.folds == 7
+    assert clone(KernelNovelty(calibration=Split(0.5))).calibration.share == 0.5
