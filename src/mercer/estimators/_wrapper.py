@@ -36,15 +36,16 @@ class WrappingEstimator(SubspaceEstimator):
     def _template(self) -> Any:
         return KernelPCA() if self.estimator is None else self.estimator
 
-    def _learn(self, rows: Any, rng: Any, **fit_arguments: Any) -> Subspace:
+    def _learn(self, rows: Any, seed: int, **fit_arguments: Any) -> Subspace:
         """The subspace of a fresh copy fitted to these rows."""
-        subspace: Subspace = self._fresh(rng).fit(rows, **fit_arguments).subspace_
+        subspace: Subspace = self._fresh(seed).fit(rows, **fit_arguments).subspace_
         return subspace
 
-    def _fresh(self, rng: Any) -> Any:
+    def _fresh(self, seed: int) -> Any:
+        """A copy that draws the same random numbers every time, so that rounds can settle."""
         copy = clone(self._template())
         if "random_state" in copy.get_params(deep=False) and copy.random_state is None:
-            copy.set_params(random_state=int(rng.integers(2**31)))
+            copy.set_params(random_state=seed)
         return copy
 
     def _adopt(self, fitted: Any) -> None:

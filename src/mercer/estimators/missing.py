@@ -93,9 +93,10 @@ class MissingKernelPCA(WrappingEstimator):
         """
         rows = self._check_fit(X)
         rng = self._rng()
+        seed = int(rng.integers(2**31))
 
         def learn(filled: Array, index: Array) -> Any:
-            return self._learn(filled[index], rng)
+            return self._learn(filled[index], seed)
 
         self.imputed_, self.changes_ = rows, np.empty(0)
         if np.isnan(rows).any():
@@ -109,7 +110,7 @@ class MissingKernelPCA(WrappingEstimator):
                 tol=self.tol,
             )
         self.n_iter_ = max(1, len(self.changes_))
-        self._adopt(self._fresh(rng).fit(self.imputed_))
+        self._adopt(self._fresh(seed).fit(self.imputed_))
         return self
 
     def _check_fit(self, X: Any) -> Array:

@@ -31,7 +31,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         See :mod:`mercer.robust`.
     folds : int, default=5
         Rows are held out in so many groups.
-    max_iter : int, default=10
+    max_iter : int, default=20
         Rounds; each costs ``folds`` fits.
     random_state : int, Generator, RandomState or None, default=None
         For the folds.
@@ -74,7 +74,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         *,
         loss: str | Loss = "hampel",
         folds: int = 5,
-        max_iter: int = 10,
+        max_iter: int = 20,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -99,20 +99,21 @@ class ReweightedKernelPCA(WrappingEstimator):
             )
         rows = check_rows(self, X, kernel, reset=True)
         rng = self._rng()
+        seed = int(rng.integers(2**31))
 
         def learn(index: Array, weights: Array) -> Any:
-            return self._learn(take(rows, index), rng, sample_weight=weights)
+            return self._learn(take(rows, index), seed, sample_weight=weights)
 
         found = reweight(
             learn, rows, as_loss(self.loss), rng, folds=self.folds, max_iter=self.max_iter
         )
         if not found.converged:
             warn(
-                f"weights still changed by {found.changes[-1]:.2g} on the mean after {self.max_iter} rounds; "
-                "raise max_iter, or use fewer components.",
+                f"weights still changed by {found.changes[-1]:.2g} on the mean after {self.max_iter} "
+                "rounds; raise max_iter, or use fewer components.",
                 ConvergenceWarning,
             )
         self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes
         self.n_iter_ = len(found.changes)
-        self._adopt(self._fresh(rng).fit(rows, sample_weight=found.weights))
+        self._adopt(self._fresh(seed).fit(rows, sample_weight=found.weights))
         return self

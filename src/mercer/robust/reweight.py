@@ -53,7 +53,7 @@ def reweight(
     rng: np.random.Generator,
     *,
     folds: int = 5,
-    max_iter: int = 10,
+    max_iter: int = 20,
     tol: float = 5e-3,
 ) -> Reweighting:
     """Iteratively reweighted fits under a bounded loss of the held-out feature-space error.
@@ -66,7 +66,7 @@ def reweight(
     loss : Loss
     rng : numpy.random.Generator
     folds : int, default=5
-    max_iter : int, default=10
+    max_iter : int, default=20
         At most ``folds · max_iter`` fits; three to five rounds are usual.
     tol : float, default=5e-3
         Stop when the weights change by less on the mean: single rows on the border may go in and
