@@ -109,8 +109,8 @@ class ReweightedKernelPCA(WrappingEstimator):
         )
         if not found.converged:
             warn(
-                f"weights still changed by {found.changes[-1]:.2g} on the mean after {self.max_iter} "
-                "rounds; raise max_iter, or use fewer components.",
+                f"weights still changed by {found.changes[-1]:.2g} on the mean after "
+                f"{self.max_iter} rounds; raise max_iter, or use fewer components.",
                 ConvergenceWarning,
             )
         self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes

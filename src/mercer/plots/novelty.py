@@ -73,7 +73,7 @@ class NoveltyDisplay:
                 "choose two columns and fit again, or see ContributionsDisplay."
             )
         low, high = rows.min(axis=0), rows.max(axis=0)
-        margin = 0.25 * (high - low)
+        margin = 0.15 * (high - low)
         x, y = np.linspace(low - margin, high + margin, grid).T
         points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         display = cls(
@@ -89,7 +89,9 @@ class NoveltyDisplay:
     def plot(self, *, ax: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
-        self.contour_ = ax.contourf(self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues")
+        self.contour_ = ax.contourf(
+            self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues", alpha=0.6
+        )
         self.threshold_ = ax.contour(
             self.x, self.y, self.margin, levels=[0.0], colors="C3", linewidths=1.8
         )
