@@ -25,7 +25,7 @@ class Centres(SparseSolver):
 
     The paper allows for it: eq. (4) with arbitrary vectors in place of the training vectors.
     Centres are not rows, and there is no automatic number of them; but with ``refit`` they usually
-    reconstruct a little better than the same number of rows chosen by likelihood.
+    reconstruct better than the same number of rows chosen by likelihood.
 
     Parameters
     ----------
