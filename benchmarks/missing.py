@@ -23,10 +23,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     X = load_digits().data[np.random.default_rng(0).permutation(1797)] / 16
     print("Digits in [0, 1]: RMSE of the missing pixels (seconds). 1,200 complete images to learn,")
-    print("300 new images with missing pixels.")
-    compare(X[:1200], X[1200:1500], new_rows())
+    print("297 new images with missing pixels.")
+    # Images 1200 to 1500 served to choose the width and the number of components.
+    compare(X[:1200], X[1500:], new_rows())
     print("\nThe same where the rows to learn from have the holes: 600 images, their own holes.")
-    compare(None, X[:600], own_rows())
+    # The first 900 served to choose how the rounds go.
+    compare(None, X[900:1500], own_rows())
 
 
 def compare(train: np.ndarray | None, X: np.ndarray, methods: dict[str, Method]) -> None:

@@ -14,20 +14,22 @@ from mercer.kernels.width import median_length
 from mercer.subspace import Subspace
 
 SHARES = (0.05, 0.20)
+#: The constants of the method were set on the draws of seeds 0 to 2; these are others.
+DATA_SEED, SEEDS = 100, (101, 102, 103, 104, 105)
 
 
 def main() -> None:
     """Print the table."""
     warnings.simplefilter("ignore")
     print("Largest and root mean squared principal angle to the fit without outliers, in degrees.")
-    print("Outliers: uniform in a box ten times as wide as the data's. Means of 3 seeds.")
+    print("Outliers: uniform in a box ten times as wide as the data's. Means of 5 seeds.")
     rows = []
     for name, clean, components in sets():
         for width in (1.0, 2.0):
             kernel = Gaussian(width=width * median_length(clean))
             for q in components:
                 for share in SHARES:
-                    facts = np.mean([turn(clean, kernel, q, share, s) for s in range(3)], axis=0)
+                    facts = np.mean([turn(clean, kernel, q, share, s) for s in SEEDS], axis=0)
                     head = [name, f"{width:g}", str(q), f"{share:.0%}"]
                     rows.append([*head, *(f"{x:.2f}" for x in facts[:4]), f"{facts[4]:.3f}"])
     heads = ["set", "width", "q", "outliers", "plain", "robust", "plain rms", "robust rms", "ratio"]
@@ -36,7 +38,7 @@ def main() -> None:
 
 def sets() -> list[tuple[str, np.ndarray, tuple[int, ...]]]:
     """Clean rows, and numbers of components."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(DATA_SEED)
     angle = rng.uniform(0, np.pi, 300)
     half = np.column_stack([np.cos(angle), np.sin(angle)])
     half += 0.05 * rng.standard_normal(half.shape)
