@@ -26,18 +26,18 @@ class InverseDot(PreImageSolver):
                   = f^{-1}\Big(\sum_i \gamma_i\, k(s_i, s_j)\Big), \qquad
               \hat x = \arg\min_y \sum_j (s_j \cdot y - p_j)^2
 
-    Exact where a pre-image exists: for the linear kernel always, where it is PCA's inverse, and for
-    polynomials of odd degree when all components are kept. Footnote 2 of the paper reads the
-    coordinates off an orthonormal basis instead, which is exact there, too. With all components the
-    form used here was closer on iris (1e-12 against 7e-9 for degree 3) and less close on normal data
-    (1e-6 against 3e-14 for degree 5).
+    Exact where a pre-image exists: for the linear kernel always, where it is PCA's inverse, and
+    for polynomials of odd degree when all components are kept. Footnote 2 of the paper reads the
+    coordinates off an orthonormal basis instead, which is exact there, too. With all components
+    the form used here was closer on iris (1e-12 against 7e-9 for degree 3) and less close on
+    normal data (1e-6 against 3e-14 for degree 5).
 
     Notes
     -----
     O(m² (d + q)) time once, then O(m (q + d)) per point. Needs an invertible profile: linear,
-    polynomial of odd degree, sigmoid. Not for polynomial kernels with components left out: on digits
-    with 20 components its error was 12 times that of :class:`~mercer.preimage.Gradient`, where the
-    paper's form has about twice that error.
+    polynomial of odd degree, sigmoid. Not for polynomial kernels with components left out: on
+    digits with 20 components its error was 12 times that of :class:`~mercer.preimage.Gradient`,
+    where the paper's form has about twice that error.
 
     Examples
     --------
