@@ -52,8 +52,9 @@ class ReweightedKernelPCA(WrappingEstimator):
 
     Notes
     -----
-    Up to half of the rows may be outliers, provided that they do not agree with each other: a tight
-    group of them is a part of the data for kernel PCA.
+    Outliers must not agree with each other: a tight group of them is a part of the data for kernel
+    PCA. With too few components to describe the data, good rows lose weight, and the fit may be
+    worse than a plain one; look at ``weights_``.
 
     Examples
     --------
