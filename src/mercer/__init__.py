@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ReweightedKernelPCA,
         SparseKernelPCA,
         compress,
+        load,
     )
     from mercer.subspace import ParallelAnalysis, Subspace
 
@@ -29,6 +30,7 @@ _WHERE = {
     "Subspace": "mercer.subspace",
     "compress": "mercer.estimators",
     "listen": "mercer._progress",
+    "load": "mercer.estimators",
 }
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "__version__",
     "compress",
     "listen",
+    "load",
 ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from mercer._linalg import Array, fix_signs
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, removed_by_centring, smallest_eigenvalue
+from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import (
     ConvergenceWarning,
     DegenerateKernelWarning,
@@ -50,7 +51,7 @@ from mercer.subspace import Count
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
     Parameters
@@ -97,6 +98,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> KernelPCA(n_components=7, kernel="linear").fit_transform(X).shape
     (1797, 7)
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "eigenvalues_",
+        "eigenvectors_",
+        "X_fit_",
+        "gamma_",
+        "dual_coef_",
+        "X_transformed_fit_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_scaled",
+        "_offset",
+        "_sklearn_output_config",
+    )
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """scikit-learn's door to the library: validation and wiring."""
 
+from mercer.estimators._saving import load
 from mercer.estimators.compression import compress
 from mercer.estimators.incremental import IncrementalKernelPCA
 from mercer.estimators.kernel_pca import KernelPCA
@@ -16,4 +17,5 @@ __all__ = [
     "ReweightedKernelPCA",
     "SparseKernelPCA",
     "compress",
+    "load",
 ]

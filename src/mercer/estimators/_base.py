@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,6 +17,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._preimage import PreImageMixin
+from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.rows import CHUNK, Rows, as_rows, write_npy
@@ -28,6 +29,7 @@ __all__ = ["SubspaceEstimator"]
 class SubspaceEstimator(
     ImputeMixin,
     PreImageMixin,
+    SaveMixin,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -37,6 +39,19 @@ class SubspaceEstimator(
     kernel: str | Kernel
     random_state: Any
     subspace_: Subspace
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "subspace_",
+        "kernel_",
+        "eigenvalues_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "residuals_",
+        "report_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_sklearn_output_config",
+    )
 
     def transform(self, X: Any) -> Array:
         """Project rows onto the components: ``z(x) = Bᵀ k(S, x) - b``.

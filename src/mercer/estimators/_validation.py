@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mercer._linalg import Array
 from mercer._memory import available_bytes
+from mercer.estimators._saving import remember_data
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
@@ -37,11 +38,21 @@ def check_rows(
     Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
     checked as they are read), and are loaded otherwise.
 
-    Records ``n_features_in_`` and ``feature_names_in_`` when ``reset``, and checks them otherwise.
+    Records ``n_features_in_``, ``feature_names_in_`` and a fingerprint of the data when ``reset``,
+    and checks the first two otherwise.
     """
     if is_source(X):
         rows = _check_source(estimator, as_rows(X), reset)
-        return rows if stream else _load(rows)
+        checked = rows if stream else _load(rows)
+    else:
+        checked = _check_table(estimator, X, kernel, reset, allow_nan)
+    if reset:
+        remember_data(estimator, checked)
+    return checked
+
+
+def _check_table(estimator: Any, X: Any, kernel: Kernel, reset: bool, allow_nan: bool) -> Any:
+    """Rows that are in memory."""
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
     _refuse_masked(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -20,6 +20,8 @@ class WrappingEstimator(SubspaceEstimator):
     """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
 
     estimator: Any
+
+    _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
     @property
     def kernel(self) -> str | Kernel:  # type: ignore[override]  # read from the wrapped one

@@ -131,7 +131,7 @@ def _fitted(
     lost = 1 - float(result.eigenvalues_.sum()) / float(model.eigenvalues_.sum())
     result.report_ = replace(report, unexplained=max(lost, 0.0))
     result.kernel_ = model.kernel_
-    for name in ("n_features_in_", "feature_names_in_"):
+    for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
         if hasattr(model, name):
             setattr(result, name, getattr(model, name))
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from mercer._linalg import Array
 from mercer.eigen import Report
 from mercer.eigen.landmarks import LandmarkModel, as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
@@ -80,6 +81,14 @@ class IncrementalKernelPCA(SubspaceEstimator):
     _features: LandmarkFeatures
     _sums: FeatureSums
 
+    # With the sums a loaded model goes on learning.
+    _saved: ClassVar[tuple[str, ...]] = (
+        *SubspaceEstimator._saved,
+        "n_samples_seen_",
+        "_features",
+        "_sums",
+    )
+
     def __init__(
         self,
         n_components: int | float | ComponentRule | None = None,
@@ -125,6 +134,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """
         first = not hasattr(self, "_features")
         rows = check_rows(self, X, as_kernel(self.kernel), reset=first)
+        if not first:
+            remember_data(self, rows, more=True)
         self._add(rows, solve=True)
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer.eigen import Solver
+from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
@@ -36,7 +37,7 @@ __all__ = ["KernelNovelty"]
 WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
-class KernelNovelty(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -97,6 +98,15 @@ class KernelNovelty(OutlierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     >>> bool(model.p_values([[0.0, 0.0]])[0] <= 0.01)
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "score_",
+        "conformal_",
+        "offset_",
+        "kernel_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -102,6 +102,16 @@ class SparseKernelPCA(SubspaceEstimator):
     >>> bool(model.kkt_ < 1e-4)
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        *SubspaceEstimator._saved,
+        "support_indices_",
+        "weights_",
+        "noise_",
+        "log_likelihood_",
+        "kkt_",
+        "n_fits_",
+    )
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Rows that live elsewhere: files and clusters, read in blocks."""
 
 from mercer.rows.base import CHUNK, Rows
-from mercer.rows.files import replace_file, write_npy
+from mercer.rows.files import replace_file, write_npy, write_whole
 from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import as_rows, is_source, open_rows
 
@@ -14,4 +14,5 @@ __all__ = [
     "open_rows",
     "replace_file",
     "write_npy",
+    "write_whole",
 ]

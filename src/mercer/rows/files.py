@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import stat
 import uuid
 from collections.abc import Callable, Iterable
 from importlib import import_module
@@ -15,7 +17,14 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 
-__all__ = ["file_fingerprint", "pick_columns", "replace_file", "require", "write_npy"]
+__all__ = [
+    "file_fingerprint",
+    "pick_columns",
+    "replace_file",
+    "require",
+    "write_npy",
+    "write_whole",
+]
 
 _LOOK = 4096
 
@@ -59,23 +68,51 @@ def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Pat
 
 
 def replace_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """As :func:`write_whole`, with an error that names the place and a remedy."""
+    try:
+        write_whole(path, write)
+    except OSError as error:
+        raise DataError(
+            f"cannot write '{path}': {error.strerror or error}; choose another place."
+        ) from error
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Write beside ``path``, then move it there in one step.
 
-    A full disk, a signal or a power cut leaves the old file or the new one, never a part.
+    A full disk, a signal or a power cut leaves the old file or the new one, never a part. A link
+    stays a link; a device is written to as it is.
     """
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            write(file)
+        return
+    temporary = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}")
     try:
         with temporary.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
     except OSError as error:
-        raise DataError(
-            f"cannot write '{path}': {error.strerror or error}; choose another place."
-        ) from error
+        # Nobody knows the temporary name.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_npy(

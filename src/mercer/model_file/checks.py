@@ -1,0 +1,77 @@
+"""Do the arrays of a model agree with each other? A file may be whole and still make no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.exceptions import ModelFileError
+from mercer.gram import FeatureSums, LandmarkFeatures
+from mercer.kernels import Kernel
+from mercer.subspace import Subspace
+
+__all__ = ["check_features", "check_model", "check_subspace", "check_sums", "expect"]
+
+
+def expect(what: str, value: Any, shape: tuple[int | None, ...], kind: str = "f") -> None:
+    """An array of this shape (None: any length) and kind of numbers, or ModelFileError."""
+    if not isinstance(value, np.ndarray):
+        raise ModelFileError(f"{what} is {type(value).__name__}, not an array")
+    fits = len(value.shape) == len(shape) and all(
+        wanted in (None, length) for wanted, length in zip(shape, value.shape, strict=True)
+    )
+    if not fits or value.dtype.kind not in kind:
+        wanted = tuple("any" if side is None else side for side in shape)
+        raise ModelFileError(
+            f"{what} has shape {value.shape} of {value.dtype}, where {wanted} is needed"
+        )
+
+
+def check_subspace(subspace: Subspace) -> None:
+    """S (m, d), B (m, q), c (m,), b (q,) in one precision, and a kernel."""
+    kernel, coef = subspace.kernel, subspace.coef
+    if not isinstance(kernel, Kernel):
+        raise ModelFileError(f"the kernel is {type(kernel).__name__}")
+    kernel.check()
+    expect("coef", coef, (None, None))
+    m, q = coef.shape
+    if kernel.is_pairwise:
+        expect("support", subspace.support, (m,), "i")
+        if m and subspace.support.min() < 0:
+            raise ModelFileError("support has negative column numbers")
+    else:
+        expect("support", subspace.support, (m, None))
+    expect("mean", subspace.mean, (m,))
+    expect("offset", subspace.offset, (q,))
+    if not coef.dtype == subspace.mean.dtype == subspace.offset.dtype:
+        raise ModelFileError("coef, mean and offset differ in precision")
+    if not m or not q or not isinstance(subspace.mean_square, float):
+        raise ModelFileError(f"{m} support points, {q} components, {subspace.mean_square!r}")
+
+
+def check_sums(sums: FeatureSums) -> None:
+    """Σa (r,) and Σaaᵀ (r, r)."""
+    expect("linear", sums.linear, (None,))
+    expect("square", sums.square, (len(sums.linear),) * 2)
+
+
+def check_features(features: LandmarkFeatures) -> None:
+    """Landmarks (m, d), and a basis (m, r)."""
+    expect("landmarks", features.landmarks, (None, None))
+    expect("basis", features.basis, (len(features.landmarks), None))
+
+
+def check_model(model: Any) -> None:
+    """What is known of a model beside its subspace fits the subspace."""
+    subspace = getattr(model, "subspace_", None)
+    if subspace is None:
+        return
+    if not isinstance(subspace, Subspace):
+        raise ModelFileError(f"subspace_ is {type(subspace).__name__}")
+    d = getattr(model, "n_features_in_", None)
+    if not subspace.kernel.is_pairwise and d != subspace.support.shape[1]:
+        raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
+    for name in ("eigenvalues_", "explained_variance_", "explained_variance_ratio_", "residuals_"):
+        if hasattr(model, name):
+            expect(name, getattr(model, name), (subspace.n_components,))

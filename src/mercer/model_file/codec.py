@@ -1,0 +1,287 @@
+"""Between objects and what a file can hold: JSON with references to tensors.
+
+Numbers, texts, None and lists stand for themselves; everything else is an object with one tag:
+
+=====================================  =================================================
+``{"array": name, "order": "F"}``      a tensor; stored transposed if it lay so in memory
+``{"names": name}``                    texts, as a tensor of JSON
+``{"scalar": "float64", "value": x}``  a NumPy number, whose type decides how sums are rounded
+``{"float": "inf"}``                   what JSON has no word for
+``{"tuple": [...]}, {"dict": {...}}``
+``{"dtype": "float32"}``
+``{"random": "Generator"}``            a source of random numbers: read as None
+``{"object": word, "with": {...}}``    a class of the table with its parameters or fields
+=====================================  =================================================
+
+Estimators have ``"state"``, too; objects in ``DERIVED`` have ``"derived"``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+
+from mercer._config import Config
+from mercer._linalg import Array
+from mercer.exceptions import MercerError, MercerWarning, ModelFileError
+from mercer.kernels import FunctionKernel, Kernel
+from mercer.model_file.checks import check_model
+from mercer.model_file.container import Reader, parse_json
+from mercer.model_file.table import Table
+
+__all__ = ["Decoder", "Encoder", "saved_attributes"]
+
+_SCALARS = ("float64", "float32", "int64", "int32", "bool")
+
+
+def saved_attributes(cls: type) -> tuple[str, ...]:
+    """What a class says prediction needs: its ``_saved``."""
+    return tuple(getattr(cls, "_saved", ()))
+
+
+class Encoder:
+    """Turns objects into JSON, and collects their arrays.
+
+    Attributes
+    ----------
+    tensors : name → C-contiguous array, as it goes to the file
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.tensors: dict[str, Array] = {}
+        self._seen: dict[tuple[Any, ...], tuple[dict[str, Any], Array]] = {}
+
+    def encode(self, value: Any, name: str) -> Any:
+        """``value`` as JSON; ``name`` is what its array is called if it is one."""
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, np.generic):
+            return self._scalar(value, name)
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return _float(value, name)
+        if isinstance(value, np.ndarray):
+            return self._array(value, name)
+        if isinstance(value, BaseEstimator) or is_dataclass(value):
+            return self._object(value, name)
+        return self._other(value, name)
+
+    def _other(self, value: Any, name: str) -> Any:
+        if isinstance(value, list):
+            return [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]
+        if isinstance(value, tuple):
+            return {"tuple": [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {
+                "dict": {key: self.encode(item, f"{name}.{key}") for key, item in value.items()}
+            }
+        if isinstance(value, np.dtype):
+            return {"dtype": value.name}
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            return {"random": type(value).__name__}
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        what = "a function" if callable(value) else f"a {type(value).__name__}"
+        remedy = "fit to X.toarray()" if issparse(value) else "use one of mercer's own objects"
+        raise ModelFileError(f"{name} is {what}, which a model file cannot hold; {remedy}.")
+
+    def _object(self, value: Any, name: str) -> dict[str, Any]:
+        if isinstance(value, FunctionKernel):
+            raise ModelFileError(
+                "a function kernel is code, which a model file never holds; compute "
+                "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
+            )
+        cls = type(value)
+        word = self.table.word(cls)
+        encoded = {"object": word, "with": self._each(_parameters(value), name)}
+        if is_dataclass(value):
+            if derived := self.table.derived.get(cls):
+                known = {part: getattr(value, part) for part in derived}
+                encoded["derived"] = self._each(known, name)
+        elif not isinstance(value, Config):
+            state = {a: getattr(value, a) for a in saved_attributes(cls) if hasattr(value, a)}
+            encoded["state"] = self._each(state, name)
+        return encoded
+
+    def _each(self, values: Mapping[str, Any], name: str) -> dict[str, Any]:
+        start = f"{name}." if name else ""
+        return {key: self.encode(value, start + key.strip("_")) for key, value in values.items()}
+
+    def _scalar(self, value: np.generic, name: str) -> dict[str, Any]:
+        if value.dtype.name not in _SCALARS:
+            raise ModelFileError(f"{name} is {value.dtype}; give an ordinary number.")
+        plain = value.item()
+        if isinstance(plain, float):
+            plain = _float(plain, name)
+        return {"scalar": value.dtype.name, "value": plain}
+
+    def _array(self, array: Array, name: str) -> dict[str, Any]:
+        if array.dtype.kind in "OUS":
+            return self._names(array, name)
+        key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+        if key in self._seen and array.size:
+            return self._seen[key][0]
+        transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+        encoded = {"array": self._add(array.T if transposed else array, name)}
+        if transposed:
+            encoded["order"] = "F"
+        self._seen[key] = encoded, array  # the array is kept, so that its address stays its own
+        return encoded
+
+    def _names(self, array: Array, name: str) -> dict[str, Any]:
+        texts = array.tolist()
+        if array.ndim != 1 or not all(isinstance(text, str) for text in texts):
+            raise ModelFileError(f"{name} holds objects; a model file holds numbers and texts.")
+        return {"names": self._add(np.frombuffer(json.dumps(texts).encode(), np.uint8), name)}
+
+    def _add(self, array: Array, name: str) -> str:
+        while name in self.tensors:
+            name += "+"
+        self.tensors[name] = np.ascontiguousarray(array)
+        return name
+
+
+class Decoder:
+    """Turns JSON and tensors back into objects; everything that is not expected is an error."""
+
+    def __init__(self, reader: Reader, table: Table) -> None:
+        self.reader = reader
+        self.table = table
+        self._arrays: dict[str, Array] = {}
+
+    @property
+    def used(self) -> set[str]:
+        """Names of the tensors that were needed so far."""
+        return set(self._arrays)
+
+    def decode(self, value: Any) -> Any:
+        """The object that the JSON stands for."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, list):
+            return [self.decode(item) for item in value]
+        if isinstance(value, dict):
+            for tag, read in self._READERS.items():
+                if tag in value:
+                    return read(self, value)
+        raise self.reader.error(f"{str(value)[:80]} stands where an object should be")
+
+    def _object(self, value: dict[str, Any]) -> Any:
+        word, given = value["object"], value.get("with")
+        cls = self.table.find(word) if isinstance(word, str) else None
+        if cls is None:
+            raise self.reader.error(
+                f"it holds a {str(word)[:80]!r}, which is not in the table of classes; "
+                "it may come from a newer version of mercer"
+            )
+        if not isinstance(given, dict) or (unknown := sorted(set(given) - _names_of(cls))):
+            raise self.reader.error(
+                f"{word} has {', '.join(unknown) if isinstance(given, dict) else 'no'} parameters; "
+                "it may come from a newer version of mercer"
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MercerWarning)  # said when the model was fitted
+                return self._make(cls, given, value)
+        except ModelFileError as error:
+            raise self._named(word, error) from error
+        except (MercerError, TypeError, ValueError, KeyError, AttributeError) as error:
+            raise self.reader.error(f"{word} makes no sense ({error})") from error
+
+    def _named(self, word: str, error: ModelFileError) -> ModelFileError:
+        text = str(error)
+        return error if text.startswith("'") else self.reader.error(f"{word}: {text}")
+
+    def _make(self, cls: type, given: dict[str, Any], value: dict[str, Any]) -> Any:
+        made = cls(**{key: self.decode(part) for key, part in given.items()})
+        if is_dataclass(made):
+            for name in self.table.derived.get(cls, ()):
+                vars(made)[name] = self.decode(value["derived"][name])
+        elif isinstance(made, Kernel):
+            made.check()
+        elif not isinstance(made, Config):
+            self._fill(made, value["state"])
+        if cls in self.table.checks:
+            self.table.checks[cls](made)
+        return made
+
+    def _fill(self, model: Any, state: dict[str, Any]) -> None:
+        if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
+            raise ModelFileError(f"{', '.join(unknown)} is not known")
+        for name, part in state.items():
+            setattr(model, name, self.decode(part))
+        check_model(model)
+
+    def _array(self, value: dict[str, Any]) -> Array:
+        name = value["array"]
+        if name not in self.reader.tensors:
+            raise self.reader.error(f"tensor {name!r} is missing")
+        if name not in self._arrays:
+            self._arrays[name] = self.reader.read(name)
+        array = self._arrays[name]
+        return array.T if value.get("order") == "F" else array
+
+    def _names(self, value: dict[str, Any]) -> Array:
+        text = self._array({"array": value["names"]}).tobytes().decode("ascii", errors="replace")
+        names = parse_json(text, self.reader.error)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise self.reader.error("names are not texts")
+        return np.array(names, dtype=object)
+
+    def _scalar(self, value: dict[str, Any]) -> Any:
+        number, kind = self.decode(value["value"]), value["scalar"]
+        if kind not in _SCALARS or not isinstance(number, bool | int | float):
+            raise self.reader.error(f"{number!r} is no {str(kind)[:20]}")
+        return np.dtype(kind).type(number)
+
+    def _float(self, value: dict[str, Any]) -> float:
+        if value["float"] not in ("inf", "-inf"):
+            raise self.reader.error(f"{value['float']!r} is no number")
+        return float(value["float"])
+
+    def _dtype(self, value: dict[str, Any]) -> np.dtype[Any]:
+        if value["dtype"] not in ("float32", "float64"):
+            raise self.reader.error(f"{value['dtype']!r} is no precision")
+        return np.dtype(np.float32 if value["dtype"] == "float32" else np.float64)
+
+    _READERS: Mapping[str, Callable[[Decoder, dict[str, Any]], Any]] = {
+        "array": _array,
+        "names": _names,
+        "scalar": _scalar,
+        "float": _float,
+        "dtype": _dtype,
+        "random": lambda _self, _value: None,
+        "tuple": lambda self, value: tuple(self.decode(item) for item in value["tuple"]),
+        "dict": lambda self, value: {k: self.decode(item) for k, item in value["dict"].items()},
+        "object": _object,
+    }
+
+
+def _parameters(value: Any) -> dict[str, Any]:
+    """Constructor parameters of a configuration or an estimator; fields of a record."""
+    if is_dataclass(value):
+        return {part.name: getattr(value, part.name) for part in fields(value)}
+    return dict(value.get_params(deep=False))
+
+
+def _names_of(cls: type) -> set[str]:
+    if is_dataclass(cls):
+        return {part.name for part in fields(cls)}
+    return set(cls._get_param_names())  # type: ignore[attr-defined]  # of scikit-learn
+
+
+def _float(value: float, name: str) -> Any:
+    if math.isnan(value):
+        raise ModelFileError(f"{name} is NaN; fit the model again.")
+    return value if math.isfinite(value) else {"float": str(value)}

@@ -1,0 +1,117 @@
+"""One model, one file: written in one step, read without running anything that it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mercer.model_file.codec import Decoder, Encoder
+from mercer.model_file.container import Reader, parse_json, write_container
+from mercer.model_file.table import Table
+from mercer.rows import write_whole
+
+__all__ = ["FORMAT", "VERSION", "header_of", "read_model", "write_model"]
+
+FORMAT = "mercer model"
+#: Raised when files of an older version can no longer be read as they are.
+VERSION = 1
+
+_TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
+
+
+def write_model(model: Any, path: str | os.PathLike[str], table: Table) -> Path:
+    """Write a fitted model; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator of the table
+    path : where to; nothing is appended to the name
+    table : the classes that it may be made of
+
+    Raises
+    ------
+    ModelFileError
+        The model holds what a file cannot: code, or classes that are not mercer's.
+    OSError
+        Disk full, no permission; an old file at ``path`` is unchanged.
+    """
+    encoder = Encoder(table)
+    encoded = encoder.encode(model, "")
+    texts = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "class": encoded["object"],
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "libraries": json.dumps(_libraries()),
+        "data": json.dumps(getattr(model, "_data_fingerprint", None)),
+        "model": json.dumps(encoded, allow_nan=False),
+    }
+
+    def write(file: BinaryIO) -> None:
+        write_container(file, texts, encoder.tensors)
+
+    write_whole(Path(path), write)
+    return Path(path)
+
+
+def read_model(path: str | os.PathLike[str], table: Table) -> Any:
+    """Read a model.
+
+    Parameters
+    ----------
+    path : a file that :func:`write_model` wrote
+    table : the classes that it may be made of
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, foreign, of another version, or makes no sense; it says which.
+    """
+    with Reader(path) as reader:
+        header = header_of(reader)
+        decoder = Decoder(reader, table)
+        try:
+            model = decoder.decode(header["model"])
+        except RecursionError as error:
+            raise reader.error("its objects are nested too deeply") from error
+        if unused := sorted(set(reader.tensors) - decoder.used):
+            raise reader.error(f"nothing needs its tensor {unused[0]!r}")
+        model._data_fingerprint = header["data"]
+    return model
+
+
+def header_of(reader: Reader) -> dict[str, Any]:
+    """The header, parsed, if format and version are ours."""
+    texts = reader.texts
+    if texts.get("format") != FORMAT:
+        raise reader.error(f"its format is {texts.get('format', 'not stated')!r}, not {FORMAT!r}")
+    if texts.get("version") != str(VERSION):
+        raise reader.error(
+            f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads version "
+            f"{VERSION}; pip install --upgrade mercer"
+        )
+    if set(texts) != _TEXTS:
+        raise reader.error(f"its header has {', '.join(sorted(texts))}")
+    header: dict[str, Any] = dict(texts)
+    for name in ("libraries", "data", "model"):
+        header[name] = parse_json(texts[name], reader.error)
+    model = header["model"]
+    if not isinstance(model, dict) or model.get("object") != texts["class"] or "state" not in model:
+        raise reader.error(f"it holds no {texts['class'][:80]}")
+    return header
+
+
+def _libraries() -> dict[str, str]:
+    """Versions that a reader may want to know when numbers differ."""
+    found = {"python": platform.python_version()}
+    for name in ("mercer", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a folder that was never installed
+            found[name] = "unknown"
+    return found
