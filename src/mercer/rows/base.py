@@ -33,12 +33,14 @@ class Rows(ABC):
     shape : (n, d)
     dtype : float32 where the storage holds float32, else float64
     columns : names of the columns, or None
+    allow_nan : whether blocks may hold NaN, for values that are missing; infinities never
     """
 
     ndim = 2
     shape: tuple[int, int]
     dtype: np.dtype
     columns: tuple[str, ...] | None = None
+    allow_nan: bool = False
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Iterator[Array]:
@@ -87,7 +89,7 @@ class Rows(ABC):
         pieces = self.read(chunks[0].start, chunks[-1].stop)
         for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
             block = np.ascontiguousarray(block, dtype=self.dtype)
-            check_finite(block, rows.start, self.columns, self.place)
+            check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
             yield rows, block
 
     @property
@@ -139,12 +141,19 @@ def reblock(pieces: Iterator[Array], chunks: Sequence[slice]) -> Iterator[Array]
 
 
 def check_finite(
-    block: Array, start: int, columns: Sequence[str] | None, place: Callable[[int], str]
+    block: Array,
+    start: int,
+    columns: Sequence[str] | None,
+    place: Callable[[int], str],
+    allow_nan: bool = False,
 ) -> None:
-    """Raise for the first NaN or infinity, naming where it is."""
+    """Raise for the first NaN (unless allowed) or infinity, naming where it is."""
     if np.isfinite(block.sum(dtype=np.float64)) or np.isfinite(block).all():
         return
-    row, column = np.argwhere(~np.isfinite(block))[0]
+    bad = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
+    if not len(bad):
+        return
+    row, column = bad[0]
     label = f"{column}" if columns is None else f"{column} ({columns[column]!r})"
     raise DataError(
         f"Input X contains {block[row, column]} at {place(start + int(row))}, column {label}; "

@@ -15,7 +15,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
 from mercer.rows.files import file_fingerprint, pick_columns
 
-__all__ = ["CsvRows"]
+__all__ = ["CsvRows", "is_missing", "is_number"]
 
 #: A longer line is no table of numbers, and would have to be held in memory.
 MAX_LINE = 1 << 24
@@ -23,6 +23,8 @@ MAX_LINE = 1 << 24
 STRIDE = 1024
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
+#: How tables say that a value is missing, in lower case.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
 
 
 class CsvRows(Rows):
@@ -36,10 +38,15 @@ class CsvRows(Rows):
     path : Path
     columns : names, optional
         Columns to use; all if not given.
+    allow_nan : bool, default=False
+        Read empty fields, ``NA`` and the like as NaN.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, path: Path, columns: Sequence[str] | None = None, *, allow_nan: bool = False
+    ) -> None:
         self.path = path
+        self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         with path.open("rb") as file:
             self._begin(file, columns)
@@ -88,7 +95,7 @@ class CsvRows(Rows):
         text = self._decode(line, number)
         self._delimiter = max(",;\t", key=text.count)
         fields = [field.strip() for field in next(csv.reader([text], delimiter=self._delimiter))]
-        named = not all(map(_is_number, fields))
+        named = not all(map(self._is_entry, fields))
         self._width = len(fields)
         self.columns = tuple(fields) if named else None
         if wanted is not None and not named:
@@ -138,6 +145,8 @@ class CsvRows(Rows):
             ) from error
 
     def _parse(self, batch: list[tuple[int, str]]) -> Array:
+        if any(line.count('"') % 2 for _, line in batch):  # NumPy closes an open quote in silence
+            return self._parse_slowly(batch)
         try:
             block = np.loadtxt(
                 [line for _, line in batch],
@@ -166,16 +175,31 @@ class CsvRows(Rows):
                     f"where {self._width} are expected; mend it."
                 )
             for j, column in enumerate(self._use):
-                if not _is_number(fields[column]):
+                if not self._is_entry(fields[column]):
                     raise DataError(
                         f"line {number} of '{self.path}', column {self._names[column]!r}: "
-                        f"{fields[column][:40]!r} is not a number; mend it, or choose columns=."
+                        f"{_complain(fields[column])}"
                     )
-                block[i, j] = float(fields[column])
+                block[i, j] = float(fields[column]) if is_number(fields[column]) else np.nan
         return block
 
+    def _is_entry(self, text: str) -> bool:
+        return is_number(text) or (self.allow_nan and is_missing(text))
 
-def _is_number(text: str) -> bool:
+
+def _complain(text: str) -> str:
+    if is_missing(text):
+        return f"{text!r} is not a number but missing; remove the line, or fill it by an imputer."
+    return f"{text[:40]!r} is not a number; mend it, or choose columns=."
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field says that there is no value."""
+    return text.strip().lower() in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Whether a field can be read as a number."""
     try:
         float(text)
     except ValueError:

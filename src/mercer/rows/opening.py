@@ -27,6 +27,7 @@ def open_rows(
     *,
     columns: Sequence[str] | None = None,
     array: str | None = None,
+    allow_nan: bool = False,
 ) -> Rows:
     """Rows of a file, to be read in blocks.
 
@@ -39,6 +40,10 @@ def open_rows(
         For Parquet and CSV: the columns to use.
     array : str, optional
         For npz and Zarr: which array.
+    allow_nan : bool, default=False
+        Let missing values through as NaN (in CSV: empty fields, ``NA`` and the like), for
+        ``impute`` and :class:`~mercer.MissingKernelPCA`. Otherwise they are refused with their
+        place.
 
     Returns
     -------
@@ -64,16 +69,24 @@ def open_rows(
     kind = path.suffix.lower()
     if kind not in (".npz", ".zarr") and array is not None:
         raise DataError(f"'{path}' holds one table, so that array={array!r} means nothing.")
+    if kind == ".npz":
+        return _checked(load_npz(path, array), allow_nan)
+    rows = _open(path, kind, columns, array, allow_nan)
+    rows.allow_nan = allow_nan
+    return rows
+
+
+def _open(
+    path: Path, kind: str, columns: Sequence[str] | None, array: str | None, allow_nan: bool
+) -> Rows:
     if kind == ".npy":
         return NpyRows(path)
-    if kind == ".npz":
-        return _checked(load_npz(path, array))
     if kind == ".zarr":
         return ZarrRows(path, array)
     if kind == ".parquet" or path.is_dir():
         return ParquetRows(path, columns)
     if kind in _TEXT:
-        return CsvRows(path, columns)
+        return CsvRows(path, columns, allow_nan=allow_nan)
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "
         "give .npy, .npz, .parquet, .csv, .tsv, .txt or .zarr."
@@ -98,9 +111,9 @@ def is_source(X: Any) -> bool:
     return isinstance(X, Rows | str | os.PathLike) or hasattr(X, "__dask_graph__")
 
 
-def _checked(array: Any) -> Rows:
+def _checked(array: Any, allow_nan: bool) -> Rows:
     from mercer.rows.base import check_finite, floating_type
 
     rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
-    check_finite(rows.X, 0, None, rows.place)
+    check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows
