@@ -1,6 +1,7 @@
 """Shared fixtures, and threads divided among the test processes."""
 
 import os
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -30,6 +31,13 @@ hypothesis.settings.load_profile("mercer")
 def rng() -> np.random.Generator:
     """Random numbers, the same in every run."""
     return np.random.default_rng(20260101)
+
+
+def pytest_runtest_teardown() -> None:
+    """Close all figures; matplotlib warns of more than twenty. A fixture would upset hypothesis."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

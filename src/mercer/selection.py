@@ -212,16 +212,18 @@ def choose_by_parallel_analysis(
     return Choice(kernel, q, energy, table)
 
 
-def kernels_around(kernel: str | Kernel, X: Array) -> list[Kernel]:
-    """The same kernel at 0.35 to 2 times the width that it has on these rows.
+def kernels_around(
+    kernel: str | Kernel, X: Array, factors: Sequence[float] = FACTORS
+) -> list[Kernel]:
+    """The same kernel at multiples of the width that it has on these rows, 0.35 to 2 by default.
 
     A kernel without a width is returned alone.
     """
     resolved = as_kernel(kernel).resolve(X)
     if isinstance(resolved, Gaussian):
-        return [Gaussian(width=resolved.length * factor) for factor in FACTORS]
+        return [Gaussian(width=resolved.length * factor) for factor in factors]
     if isinstance(resolved, RadialKernel):
-        lengths = [resolved.length * factor for factor in FACTORS]
+        lengths = [resolved.length * factor for factor in factors]
         return [clone(resolved).set_params(length_scale=length) for length in lengths]
     return [resolved]
 

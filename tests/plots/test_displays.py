@@ -1,5 +1,6 @@
-"""What the displays compute and draw, and what they say without matplotlib."""
+"""What all displays have in common; novelty contours and contributions; life without matplotlib."""
 
+import inspect
 import sys
 
 import numpy as np
@@ -7,16 +8,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer import KernelNovelty
+from mercer import KernelNovelty, KernelPCA, plots
 from mercer.exceptions import DataError
 from mercer.plots import ContributionsDisplay, NoveltyDisplay
+from tests.plots.pictures import picture
 
-
-@pytest.fixture
-def close_figures():
-    yield
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.close("all")
+DISPLAYS = [name for name in plots.__all__ if name != "ContributionsDisplay"]
 
 
 @pytest.fixture
@@ -24,7 +21,6 @@ def X(rng):
     return rng.standard_normal((80, 2))
 
 
-@pytest.mark.usefixtures("close_figures")
 def test_contours(X):
     model = KernelNovelty(5, random_state=0).fit(X)
     display = NoveltyDisplay.from_estimator(model, X, grid=15)
@@ -41,7 +37,6 @@ def test_contours(X):
     ]
 
 
-@pytest.mark.usefixtures("close_figures")
 def test_contours_into_given_axes(X):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     ax = pyplot.subplots()[1]
@@ -55,7 +50,6 @@ def test_contours_need_two_variables(rng):
         NoveltyDisplay.from_estimator(KernelNovelty(3).fit(X), X)
 
 
-@pytest.mark.usefixtures("close_figures")
 def test_bars_are_the_largest_on_top(rng):
     frame = pd.DataFrame(rng.standard_normal((60, 4)), columns=["a", "b", "c", "d"])
     model = KernelNovelty(5, random_state=0).fit(frame)
@@ -68,11 +62,54 @@ def test_bars_are_the_largest_on_top(rng):
     assert_allclose(display.contributions, model.contributions(row)[0])
 
 
+def test_contours_of_the_detector_alone(X):
+    model = KernelNovelty(5, random_state=0).fit(X)
+    display = NoveltyDisplay.from_estimator(model, grid=5)
+    assert_allclose(display.rows, X)
+    assert_allclose(display.is_outlier, model.predict(X) == -1)
+    with pytest.raises(DataError, match="from_fitted"):
+        NoveltyDisplay.from_estimator(KernelPCA(2).fit(X), X)
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_all_are_called_alike(name):
+    """``from_estimator(estimator, X=None, *, y=None, ..., ax=None)`` and ``plot(*, ax=None)``."""
+    display = getattr(plots, name)
+    made = list(inspect.signature(display.from_estimator).parameters.values())
+    assert [p.name for p in made][:3] == ["estimator", "X", "y"]
+    assert made[1].default is None
+    assert all(p.kind is p.KEYWORD_ONLY for p in made[2:])
+    assert made[2].default is None
+    assert made[-1].name == "ax"
+    assert list(inspect.signature(display.plot).parameters) == ["self", "ax"]
+    fields = set(display.__dataclass_fields__)
+    assert "figure_" in fields
+    assert fields & {"ax_", "axes_"}
+
+
+def test_pictures_are_compared(pytestconfig):
+    """Without --mpl the tests of pictures would pass whatever is drawn."""
+    assert pytestconfig.getoption("--mpl")
+
+
+def test_dark_paper_gets_light_ink(X):
+    from matplotlib import pyplot
+
+    model = KernelPCA(3).fit(X)
+    with pyplot.style.context("dark_background"):
+        assert plots.ScreeDisplay.from_estimator(model).line_.get_color() == "white"
+    assert plots.ScreeDisplay.from_estimator(model).line_.get_color() == "black"
+
+
 def test_without_matplotlib(X, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    model = KernelNovelty(5, random_state=0).fit(X)
+    model, pca = KernelNovelty(5, random_state=0).fit(X), KernelPCA(3).fit(X)
     with pytest.raises(ImportError, match=r"mercer\[plot\]"):
         NoveltyDisplay.from_estimator(model, X, grid=5)
+    with pytest.raises(ImportError, match=r"mercer\[plot\]"):
+        plots.ComponentsDisplay.from_estimator(pca, grid=5)
+    with pytest.raises(ImportError, match=r"mercer\[plot\]"):
+        plots.PreImageGalleryDisplay.from_estimator(pca, image_shape=(1, 2))
 
 
 def test_importing_mercer_does_not_import_matplotlib():
@@ -85,3 +122,19 @@ def test_importing_mercer_does_not_import_matplotlib():
 def test_arrays_are_kept(X):
     display = ContributionsDisplay(np.array([1.0, -2.0]), ["a", "b"])
     assert display.ax_ is None
+
+
+@picture
+def test_novelty(ring):
+    model = KernelNovelty(20, random_state=0).fit(ring)
+    shown = np.vstack([ring[:60], np.random.default_rng(5).uniform(-1.4, 1.4, (12, 2))])
+    return NoveltyDisplay.from_estimator(model, shown, grid=60).figure_
+
+
+@picture
+def test_contributions(rng):
+    frame = pd.DataFrame(rng.standard_normal((60, 4)), columns=["mass", "age", "dose", "size"])
+    model = KernelNovelty(5, random_state=0).fit(frame)
+    row = frame.head(1).copy()
+    row["dose"] = 4.0
+    return ContributionsDisplay.from_estimator(model, row).figure_

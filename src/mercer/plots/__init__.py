@@ -1,6 +1,34 @@
-"""Pictures of fitted models as scikit-learn's Display classes; needs the extra ``mercer[plot]``."""
+"""Pictures of fitted models as scikit-learn's Display classes; needs the extra ``mercer[plot]``.
 
+Each is made by ``from_estimator(estimator, X=None, *, y=None, ...)``, which draws into ``ax`` or a
+new figure and keeps the numbers drawn and the artists, so that both can be used further. Without
+``X`` the model's support points are drawn: of an exact model these are its training rows.
+"""
+
+from mercer.plots.components import ComponentsDisplay
 from mercer.plots.contributions import ContributionsDisplay
+from mercer.plots.denoising import DenoisingDisplay
+from mercer.plots.embedding import EmbeddingDisplay
+from mercer.plots.gallery import PreImageGalleryDisplay
 from mercer.plots.novelty import NoveltyDisplay
+from mercer.plots.representing import RepresentingVectorsDisplay
+from mercer.plots.roc import NoveltyRocDisplay
+from mercer.plots.samples import SampleSheetDisplay
+from mercer.plots.scree import ScreeDisplay
+from mercer.plots.traversal import TraversalDisplay
+from mercer.plots.widths import WidthSpectrumDisplay
 
-__all__ = ["ContributionsDisplay", "NoveltyDisplay"]
+__all__ = [
+    "ComponentsDisplay",
+    "ContributionsDisplay",
+    "DenoisingDisplay",
+    "EmbeddingDisplay",
+    "NoveltyDisplay",
+    "NoveltyRocDisplay",
+    "PreImageGalleryDisplay",
+    "RepresentingVectorsDisplay",
+    "SampleSheetDisplay",
+    "ScreeDisplay",
+    "TraversalDisplay",
+    "WidthSpectrumDisplay",
+]

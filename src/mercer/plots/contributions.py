@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.plots._matplotlib import axes_or_new
+from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 
 __all__ = ["ContributionsDisplay"]
 
@@ -23,12 +23,13 @@ class ContributionsDisplay:
     contributions : (d,) array
     names : list of str
         Of the variables.
-    ax_, bars_
+    figure_, ax_, bars_
         What was drawn.
     """
 
     contributions: Array
     names: Sequence[str]
+    figure_: Any = field(default=None, repr=False)
     ax_: Any = field(default=None, repr=False)
     bars_: Any = field(default=None, repr=False)
 
@@ -66,10 +67,11 @@ class ContributionsDisplay:
         shown = np.argsort(-np.abs(self.contributions))[:limit][::-1]  # the largest on top
         height = 1.1 + 0.27 * len(shown)
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, height))
+        self.figure_ = ax.figure
         values = self.contributions[shown]
-        colors = np.where(values > 0, "C3", "C0")
+        colors = np.where(values > 0, ACCENT, PALETTE[0])
         self.bars_ = ax.barh([self.names[i] for i in shown], values, color=colors, height=0.7)
-        ax.axvline(0, color="0.3", linewidth=0.8)
-        ax.spines[["top", "right"]].set_visible(False)
+        ax.axvline(0, color=ink(), linewidth=0.8)
+        tidy(ax)
         ax.set(xlabel="contribution to the novelty score")
         return self

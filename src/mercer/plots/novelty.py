@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-
 from mercer._linalg import Array
 from mercer.exceptions import DataError
-from mercer.plots._matplotlib import axes_or_new
+from mercer.plots._images import check_count
+from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
+from mercer.plots._models import rows_of
+from mercer.plots.components import names_of, plane
 
 __all__ = ["NoveltyDisplay"]
 
@@ -28,7 +29,9 @@ class NoveltyDisplay:
     p_values, margin : (g, g) arrays
         p-values and ``decision_function`` on the grid; the threshold is where the margin is zero.
     rows, is_outlier : (n, 2) and (n,) arrays
-    ax_, contour_, threshold_
+    names : pair of str
+        Of the variables.
+    figure_, ax_, contour_, threshold_
         What was drawn.
     """
 
@@ -38,20 +41,30 @@ class NoveltyDisplay:
     margin: Array
     rows: Array
     is_outlier: Array
+    names: tuple[str, str] = ("first variable", "second variable")
+    figure_: Any = field(default=None, repr=False)
     ax_: Any = field(default=None, repr=False)
     contour_: Any = field(default=None, repr=False)
     threshold_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, grid: int = 120, ax: Any = None
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,  # noqa: ARG003
+        grid: int = 120,
+        ax: Any = None,
     ) -> NoveltyDisplay:
         """Draw a fitted :class:`~mercer.KernelNovelty` of two variables.
 
         Parameters
         ----------
         estimator : KernelNovelty, fitted
-        X : (n, 2) rows to show; the grid covers them with a margin
+        X : (n, 2) rows to show, optional
+            The grid covers them with a margin; the detector's support points by default.
+        y : ignored
         grid : int, default=120
             Points per axis.
         ax : matplotlib axes, optional
@@ -66,40 +79,42 @@ class NoveltyDisplay:
         >>> display.p_values.shape
         (20, 20)
         """
-        rows = np.asarray(X, dtype=float)
-        if rows.ndim != 2 or rows.shape[1] != 2:
+        if not hasattr(estimator, "p_values"):
+            raise DataError(
+                f"{type(estimator).__name__} has no threshold; give a KernelNovelty, "
+                "or KernelNovelty.from_fitted(model, X)."
+            )
+        rows = rows_of(estimator, X)
+        if rows.shape[1] != 2:
             raise DataError(
                 f"contours need two variables, and X has shape {rows.shape}; "
                 "choose two columns and fit again, or see ContributionsDisplay."
             )
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        margin = 0.15 * (high - low)
-        x, y = np.linspace(low - margin, high + margin, grid).T
-        points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        x, y_grid, points = plane(rows, [0, 1], check_count("grid", grid, 2))
         display = cls(
             x,
-            y,
+            y_grid,
             estimator.p_values(points).reshape(grid, grid),
             estimator.decision_function(points).reshape(grid, grid),
             rows,
             estimator.predict(rows) == -1,
+            names_of(estimator, [0, 1]),
         )
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
-        self.contour_ = ax.contourf(
-            self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues", alpha=0.6
-        )
+        self.figure_ = ax.figure
+        self.contour_ = ax.contourf(self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues")
         self.threshold_ = ax.contour(
-            self.x, self.y, self.margin, levels=[0.0], colors="C3", linewidths=1.8
+            self.x, self.y, self.margin, levels=[0.0], colors=ACCENT, linewidths=1.8
         )
         normal, new = self.rows[~self.is_outlier], self.rows[self.is_outlier]
-        ax.scatter(*normal.T, s=9, color="0.15", linewidths=0, label="normal")
-        ax.scatter(*new.T, s=36, color="C3", marker="x", linewidths=1.5, label="called new")
-        ax.plot([], [], color="C3", linewidth=1.8, label="threshold")
+        ax.scatter(*normal.T, s=9, color="black", linewidths=0, label="normal")
+        ax.scatter(*new.T, s=36, color=ACCENT, marker="x", linewidths=1.5, label="called new")
+        ax.plot([], [], color=ACCENT, linewidth=1.8, label="threshold")
         ax.figure.colorbar(self.contour_, ax=ax, label="p-value", ticks=LEVELS)
-        ax.legend(loc="upper right", framealpha=0.9)
-        ax.set(xlabel="first variable", ylabel="second variable")
+        legend_above(ax)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
         return self

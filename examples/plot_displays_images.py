@@ -1,0 +1,68 @@
+"""
+A model of images, seen from all sides
+======================================
+
+The displays of :mod:`mercer.plots` for rows that are images. Each is one call on a fitted model.
+"""
+
+# %%
+# Learn from 900 digits of 8 × 8 pixels; the others are for looking at.
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits
+
+from mercer import KernelPCA, SparseKernelPCA
+from mercer.plots import (
+    DenoisingDisplay,
+    EmbeddingDisplay,
+    PreImageGalleryDisplay,
+    RepresentingVectorsDisplay,
+    ScreeDisplay,
+    TraversalDisplay,
+)
+
+X, y = load_digits(return_X_y=True)
+X = X / 16
+train, test, label = X[:900], X[900:], y[900:]
+model = KernelPCA(128, solver="dense").fit(train)
+
+# %%
+# How much of the variance is there? Of the *true* one, so that the curve does not reach 100 % where
+# components were left out; and of rows that the model has not seen.
+
+ScreeDisplay.from_estimator(model, test)
+plt.show()
+
+# %%
+# Four classes in every pair of the first three components, with a few new rows of all classes.
+
+few = label < 4
+EmbeddingDisplay.from_estimator(model, test[few], y=label[few], components=3, X_new=test[:12])
+plt.show()
+
+# %%
+# What 1, 4, 16, … scores keep of an image that the model has not seen: reconstructions from the
+# scores alone.
+
+PreImageGalleryDisplay.from_estimator(model, test, y=label)
+plt.show()
+
+# %%
+# Noise, and what takes it away. Linear PCA is given the number of components that is best for these
+# very images.
+
+strip = DenoisingDisplay.from_estimator(model, test, y=label, noise=0.4, match_noise=True)
+print({name: round(error, 2) for name, error in strip.errors.items()})
+plt.show()
+
+# %%
+# A walk from one digit along each of five components.
+
+TraversalDisplay.from_estimator(model, test[3:4])
+plt.show()
+
+# %%
+# The images that a sparse model keeps: forty stand for nine hundred.
+
+RepresentingVectorsDisplay.from_estimator(SparseKernelPCA(n_kernels=40).fit(train))
+plt.show()

@@ -1,0 +1,123 @@
+"""Rows that are images: many of them as one picture, with gaps that show the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.plots._matplotlib import axes_or_new
+
+__all__ = ["check_count", "first_of_each", "mosaic", "shape_of_image", "show_tiles", "tile_centres"]
+
+#: Width of the gaps, as a share of an image.
+GAP = 0.12
+
+
+def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
+    """(h, w), or (h, w, 3) for colour, of rows with d columns; square if that is not said."""
+    if image_shape is None:
+        side = isqrt(d)
+        if side * side != d:
+            raise DataError(
+                f"{d} columns form no square image; give image_shape=(height, width), "
+                f"or (1, {d}) to draw each row as a strip."
+            )
+        return side, side
+    shape = tuple(int(length) for length in np.atleast_1d(image_shape))
+    known = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
+    if not known or min(shape) < 1 or np.prod(shape) != d:
+        raise DataError(
+            f"image_shape={image_shape!r} does not fit {d} columns; "
+            "give (height, width) or (height, width, 3) whose product is that number."
+        )
+    return shape
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise DataError(f"{name}={value!r}: give a whole number from {least} on.")
+    return int(value)
+
+
+def first_of_each(labels: Array | None, n: int, limit: int) -> Array:
+    """Which rows to show: the first of each class, or the first ones."""
+    if labels is None:
+        return np.arange(min(n, limit))
+    return np.sort(np.unique(labels, return_index=True)[1])[:limit]
+
+
+def mosaic(tiles: Array, shape: tuple[int, ...]) -> Array:
+    """One image of (r, c, d) tiles, NaN in the gaps: (height, width), or (height, width, 3)."""
+    r, c, _ = tiles.shape
+    h, w = shape[:2]
+    step_h, step_w = h + _gap(shape), w + _gap(shape)
+    sheet = np.full((r * step_h - _gap(shape), c * step_w - _gap(shape), *shape[2:]), np.nan)
+    for i in range(r):
+        for j in range(c):
+            top, left = i * step_h, j * step_w
+            sheet[top : top + h, left : left + w] = tiles[i, j].reshape(shape)
+    return sheet
+
+
+def tile_centres(count: int, length: int, shape: tuple[int, ...]) -> Array:
+    """Where the middles of the tiles lie along an axis of the mosaic."""
+    return np.arange(count) * (length + _gap(shape)) + (length - 1) / 2
+
+
+def show_tiles(
+    ax: Any,
+    tiles: Array,
+    shape: tuple[int, ...],
+    *,
+    limits: tuple[float, float],
+    row_labels: Sequence[str] = (),
+    column_labels: Sequence[str] = (),
+) -> tuple[Any, Any]:
+    """Draw (r, c, d) tiles into ``ax`` or a new figure; the axes and the image.
+
+    ``limits`` are the values of paper and ink; what lies beyond is drawn as these.
+    """
+    r, c, _ = tiles.shape
+    h, w = shape[:2]
+    longest = max((len(part) for label in row_labels for part in label.split("\n")), default=0)
+    ax = axes_or_new(ax, figsize=_figure_size(r, c, shape, longest, bool(column_labels)))
+    sheet = mosaic(tiles, shape)
+    if len(shape) == 3:
+        image = ax.imshow(_colours(sheet, limits), interpolation="nearest")
+    else:
+        low, high = limits
+        image = ax.imshow(sheet, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
+    ax.set_yticks(tile_centres(r, h, shape) if row_labels else [], list(row_labels))
+    ax.set_xticks(tile_centres(c, w, shape) if column_labels else [], list(column_labels))
+    ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    return ax, image
+
+
+def _gap(shape: tuple[int, ...]) -> int:
+    return max(1, round(GAP * min(shape[:2])))
+
+
+def _figure_size(
+    r: int, c: int, shape: tuple[int, ...], letters: int, headed: bool
+) -> tuple[float, float]:
+    """In inches: tiles of 2 cm, less where there are many, and room for the labels."""
+    width = min(9.0, 0.8 * c)
+    height = width / c * r * shape[0] / shape[1]
+    shrink = min(1.0, 9.0 / height)
+    beside = 0.55 + 0.085 * letters if letters else 0.1
+    return width * shrink + beside, max(height * shrink, 0.5) + (0.35 if headed else 0.15)
+
+
+def _colours(sheet: Array, limits: tuple[float, float]) -> Array:
+    """Red, green, blue and opacity: a gap has none."""
+    low, high = limits
+    seen = ~np.isnan(sheet).any(axis=-1, keepdims=True)
+    values = np.clip((sheet - low) / max(high - low, np.finfo(float).tiny), 0, 1)
+    return np.concatenate([np.where(seen, values, 0), seen.astype(float)], axis=-1)

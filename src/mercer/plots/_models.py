@@ -1,0 +1,107 @@
+"""What the displays ask of a fitted model and of the rows that come with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from mercer._linalg import Array
+from mercer.estimators._validation import check_rows
+from mercer.exceptions import DataError, KernelError
+from mercer.subspace import Subspace
+
+__all__ = [
+    "check_components",
+    "check_labels",
+    "rows_of",
+    "shares_if_known",
+    "shares_of",
+    "subspace_of",
+]
+
+
+def subspace_of(estimator: Any) -> Subspace:
+    """The Subspace of a fitted model of this library."""
+    holder = getattr(estimator, "score_", estimator)  # KernelNovelty keeps it in its score
+    subspace = getattr(holder, "subspace_", None) or getattr(holder, "subspace", None)
+    if isinstance(subspace, Subspace):
+        return subspace
+    name = type(estimator).__name__
+    if hasattr(estimator, "steps"):
+        raise DataError(
+            f"{name}: a display draws one model; give pipeline[-1], and pipeline[:-1].transform(X) "
+            "as rows."
+        )
+    if type(estimator).__module__.startswith("mercer."):
+        raise NotFittedError(f"this {name} is not fitted yet; call fit(X) before you draw it.")
+    raise DataError(f"{name} is not a model of mercer; give a fitted one, such as KernelPCA.")
+
+
+def rows_of(estimator: Any, X: Any) -> Array:
+    """The rows given, checked; or the model's support points, all that it keeps of its data."""
+    subspace = subspace_of(estimator)
+    kernel = subspace.kernel
+    if kernel.is_pairwise or not isinstance(subspace.support, np.ndarray):
+        raise KernelError(
+            f"{kernel!r} has no input space that could be drawn; use a kernel of vectors."
+        )
+    if X is None:
+        return subspace.support
+    rows = check_rows(estimator, X, kernel, reset=False)
+    return np.asarray(rows, dtype=subspace.coef.dtype)
+
+
+def check_labels(y: Any, n: int, name: str = "y") -> Array | None:
+    """One label for each of n rows, or None."""
+    if y is None:
+        return None
+    labels = np.asarray(y)
+    if labels.ndim != 1 or len(labels) != n:
+        raise DataError(
+            f"{name} has shape {labels.shape}, and there are {n} rows; give one label per row."
+        )
+    return labels
+
+
+def check_components(components: Any, available: int, default: int, at_least: int = 1) -> list[int]:
+    """Components counted from 0: a list of them, how many of the first, or a usual number."""
+    if components is None:
+        components = min(default, available)
+    if isinstance(components, int | np.integer):
+        wanted = list(range(int(components)))
+    else:
+        wanted = [int(k) for k in components]
+    if len(wanted) < at_least or len(set(wanted)) < len(wanted):
+        raise DataError(
+            f"components={components!r} with {available} in the model; "
+            f"give at least {at_least}, each once."
+        )
+    if not all(0 <= k < available for k in wanted):
+        raise DataError(
+            f"components={components!r}: the model has {available}; "
+            f"count from 0 to {available - 1}."
+        )
+    return wanted
+
+
+def shares_of(estimator: Any) -> Array:
+    """Shares of the true variance for each component."""
+    subspace_of(estimator)
+    shares = shares_if_known(estimator)
+    if shares is not None:
+        return shares
+    raise DataError(
+        f"{type(estimator).__name__} does not know the variance of its components; "
+        "draw the KernelPCA of the same rows."
+    )
+
+
+def shares_if_known(estimator: Any) -> Array | None:
+    """Shares of the true variance, or None: a detector, for one, does not keep them."""
+    for holder in (estimator, getattr(estimator, "estimator_", None)):
+        shares = getattr(holder, "explained_variance_ratio_", None)
+        if shares is not None:
+            return np.asarray(shares)
+    return None

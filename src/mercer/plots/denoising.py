@@ -1,0 +1,175 @@
+"""Images before and after denoising, by linear and by kernel PCA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.exceptions import DataError
+from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
+from mercer.plots._models import check_labels, rows_of, subspace_of
+from mercer.selection import Noise, add_noise
+
+__all__ = ["DenoisingDisplay"]
+
+#: Noise that is added if none is stated, as a share of the range of the clean rows.
+NOISE = 0.3
+
+
+@dataclass
+class DenoisingDisplay:
+    """A strip of images: clean, noisy, restored by linear PCA, restored by kernel PCA.
+
+    Attributes
+    ----------
+    clean, noisy, linear, kernel : (c, d) arrays
+        The images shown.
+    errors : dict of str to float
+        Mean squared distance from clean, over **all** rows, of noisy, linear and kernel.
+    n_linear, n_kernel : int
+        Components of each. Linear PCA gets the number that is best *for these very rows*, which
+        no one could know in advance: the comparison leans to its side.
+    image_shape : tuple of int
+    labels : (c,) array or None
+    figure_, ax_, image_
+        What was drawn; ``image_`` is one picture of four lines.
+    """
+
+    clean: Array
+    noisy: Array
+    linear: Array
+    kernel: Array
+    errors: dict[str, float]
+    n_linear: int
+    n_kernel: int
+    image_shape: tuple[int, ...]
+    labels: Array | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    image_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,
+        X_noisy: Any = None,
+        noise: Noise | None = None,
+        match_noise: bool = False,
+        n_images: int = 10,
+        image_shape: tuple[int, ...] | None = None,
+        random_state: int = 0,
+        ax: Any = None,
+    ) -> DenoisingDisplay:
+        """Add noise to images, or take noisy ones, and restore them.
+
+        Parameters
+        ----------
+        estimator : KernelPCA or another model with ``denoise``, fitted to images as rows
+        X : (n, d) clean images, optional
+            Those that the model has not seen tell more than its support points, the default.
+        y : (n,) classes, optional
+            Shows the first image of each class.
+        X_noisy : (n, d) the same images with noise, optional
+        noise : float or callable, optional
+            If there are none: the standard deviation of Gaussian noise (by default 0.3 of the
+            range of X), or ``function(rows, rng) -> noisy rows``.
+        match_noise : bool, default=False
+            Passed on to ``denoise``; for models fitted to clean rows.
+        n_images : int, default=10
+            Show at most so many.
+        image_shape : (h, w) or (h, w, 3), optional
+            A square by default.
+        random_state : int, default=0
+            For the noise.
+        ax : matplotlib axes, optional
+
+        Notes
+        -----
+        Linear PCA is fitted to the model's support points: of an exact model these are its
+        training rows, of a sparse one only a few of them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import DenoisingDisplay
+        >>> X = load_digits().data
+        >>> model = KernelPCA(100).fit(X[:900])
+        >>> display = DenoisingDisplay.from_estimator(model, X[900:1100], match_noise=True)
+        >>> display.errors["kernel"] < display.errors["linear"] < display.errors["noisy"]
+        True
+        """
+        subspace = subspace_of(estimator)
+        if not hasattr(estimator, "denoise"):
+            raise DataError(f"{type(estimator).__name__} cannot denoise; give a KernelPCA.")
+        clean = rows_of(estimator, X)
+        shape = shape_of_image(clean.shape[1], image_shape)
+        labels = check_labels(y, len(clean))
+        shown = first_of_each(labels, len(clean), check_count("n_images", n_images))
+        noisy = _noisy(estimator, clean, X_noisy, noise, random_state)
+        linear, n_linear = _best_linear(np.asarray(subspace.support), clean, noisy)
+        kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
+        versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
+        errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}
+        display = cls(
+            clean[shown],
+            noisy[shown],
+            linear[shown],
+            kernel[shown],
+            errors,
+            n_linear,
+            subspace.n_components,
+            shape,
+            None if labels is None else labels[shown],
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        lines = [self.clean, self.noisy, self.linear, self.kernel]
+        titles = ("noisy", f"linear PCA, {self.n_linear}", f"kernel PCA, {self.n_kernel}")
+        labels = [f"{t}\nerror {e:.3g}" for t, e in zip(titles, self.errors.values(), strict=True)]
+        self.ax_, self.image_ = show_tiles(
+            ax,
+            np.stack(lines),
+            self.image_shape,
+            limits=(float(self.clean.min()), float(self.clean.max())),
+            row_labels=["clean", *labels],
+            column_labels=[] if self.labels is None else [str(name) for name in self.labels],
+        )
+        self.figure_ = self.ax_.figure
+        return self
+
+
+def _noisy(
+    estimator: Any, clean: Array, X_noisy: Any, noise: Noise | None, random_state: int
+) -> Array:
+    if X_noisy is None:
+        level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise
+        noisy = add_noise(clean, level, np.random.default_rng(random_state))
+        return noisy.astype(clean.dtype, copy=False)
+    if noise is not None:
+        raise DataError("X_noisy has its noise already; give X_noisy or noise, not both.")
+    noisy = rows_of(estimator, X_noisy)
+    if len(noisy) != len(clean):
+        raise DataError(
+            f"{len(noisy)} noisy rows and {len(clean)} clean ones; give the same rows twice."
+        )
+    return noisy
+
+
+def _best_linear(training: Array, clean: Array, noisy: Array) -> tuple[Array, int]:
+    """Restored by linear PCA with the number of components that is best for these rows."""
+    mean = training.mean(axis=0, dtype=np.float64)
+    axes = np.linalg.svd(training - mean, full_matrices=False)[2]
+    seen, true = (noisy - mean) @ axes.T, (clean - mean) @ axes.T
+    # Keeping axis k puts (seen - true)² in place of true²: the gains add up over the axes.
+    gains = np.cumsum(((seen - true) ** 2 - true**2).sum(axis=0))
+    q = int(gains.argmin()) + 1
+    return np.asarray(mean + seen[:, :q] @ axes[:q]).astype(clean.dtype), q

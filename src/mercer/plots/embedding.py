@@ -1,0 +1,204 @@
+"""Rows in the plane of two components, or of each pair of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.plots._matplotlib import (
+    MARKERS,
+    PALETTE,
+    axes_or_new,
+    ink,
+    legend_outside,
+    panels,
+    tidy,
+)
+from mercer.plots._models import (
+    check_components,
+    check_labels,
+    rows_of,
+    shares_if_known,
+    subspace_of,
+)
+
+__all__ = ["EmbeddingDisplay"]
+
+#: More different numbers than this in ``y`` are a scale, not classes.
+MOST_CLASSES = 20
+
+
+@dataclass
+class EmbeddingDisplay:
+    """Scores of rows, by class, with new points on top.
+
+    Attributes
+    ----------
+    scores : (n, p) array
+        Of the components shown.
+    components : list of int
+        Which these are, counted from 0.
+    labels : (n,) array or None
+    new_scores : (k, p) array or None
+    shares : (p,) array or None
+        Of the true variance.
+    figure_, ax_, axes_
+        ``ax_`` of a single scatter plot, ``axes_`` (p, p) of a pair plot.
+    points_ : list of artists
+        One for each class and panel, panel by panel.
+    new_points_ : list of artists
+        One for each panel.
+    """
+
+    scores: Array
+    components: Sequence[int]
+    labels: Array | None = None
+    new_scores: Array | None = None
+    shares: Array | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    axes_: Any = field(default=None, repr=False)
+    points_: list[Any] = field(default_factory=list, repr=False)
+    new_points_: list[Any] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,
+        X_new: Any = None,
+        components: int | Sequence[int] | None = None,
+        ax: Any = None,
+    ) -> EmbeddingDisplay:
+        """Draw the scores of rows.
+
+        Parameters
+        ----------
+        estimator : KernelPCA or another model with components, fitted
+        X : (n, d) rows, optional
+            The model's support points by default: of an exact model these are its training rows.
+        y : (n,) classes, or numbers for a colour scale, optional
+        X_new : (k, d) further rows, drawn as crosses, optional
+        components : int or sequence of int, optional
+            How many of the first, or which, counted from 0. Two (the default) make a scatter plot,
+            more a plot of every pair.
+        ax : matplotlib axes, optional
+            For a pair plot also an array of p × p axes.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import EmbeddingDisplay
+        >>> X, y = load_iris(return_X_y=True)
+        >>> display = EmbeddingDisplay.from_estimator(KernelPCA(4).fit(X), X, y=y)
+        >>> [artist.get_label() for artist in display.points_]
+        ['0', '1', '2']
+        """
+        subspace = subspace_of(estimator)
+        shown = check_components(components, subspace.n_components, default=2, at_least=2)
+        rows = rows_of(estimator, X)
+        labels = check_labels(y, len(rows))
+        new = None if X_new is None else subspace.scores(rows_of(estimator, X_new))[:, shown]
+        known = shares_if_known(estimator)
+        shares = None if known is None else known[shown]
+        return cls(subspace.scores(rows)[:, shown], shown, labels, new, shares).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        self.points_, self.new_points_ = [], []
+        if len(self.components) == 2:
+            self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
+            self._scatter(ax, 0, 1, size=14)
+            ax.set(xlabel=self._name(0), ylabel=self._name(1))
+            self._explain(ax, [ax])
+        else:
+            self._pairs(ax)
+        self.figure_ = (self.ax_ if self.axes_ is None else self.axes_[0, 0]).figure
+        return self
+
+    def _pairs(self, ax: Any) -> None:
+        """Every pair below the diagonal, and the distribution of each component on it."""
+        p = len(self.components)
+        self.axes_ = panels(ax, p, p, figsize=(1.7 * p + 0.9, 1.6 * p + 0.2))
+        for i, line in enumerate(self.axes_):
+            for j, panel in enumerate(line):
+                if j > i:
+                    panel.set_axis_off()
+                    continue
+                self._histogram(panel, j) if i == j else self._scatter(panel, j, i, size=5)
+                panel.tick_params(labelsize="x-small", labelbottom=i == p - 1)
+                panel.tick_params(labelleft=j == 0 and i > 0, left=i != j)
+                if i == p - 1:
+                    panel.set_xlabel(self._name(j), fontsize="small")
+                if j == 0 and i > 0:
+                    panel.set_ylabel(self._name(i), fontsize="small")
+                if i != j:
+                    panel.sharex(self.axes_[j, j])
+        self._explain(self.axes_[0, -1], [self.axes_[1, 0]])
+
+    def _scatter(self, ax: Any, i: int, j: int, size: float) -> None:
+        for label, rows, style in self._groups():
+            where = self.scores[rows]
+            arguments = {"s": size, "linewidths": 0, "alpha": 0.85, "label": label, **style}
+            self.points_.append(ax.scatter(where[:, i], where[:, j], **arguments))
+        if self.new_scores is not None:
+            where, label = self.new_scores, "new"
+            style = {"s": 3 * size, "marker": "x", "color": ink(), "linewidths": 1.4}
+            self.new_points_.append(ax.scatter(where[:, i], where[:, j], label=label, **style))
+        tidy(ax)
+
+    def _histogram(self, ax: Any, i: int) -> None:
+        edges = np.histogram_bin_edges(self.scores[:, i], bins=24)
+        for _, rows, style in self._groups():
+            color = style.get("color", PALETTE[0])
+            values = self.scores[rows, i]
+            ax.hist(values, bins=edges, histtype="step", color=color, linewidth=1.1)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+
+    def _groups(self) -> list[tuple[str, Any, dict[str, Any]]]:
+        """Name, rows and look of each class; all rows at once where there are none."""
+        if self.labels is None:
+            return [("rows", slice(None), {"color": PALETTE[0]})]
+        if _is_scale(self.labels):
+            return [("rows", slice(None), {"c": self.labels, "cmap": "viridis"})]
+        return [
+            (
+                str(name),
+                np.flatnonzero(self.labels == name),
+                {"color": PALETTE[k % len(PALETTE)], "marker": _marker(k)},
+            )
+            for k, name in enumerate(np.unique(self.labels))
+        ]
+
+    def _explain(self, ax: Any, drawn: list[Any]) -> None:
+        """A legend for classes, a bar of colours for a scale."""
+        if self.labels is not None and _is_scale(self.labels):
+            ax.figure.colorbar(self.points_[0], ax=ax, label="y")
+        handles, names = drawn[0].get_legend_handles_labels()
+        shown = [k for k, name in enumerate(names) if name != "rows" or self.new_scores is not None]
+        if shown:
+            place = {} if ax is drawn[0] else {"loc": "upper right", "bbox_to_anchor": None}
+            pick = {"handles": [handles[k] for k in shown], "labels": [names[k] for k in shown]}
+            many = len(shown) > (12 if ax is drawn[0] else 6)
+            legend = legend_outside(ax, markerscale=1.4, ncols=1 + many, **pick, **place)
+            legend.set_in_layout(ax is drawn[0])  # else it would stretch the first line of panels
+
+    def _name(self, i: int) -> str:
+        share = "" if self.shares is None else f" ({self.shares[i]:.1%})"
+        return f"component {self.components[i] + 1}{share}"
+
+
+def _is_scale(labels: Array) -> bool:
+    return bool(labels.dtype.kind == "f" and len(np.unique(labels)) > MOST_CLASSES)
+
+
+def _marker(k: int) -> str:
+    # Another shape for each class, and other pairs of colour and shape after ten of them.
+    return MARKERS[(k + k // len(PALETTE)) % len(MARKERS)]

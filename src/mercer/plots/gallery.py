@@ -1,0 +1,141 @@
+"""Pre-images of rows, against the number of components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
+from mercer.plots._models import check_labels, rows_of, subspace_of
+from mercer.preimage import as_preimage
+
+__all__ = ["PreImageGalleryDisplay"]
+
+
+@dataclass
+class PreImageGalleryDisplay:
+    """What 1, 2, 4, … components keep of images.
+
+    Attributes
+    ----------
+    originals : (c, d) array
+    preimages : (r, c, d) array
+        Reconstructions from the first ``n_components[i]`` scores alone.
+    n_components : list of int
+    image_shape : tuple of int
+    labels : (c,) array or None
+    errors : (r,) array
+        Mean squared distance between reconstructions and originals.
+    figure_, ax_, image_
+        What was drawn; ``image_`` is one picture with the originals in its first line.
+    """
+
+    originals: Array
+    preimages: Array
+    n_components: Sequence[int]
+    image_shape: tuple[int, ...]
+    labels: Array | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    image_: Any = field(default=None, repr=False)
+
+    @property
+    def errors(self) -> Array:
+        """Mean squared distance in input space, for each number of components."""
+        return np.array([square_sums(line - self.originals).mean() for line in self.preimages])
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,
+        n_components: Sequence[int] | None = None,
+        n_images: int = 10,
+        image_shape: tuple[int, ...] | None = None,
+        ax: Any = None,
+    ) -> PreImageGalleryDisplay:
+        """Draw reconstructions of images by a fitted model.
+
+        Parameters
+        ----------
+        estimator : KernelPCA or another model with pre-images, fitted to images as rows
+        X : (n, d) images, optional
+            Those that the model has not seen tell more than its support points, the default.
+        y : (n,) classes, optional
+            Shows the first image of each class.
+        n_components : sequence of int, optional
+            Powers of four, and all that the model has, by default.
+        n_images : int, default=10
+            At most so many.
+        image_shape : (h, w) or (h, w, 3), optional
+            A square by default.
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import PreImageGalleryDisplay
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = KernelPCA(16).fit(X[:300])
+        >>> display = PreImageGalleryDisplay.from_estimator(model, X[300:], y=y[300:])
+        >>> display.n_components, display.preimages.shape
+        ([1, 4, 16], (3, 10, 64))
+        """
+        subspace = subspace_of(estimator)
+        rows = rows_of(estimator, X)
+        shape = shape_of_image(rows.shape[1], image_shape)
+        counts = _check_counts(n_components, subspace.n_components)
+        labels = check_labels(y, len(rows))
+        shown = first_of_each(labels, len(rows), check_count("n_images", n_images))
+        found = np.stack([_reconstruct(estimator, rows[shown], q) for q in counts])
+        names = None if labels is None else labels[shown]
+        return cls(rows[shown], found, counts, shape, names).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        tiles = np.concatenate([self.originals[None], self.preimages])
+        self.ax_, self.image_ = show_tiles(
+            ax,
+            tiles,
+            self.image_shape,
+            limits=(float(self.originals.min()), float(self.originals.max())),
+            row_labels=["original", *(f"{q}" for q in self.n_components)],
+            column_labels=[] if self.labels is None else [str(name) for name in self.labels],
+        )
+        self.ax_.set_ylabel("components")
+        self.figure_ = self.ax_.figure
+        return self
+
+
+def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
+    if counts is None:
+        return sorted({4**k for k in range(8) if 4**k < available} | {available})
+    checked = [check_count("n_components", q) for q in np.atleast_1d(np.asarray(counts))]
+    if not checked or max(checked) > available:
+        raise DataError(
+            f"n_components={counts!r}: the model has {available}; give numbers from 1 to that."
+        )
+    return checked
+
+
+def _reconstruct(estimator: Any, rows: Array, q: int) -> Array:
+    """Pre-images of the projections onto the first q components, from the scores alone."""
+    subspace = subspace_of(estimator).leading(q)
+    solver = as_preimage(getattr(estimator, "preimage", "auto"))
+    found = solver.init(subspace).solve(subspace.scores(rows))
+    missed = ~found.converged & (found.status != "stopped early")
+    if missed.any():
+        warn(
+            f"{missed.sum()} of {len(rows)} pre-images with {q} components did not converge; "
+            "raise max_iter of the pre-image solver, or use another kernel width.",
+            ConvergenceWarning,
+        )
+    return np.asarray(found.points)

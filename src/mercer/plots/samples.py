@@ -1,0 +1,134 @@
+"""A sheet of generated images."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil, sqrt
+from typing import Any, Self
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._models import rows_of, subspace_of
+
+__all__ = ["SampleSheetDisplay"]
+
+
+@dataclass
+class SampleSheetDisplay:
+    """Images drawn from a generative model, and the real ones that are nearest to them.
+
+    Attributes
+    ----------
+    samples : (r, c, d) array
+        Line by line.
+    nearest : (r, c, d) array or None
+        For each sample the real row nearest to it: a model that copies shows here.
+    distances : (r, c) array or None
+        Between the two.
+    labels : list or None
+        What each line shows.
+    image_shape : tuple of int
+    figure_, ax_, image_
+        What was drawn.
+    """
+
+    samples: Array
+    image_shape: tuple[int, ...]
+    nearest: Array | None = None
+    labels: list[Any] | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    image_: Any = field(default=None, repr=False)
+
+    @property
+    def distances(self) -> Array | None:
+        """Distance of each sample from the real row nearest to it."""
+        if self.nearest is None:
+            return None
+        return np.asarray(np.linalg.norm(self.samples - self.nearest, axis=-1))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,
+        n_samples: int = 40,
+        image_shape: tuple[int, ...] | None = None,
+        random_state: Any = 0,
+        ax: Any = None,
+    ) -> SampleSheetDisplay:
+        """Draw samples of a generative model.
+
+        Parameters
+        ----------
+        estimator : GenerativeKernelPCA, fitted to images as rows
+        X : (n, d) real rows, optional
+            Shows beside each sample the row nearest to it; give the training rows to see whether
+            the model copies them.
+        y : sequence of labels, optional
+            For a model fitted with labels: a line of samples for each different one.
+        n_samples : int, default=40
+        image_shape : (h, w) or (h, w, 3), optional
+            A square by default.
+        random_state : int or Generator, default=0
+        ax : matplotlib axes, optional
+        """
+        subspace_of(estimator)
+        if not hasattr(estimator, "sample"):
+            raise DataError(
+                f"{type(estimator).__name__} cannot draw samples; use GenerativeKernelPCA."
+            )
+        d = rows_of(estimator, None).shape[1]
+        shape = shape_of_image(d, image_shape)
+        n = check_count("n_samples", n_samples)
+        labels = None if y is None else np.unique(np.asarray(y)).tolist()
+        lines = max(1, round(sqrt(n / 2))) if labels is None else len(labels)
+        columns = ceil(n / lines)
+        drawn = _draw(estimator, lines, columns, labels, random_state)
+        nearest = None if X is None else _nearest(drawn, rows_of(estimator, X))
+        return cls(drawn, shape, nearest, labels).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        lines, columns, d = self.samples.shape
+        tiles, names = self.samples, [""] * columns
+        if self.nearest is not None:
+            between = np.full((lines, 1, d), np.nan)
+            tiles = np.concatenate([self.samples, between, self.nearest], axis=1)
+            names = [""] * (2 * columns + 1)
+            names[columns // 2], names[columns + 1 + columns // 2] = "samples", "nearest rows"
+        real = self.samples if self.nearest is None else self.nearest
+        self.ax_, self.image_ = show_tiles(
+            ax,
+            tiles,
+            self.image_shape,
+            limits=(float(real.min()), float(real.max())),
+            row_labels=[] if self.labels is None else [str(name) for name in self.labels],
+            column_labels=names if any(names) else [],
+        )
+        self.figure_ = self.ax_.figure
+        return self
+
+
+def _draw(estimator: Any, lines: int, columns: int, labels: Any, random_state: Any) -> Array:
+    """Samples, (lines, columns, d)."""
+    rng = np.random.default_rng(random_state)
+    if labels is None:
+        drawn = np.asarray(estimator.sample(lines * columns, random_state=rng))
+    else:
+        drawn = np.concatenate(
+            [estimator.sample(columns, label=label, random_state=rng) for label in labels]
+        )
+    return drawn.reshape(lines, columns, -1)
+
+
+def _nearest(drawn: Array, rows: Array) -> Array:
+    flat = drawn.reshape(-1, drawn.shape[-1])
+    index = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(flat, return_distance=False)
+    return np.asarray(rows[index[:, 0]]).reshape(drawn.shape)

@@ -1,0 +1,115 @@
+"""How much of the variance each component holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
+from mercer.plots._models import rows_of, shares_of, subspace_of
+
+__all__ = ["ScreeDisplay"]
+
+
+@dataclass
+class ScreeDisplay:
+    """Shares of the true variance, one bar for each component, and their sum.
+
+    The whole is the trace of the centred Gram matrix, so that the curve ends below 100 % where
+    components were left out.
+
+    Attributes
+    ----------
+    shares, cumulative : (q,) arrays
+    new_rows : (q,) array or None
+        The cumulative share of the variance of other rows around the model's mean.
+    figure_, ax_, bars_, line_, new_line_
+        What was drawn.
+    """
+
+    shares: Array
+    new_rows: Array | None = None
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    bars_: Any = field(default=None, repr=False)
+    line_: Any = field(default=None, repr=False)
+    new_line_: Any = field(default=None, repr=False)
+
+    @property
+    def cumulative(self) -> Array:
+        """Share of the variance that the first k components hold."""
+        return np.cumsum(self.shares)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,  # noqa: ARG003
+        ax: Any = None,
+    ) -> ScreeDisplay:
+        """Draw the shares of a fitted model.
+
+        Parameters
+        ----------
+        estimator : KernelPCA, SparseKernelPCA or another model with components, fitted
+        X : (n, d) rows that the model has not seen, optional
+            Adds how much of *their* variance in feature space the components hold: far less where
+            the kernel is too narrow.
+        y : ignored
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import ScreeDisplay
+        >>> display = ScreeDisplay.from_estimator(KernelPCA(8).fit(load_iris().data))
+        >>> bool(0.9 < display.cumulative[-1] < 1)
+        True
+        """
+        shares = shares_of(estimator)
+        new = None if X is None else _shares_of_rows(estimator, rows_of(estimator, X))
+        return cls(shares, new).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.4))
+        self.figure_ = ax.figure
+        number = np.arange(1, len(self.shares) + 1)
+        # Gaps between very many bars would only flicker.
+        many = len(number) > 40
+        look = {"width": 1.0 if many else 0.8, "color": PALETTE[0], "linewidth": 0}
+        self.bars_ = ax.bar(number, self.shares, label="component", **look)
+        style = {"markersize": 3.5, "marker": None if many else "o"}
+        (self.line_,) = ax.plot(number, self.cumulative, color=ink(), label="sum", **style)
+        if self.new_rows is not None:
+            (self.new_line_,) = ax.plot(
+                number, self.new_rows, "--", color=ACCENT, label="sum, rows of X", **style
+            )
+        ax.annotate(
+            f"{self.cumulative[-1]:.1%}",
+            (number[-1], self.cumulative[-1]),
+            (0, 5),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
+        ax.set(xlabel="component", ylabel="share of the true variance", ylim=(0, 1.06))
+        ax.set_xlim(0.3, len(number) + 0.7 + 0.02 * len(number))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        ax.legend(frameon=False, fontsize="small", loc="best")
+        tidy(ax)
+        return self
+
+
+def _shares_of_rows(estimator: Any, rows: Array) -> Array:
+    """Of the squared distances to the model's mean, what the first k directions hold."""
+    Z, residual = subspace_of(estimator).scores_and_residual(rows)
+    Z = Z.astype(np.float64)
+    return np.asarray(np.cumsum((Z**2).mean(axis=0)) / (square_sums(Z) + residual).mean())

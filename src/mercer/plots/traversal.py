@@ -1,0 +1,147 @@
+"""A walk along each component, seen in input space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._models import check_components, rows_of, subspace_of
+
+__all__ = ["TraversalDisplay"]
+
+
+@dataclass
+class TraversalDisplay:
+    """Images along components: what changes with each score while the others stay.
+
+    Attributes
+    ----------
+    images : (p, s, d) array
+        One line for each component, one column for each step.
+    positions : (s,) array
+        Steps from the start, in standard deviations of the component's scores.
+    components : list of int
+    image_shape : tuple of int
+    limits : pair of float
+        Values of paper and ink: the range of the model's support points.
+    figure_, ax_, image_
+        What was drawn; ``image_`` is one picture of p × s images.
+    """
+
+    images: Array
+    positions: Array
+    components: Sequence[int]
+    image_shape: tuple[int, ...]
+    limits: tuple[float, float]
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    image_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,  # noqa: ARG003
+        components: int | Sequence[int] | None = None,
+        span: float = 2.0,
+        steps: int = 9,
+        image_shape: tuple[int, ...] | None = None,
+        ax: Any = None,
+    ) -> TraversalDisplay:
+        """Walk along components and return to input space at every step.
+
+        Parameters
+        ----------
+        estimator : KernelPCA, GenerativeKernelPCA or another model with ``inverse_transform``
+            Fitted to images as rows.
+        X : (1, d) the image to start from, optional
+            The mean of the scores by default.
+        y : ignored
+        components : int or sequence of int, optional
+            How many of the first, or which, counted from 0; five by default.
+        span : float, default=2.0
+            How far to go to either side, in standard deviations of the component's scores.
+        steps : int, default=9
+        image_shape : (h, w) or (h, w, 3), optional
+            A square by default.
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import TraversalDisplay
+        >>> X = load_digits().data[:300]
+        >>> display = TraversalDisplay.from_estimator(KernelPCA(10).fit(X), components=2, steps=5)
+        >>> display.images.shape
+        (2, 5, 64)
+        """
+        subspace = subspace_of(estimator)
+        if not hasattr(estimator, "inverse_transform"):
+            raise DataError(
+                f"{type(estimator).__name__} has no way back to input space; give a KernelPCA."
+            )
+        shown = check_components(components, subspace.n_components, default=5)
+        support = rows_of(estimator, None)
+        d = support.shape[1]
+        shape = shape_of_image(d, image_shape)
+        if not isinstance(span, Real) or not 0 < span < np.inf:
+            raise DataError(f"span={span!r}: give a positive number of standard deviations.")
+        positions = np.linspace(-float(span), float(span), check_count("steps", steps, 2))
+        start = _start(estimator, X)
+        deviations = _deviations(estimator)
+        Z = np.tile(start, (len(shown), steps, 1))
+        for line, k in zip(Z, shown, strict=True):
+            line[:, k] += positions * deviations[k]
+        points = np.asarray(estimator.inverse_transform(Z.reshape(-1, Z.shape[-1])))
+        images, limits = points.reshape(len(shown), steps, d), (support.min(), support.max())
+        return cls(images, positions, shown, shape, limits).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        self.ax_, self.image_ = show_tiles(
+            ax,
+            self.images,
+            self.image_shape,
+            limits=self.limits,
+            row_labels=[f"{k + 1}" for k in self.components],
+            column_labels=[_signed(t) for t in self.positions],
+        )
+        self.ax_.set_ylabel("component")
+        self.ax_.set_xlabel("standard deviations from the start")
+        self.figure_ = self.ax_.figure
+        return self
+
+
+def _start(estimator: Any, X: Any) -> Array:
+    """Scores of the image given, or zeros: the mean of a centred model."""
+    subspace = subspace_of(estimator)
+    if X is None:
+        scores = subspace.scores(subspace.support).mean(axis=0)
+        return np.asarray(scores if not subspace.mean.any() else np.zeros_like(scores))
+    rows = rows_of(estimator, X)
+    if len(rows) != 1:
+        raise DataError(f"a walk starts at one row, not at {len(rows)}; give X[i:i + 1].")
+    return np.asarray(subspace.scores(rows)[0])
+
+
+def _deviations(estimator: Any) -> Array:
+    """Standard deviations of the scores: √λ, or those of the support points' scores."""
+    variance = getattr(estimator, "explained_variance_", None)
+    if variance is not None:
+        return np.asarray(np.sqrt(variance))
+    subspace = subspace_of(estimator)
+    return np.asarray(subspace.scores(subspace.support).std(axis=0))
+
+
+def _signed(t: float) -> str:
+    return f"{t:+.2g}".replace("-", "−") if abs(t) > 1e-12 else "0"

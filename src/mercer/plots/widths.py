@@ -1,0 +1,160 @@
+"""The spectrum against the width of the kernel."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.estimators import KernelPCA
+from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError, RankWarning
+from mercer.kernels import Kernel, RadialKernel
+from mercer.plots._images import check_count
+from mercer.plots._matplotlib import axes_or_new, ink, tidy
+from mercer.plots._models import rows_of, subspace_of
+from mercer.selection import kernels_around
+
+__all__ = ["WidthSpectrumDisplay"]
+
+#: Widths that are tried, in units of the model's own.
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))
+
+
+@dataclass
+class WidthSpectrumDisplay:
+    """Shares of the true variance that the first components hold, for a range of widths.
+
+    A narrow kernel makes all rows equally far from each other: the variance spreads over as many
+    components as there are rows. A wide one is almost linear: a few components hold everything.
+
+    Attributes
+    ----------
+    lengths : (g,) array
+        ℓ of the kernel f(r²/ℓ²); a Gaussian's is ``width``.
+    shares : (g, q) array
+    length : float
+        That of the model.
+    figure_, ax_, areas_, mark_
+        What was drawn; one area for each component.
+    """
+
+    lengths: Array
+    shares: Array
+    length: float
+    figure_: Any = field(default=None, repr=False)
+    ax_: Any = field(default=None, repr=False)
+    areas_: list[Any] = field(default_factory=list, repr=False)
+    mark_: Any = field(default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        y: Any = None,  # noqa: ARG003
+        factors: Sequence[float] = FACTORS,
+        n_components: int = 8,
+        ax: Any = None,
+    ) -> WidthSpectrumDisplay:
+        """Fit kernel PCA once for each width, and draw the spectra.
+
+        Parameters
+        ----------
+        estimator : a fitted model with a radial kernel
+        X : (n, d) rows, optional
+            The model's support points by default.
+        y : ignored
+        factors : sequence of float
+            Widths, in units of the model's own; an eighth to eight by default.
+        n_components : int, default=8
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import WidthSpectrumDisplay
+        >>> model = KernelPCA(4).fit(load_iris().data)
+        >>> display = WidthSpectrumDisplay.from_estimator(model, factors=[0.1, 1, 10])
+        >>> display.shares[:, 0].argmax()  # the widest kernel needs the fewest components
+        np.int64(2)
+        """
+        subspace = subspace_of(estimator)
+        rows = rows_of(estimator, X)
+        kernels = _kernels(subspace.kernel, rows, factors)
+        q = min(check_count("n_components", n_components), len(rows) - 1)
+        solver = estimator.solver if isinstance(estimator, KernelPCA) else "auto"
+        center = bool(subspace.mean.any())
+        shares = np.stack([_spectrum(kernel, rows, q, center, solver) for kernel in kernels])
+        lengths = np.array([kernel.length for kernel in kernels])
+        order = np.argsort(lengths)
+        length = _radial(subspace.kernel).length
+        return cls(lengths[order], shares[order], length).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+        self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.6))
+        self.figure_ = ax.figure
+        q = self.shares.shape[1]
+        colors = _shades(q)
+        paper = ax.get_facecolor()
+        self.areas_ = ax.stackplot(
+            self.lengths, self.shares.T, colors=colors, edgecolor=paper, linewidth=0.6
+        )
+        ax.axvline(self.length, color=paper, linewidth=3)  # so that the mark shows on dark areas
+        self.mark_ = ax.axvline(self.length, color=ink(), linewidth=1.2, linestyle="--")
+        ax.annotate(
+            "the model",
+            (self.length, 1.0),
+            (0, 3),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize="small",
+        )
+        ax.set_xscale("log")
+        ax.set(xlabel="width of the kernel", ylabel="share of the true variance", ylim=(0, 1))
+        ax.set_xlim(self.lengths[0], self.lengths[-1])
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        names = [f"{k + 1}" for k in range(q)]
+        style = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": "small"}
+        ax.legend(self.areas_[::-1], names[::-1], title="component", frameon=False, **style)
+        tidy(ax)
+        return self
+
+
+def _radial(kernel: Kernel) -> RadialKernel:
+    if not isinstance(kernel, RadialKernel):
+        raise KernelError(f"{kernel!r} has no width; use a radial kernel such as Gaussian().")
+    return kernel
+
+
+def _kernels(kernel: Kernel, rows: Array, factors: Sequence[float]) -> list[Any]:
+    given = np.asarray(factors, dtype=float)
+    if given.ndim != 1 or len(given) < 2 or not (np.isfinite(given) & (given > 0)).all():
+        raise DataError(f"factors={factors!r}: give two positive numbers or more.")
+    return kernels_around(_radial(kernel), rows, given.tolist())
+
+
+def _spectrum(kernel: Kernel, rows: Array, q: int, center: bool, solver: Any) -> Array:
+    """Shares of q components, zero for those that do not exist."""
+    with warnings.catch_warnings():
+        # That some of many widths do not suit the rows is what the picture shows.
+        for category in (RankWarning, DegenerateKernelWarning):
+            warnings.simplefilter("ignore", category)
+        model = KernelPCA(q, kernel=kernel, center=center, solver=solver, random_state=0).fit(rows)
+    shares = np.asarray(model.explained_variance_ratio_)
+    return np.pad(shares, (0, q - len(shares)))
+
+
+def _shades(q: int) -> Array:
+    """From dark to light along one scale, so that the order shows without colour."""
+    from matplotlib import colormaps
+
+    return np.asarray(colormaps["viridis"](np.linspace(0.1, 0.95, q)))

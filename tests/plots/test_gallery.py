@@ -1,0 +1,57 @@
+"""Every line holds the reconstructions from so many scores."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mercer import KernelPCA
+from mercer.exceptions import DataError
+from mercer.plots import PreImageGalleryDisplay
+from tests.plots.pictures import picture
+
+
+def test_lines_are_the_reconstructions_of_smaller_models(digits, digits_model):
+    X, _, new, y = digits
+    display = PreImageGalleryDisplay.from_estimator(digits_model, new, y=y)
+    assert display.n_components == [1, 4, 16, 32]
+    first = [int(np.flatnonzero(y == digit)[0]) for digit in display.labels]
+    assert sorted(display.labels) == list(range(10))
+    assert_allclose(display.originals, new[first])
+    assert_allclose(display.preimages[-1], digits_model.reconstruct(new[first]))
+    small = KernelPCA(4, solver="dense").fit(X)
+    assert_allclose(display.preimages[1], small.reconstruct(new[first]), atol=1e-4)
+    gaps = ((display.preimages - display.originals) ** 2).sum(axis=2).mean(axis=1)
+    assert_allclose(display.errors, gaps)
+    assert (np.diff(gaps) < 0).all()
+
+
+def test_the_picture_shows_them(digits, digits_model):
+    display = PreImageGalleryDisplay.from_estimator(
+        digits_model, digits[2], n_components=[2, 8], n_images=3
+    )
+    drawn = display.image_.get_array()
+    assert_allclose(drawn[:8, :8], display.originals[0].reshape(8, 8))
+    assert_allclose(drawn[-8:, -8:], display.preimages[1, 2].reshape(8, 8))
+    assert display.image_.get_clim() == (0.0, 1.0)
+    labels = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert labels == ["original", "2", "8"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_components": [1, 33]}, "the model has 32"),
+        ({"n_components": [0]}, "n_components=0|n_components=np.int64"),
+        ({"n_components": []}, "the model has 32"),
+        ({"n_images": 0}, "n_images=0"),
+        ({"image_shape": (5, 5)}, "does not fit 64"),
+    ],
+)
+def test_wrong_arguments(digits_model, arguments, message):
+    with pytest.raises(DataError, match=message):
+        PreImageGalleryDisplay.from_estimator(digits_model, **arguments)
+
+
+@picture
+def test_gallery(digits, digits_model):
+    return PreImageGalleryDisplay.from_estimator(digits_model, digits[2], y=digits[3]).figure_
