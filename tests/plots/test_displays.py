@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer import KernelNovelty, KernelPCA, plots
+from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, plots
 from mercer.exceptions import DataError
 from mercer.plots import ContributionsDisplay, NoveltyDisplay
 from tests.plots.pictures import picture
@@ -69,6 +69,23 @@ def test_contours_of_the_detector_alone(X):
     assert_allclose(display.is_outlier, model.predict(X) == -1)
     with pytest.raises(DataError, match="from_fitted"):
         NoveltyDisplay.from_estimator(KernelPCA(2).fit(X), X)
+
+
+def test_data_frames_are_drawn_without_a_word(X):
+    """Names of columns are checked once, and reach the axes; warnings are errors here."""
+    frame = pd.DataFrame(X, columns=["mass", "age"])
+    display = NoveltyDisplay.from_estimator(KernelNovelty(5, random_state=0).fit(frame), frame)
+    assert display.ax_.get_xlabel() == "mass"
+    model = KernelPCA(3).fit(frame)
+    plots.DenoisingDisplay.from_estimator(model, frame, image_shape=(1, 2))
+    plots.TraversalDisplay.from_estimator(model, frame, image_shape=(1, 2))
+    plots.PreImageGalleryDisplay.from_estimator(model, frame, image_shape=(1, 2))
+    plots.EmbeddingDisplay.from_estimator(model, frame, X_new=frame.head(2))
+    plots.WidthSpectrumDisplay.from_estimator(model, frame, factors=[1, 2])
+    sparse = plots.RepresentingVectorsDisplay.from_estimator(SparseKernelPCA(6).fit(frame), frame)
+    assert sparse.ax_.get_ylabel() == "age"
+    with pytest.raises(DataError, match="feature names"):
+        plots.EmbeddingDisplay.from_estimator(model, frame.rename(columns={"age": "size"}))
 
 
 @pytest.mark.parametrize("name", DISPLAYS)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import KernelPCA
+from mercer import KernelPCA, compat
 from mercer.exceptions import DataError, KernelError, NotFittedError
 from mercer.kernels import FunctionKernel
 from mercer.plots import EmbeddingDisplay
@@ -103,8 +103,12 @@ def test_wrong_models(digits):
         EmbeddingDisplay.from_estimator(KernelPCA(2), X)
     with pytest.raises(DataError, match=r"pipeline\[-1\]"):
         EmbeddingDisplay.from_estimator(make_pipeline(StandardScaler(), KernelPCA(2)).fit(X), X)
-    with pytest.raises(DataError, match="not a model of mercer"):
+    with pytest.raises(DataError, match="StandardScaler has no subspace"):
         EmbeddingDisplay.from_estimator(StandardScaler().fit(X), X)
+    with pytest.raises(DataError, match=r"mercer\.compat\.KernelPCA has no subspace"):
+        EmbeddingDisplay.from_estimator(compat.KernelPCA(2).fit(X), X)
+    with pytest.raises(DataError, match=r"builtins\.int has no subspace"):
+        EmbeddingDisplay.from_estimator(3, X)
     words = KernelPCA(2, kernel=FunctionKernel(lambda a, b: float(len(set(a) & set(b)))))
     with pytest.raises(KernelError, match="no input space"):
         EmbeddingDisplay.from_estimator(words.fit(["abc", "bcd", "cde", "xyz"]))

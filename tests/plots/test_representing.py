@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
-from mercer import KernelPCA, SparseKernelPCA, compress
+from mercer import KernelPCA, ReweightedKernelPCA, SparseKernelPCA, compress
 from mercer.exceptions import DataError
 from mercer.plots import RepresentingVectorsDisplay
 from tests.plots.pictures import picture
@@ -54,11 +54,12 @@ def test_a_compressed_model(clusters, clusters_model):
     assert len(display.places) == 10
 
 
-def test_models_without(digits_model):
+def test_models_without(digits_model, ring):
     with pytest.raises(DataError, match="compress"):
         RepresentingVectorsDisplay.from_estimator(digits_model)
-    with pytest.raises(DataError, match="SparseKernelPCA"):
-        RepresentingVectorsDisplay.from_estimator(KernelPCA(2).fit(np.eye(5)))
+    reweighted = ReweightedKernelPCA(KernelPCA(2), random_state=0).fit(ring)
+    with pytest.raises(DataError, match="SparseKernelPCA"):  # its weights are another thing
+        RepresentingVectorsDisplay.from_estimator(reweighted)
 
 
 @picture

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer.estimators._validation import check_rows
@@ -15,6 +19,7 @@ from mercer.subspace import Subspace
 __all__ = [
     "check_components",
     "check_labels",
+    "nameless_rows",
     "rows_of",
     "shares_if_known",
     "shares_of",
@@ -34,9 +39,16 @@ def subspace_of(estimator: Any) -> Subspace:
             f"{name}: a display draws one model; give pipeline[-1], and pipeline[:-1].transform(X) "
             "as rows."
         )
-    if type(estimator).__module__.startswith("mercer."):
-        raise NotFittedError(f"this {name} is not fitted yet; call fit(X) before you draw it.")
-    raise DataError(f"{name} is not a model of mercer; give a fitted one, such as KernelPCA.")
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, TypeError):
+        if hasattr(estimator, "fit"):
+            text = f"this {name} is not fitted yet; call fit(X) before you draw it."
+            raise NotFittedError(text) from None
+    raise DataError(
+        f"{type(estimator).__module__}.{name} has no subspace to draw; "
+        "give a fitted model of mercer, such as mercer.KernelPCA."
+    )
 
 
 def rows_of(estimator: Any, X: Any) -> Array:
@@ -51,6 +63,14 @@ def rows_of(estimator: Any, X: Any) -> Array:
         return subspace.support
     rows = check_rows(estimator, X, kernel, reset=False)
     return np.asarray(rows, dtype=subspace.coef.dtype)
+
+
+@contextmanager
+def nameless_rows() -> Iterator[None]:
+    """Rows that were checked already are arrays, whose columns have no names any more."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
 
 
 def check_labels(y: Any, n: int, name: str = "y") -> Array | None:

@@ -10,7 +10,7 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
-from mercer.plots._models import check_labels, rows_of, subspace_of
+from mercer.plots._models import check_labels, nameless_rows, rows_of, subspace_of
 from mercer.selection import Noise, add_noise
 
 __all__ = ["DenoisingDisplay"]
@@ -114,7 +114,8 @@ class DenoisingDisplay:
         shown = first_of_each(labels, len(clean), check_count("n_images", n_images))
         noisy = _noisy(estimator, clean, X_noisy, noise, random_state)
         linear, n_linear = _best_linear(np.asarray(subspace.support), clean, noisy)
-        kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
+        with nameless_rows():
+            kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
         versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
         errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}
         display = cls(

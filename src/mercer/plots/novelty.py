@@ -9,7 +9,7 @@ from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count
 from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
-from mercer.plots._models import rows_of
+from mercer.plots._models import nameless_rows, rows_of
 from mercer.plots.components import names_of, plane
 
 __all__ = ["NoveltyDisplay"]
@@ -91,16 +91,12 @@ class NoveltyDisplay:
                 "choose two columns and fit again, or see ContributionsDisplay."
             )
         x, y_grid, points = plane(rows, [0, 1], check_count("grid", grid, 2))
-        display = cls(
-            x,
-            y_grid,
-            estimator.p_values(points).reshape(grid, grid),
-            estimator.decision_function(points).reshape(grid, grid),
-            rows,
-            estimator.predict(rows) == -1,
-            names_of(estimator, [0, 1]),
-        )
-        return display.plot(ax=ax)
+        with nameless_rows():
+            p_values = estimator.p_values(points).reshape(grid, grid)
+            margin = estimator.decision_function(points).reshape(grid, grid)
+            is_outlier = estimator.predict(rows) == -1
+        names = names_of(estimator, [0, 1])
+        return cls(x, y_grid, p_values, margin, rows, is_outlier, names).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""

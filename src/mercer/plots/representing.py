@@ -12,8 +12,8 @@ from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
-from mercer.plots._models import rows_of, subspace_of
-from mercer.plots.components import plane
+from mercer.plots._models import nameless_rows, rows_of, subspace_of
+from mercer.plots.components import names_of, plane
 
 __all__ = ["RepresentingVectorsDisplay"]
 
@@ -105,16 +105,15 @@ class RepresentingVectorsDisplay:
         (8, 2)
         """
         subspace = subspace_of(estimator)
-        weights = getattr(estimator, "weights_", None)
-        if weights is None or len(weights) != subspace.n_support:
+        if not hasattr(estimator, "span_error"):
             raise DataError(
                 f"{type(estimator).__name__} has no representing vectors; fit SparseKernelPCA, "
                 "or compress(model, n_kernels)."
             )
         rows = None if X is None else rows_of(estimator, X)
         support = rows_of(estimator, None)
-        order = np.argsort(-weights, kind="stable")
-        vectors, weights = support[order], np.asarray(weights)[order]
+        order = np.argsort(-estimator.weights_, kind="stable")
+        vectors, weights = support[order], np.asarray(estimator.weights_)[order]
         d = vectors.shape[1]
         if image_shape is not None or (d >= SMALLEST_IMAGE and isqrt(d) ** 2 == d):
             shape = shape_of_image(d, image_shape)
@@ -123,9 +122,11 @@ class RepresentingVectorsDisplay:
         if d == 2:
             every = vectors if rows is None else np.vstack([vectors, rows])
             x, y_grid, points = plane(every, [0, 1], check_count("grid", grid, 2))
-            distance = estimator.span_error(points).reshape(grid, grid)
-            field_ = (x, y_grid, distance)
-            return cls(vectors, weights, len(weights), vectors, rows, field_).plot(ax=ax)
+            with nameless_rows():
+                distance = estimator.span_error(points).reshape(grid, grid)
+            field_, names = (x, y_grid, distance), names_of(estimator, [0, 1])
+            display = cls(vectors, weights, len(weights), vectors, rows, field_, names=names)
+            return display.plot(ax=ax)
         return _in_scores(cls, subspace, vectors, weights, rows).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:

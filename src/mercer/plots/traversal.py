@@ -63,8 +63,9 @@ class TraversalDisplay:
         ----------
         estimator : KernelPCA, GenerativeKernelPCA or another model with ``inverse_transform``
             Fitted to images as rows.
-        X : (1, d) the image to start from, optional
-            The mean of the scores by default.
+        X : (n, d) the image to start from, optional
+            Of several, the mean of their scores, for example of one class; of none, that of the
+            model.
         y : ignored
         components : int or sequence of int, optional
             How many of the first, or which, counted from 0; five by default.
@@ -123,15 +124,11 @@ class TraversalDisplay:
 
 
 def _start(estimator: Any, X: Any) -> Array:
-    """Scores of the image given, or zeros: the mean of a centred model."""
+    """Mean scores of the images given, or of the model: zero if it is centred."""
     subspace = subspace_of(estimator)
-    if X is None:
-        scores = subspace.scores(subspace.support).mean(axis=0)
-        return np.asarray(scores if not subspace.mean.any() else np.zeros_like(scores))
-    rows = rows_of(estimator, X)
-    if len(rows) != 1:
-        raise DataError(f"a walk starts at one row, not at {len(rows)}; give X[i:i + 1].")
-    return np.asarray(subspace.scores(rows)[0])
+    if X is None and subspace.mean.any():
+        return np.zeros_like(subspace.offset)
+    return np.asarray(subspace.scores(rows_of(estimator, X)).mean(axis=0))
 
 
 def _deviations(estimator: Any) -> Array:
