@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         compress,
         load,
     )
+    from mercer.model_file import export_onnx
     from mercer.subspace import ParallelAnalysis, Subspace
 
 _WHERE = {
@@ -29,6 +30,7 @@ _WHERE = {
     "SparseKernelPCA": "mercer.estimators",
     "Subspace": "mercer.subspace",
     "compress": "mercer.estimators",
+    "export_onnx": "mercer.model_file",
     "listen": "mercer._progress",
     "load": "mercer.estimators",
 }
@@ -44,6 +46,7 @@ __all__ = [
     "Subspace",
     "__version__",
     "compress",
+    "export_onnx",
     "listen",
     "load",
 ]

@@ -59,6 +59,7 @@ class Encoder:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.tensors: dict[str, Array] = {}
+        self._inside_parameters = 0
         self._seen: dict[tuple[Any, ...], tuple[dict[str, Any], Array]] = {}
 
     def encode(self, value: Any, name: str) -> Any:
@@ -103,14 +104,20 @@ class Encoder:
                 "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
             )
         cls = type(value)
-        word = self.table.word(cls)
-        encoded = {"object": word, "with": self._each(_parameters(value), name)}
+        encoded: dict[str, Any] = {"object": self.table.word(cls)}
         if is_dataclass(value):
+            encoded["with"] = self._each(_parameters(value), name)
             if derived := self.table.derived.get(cls):
                 known = {part: getattr(value, part) for part in derived}
                 encoded["derived"] = self._each(known, name)
-        elif not isinstance(value, Config):
-            state = {a: getattr(value, a) for a in saved_attributes(cls) if hasattr(value, a)}
+            return encoded
+        self._inside_parameters += 1
+        encoded["with"] = self._each(_parameters(value), name)
+        self._inside_parameters -= 1
+        if not isinstance(value, Config):
+            # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
+            wanted = () if self._inside_parameters else saved_attributes(cls)
+            state = {a: getattr(value, a) for a in wanted if hasattr(value, a)}
             encoded["state"] = self._each(state, name)
         return encoded
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mercer.model_file.codec import Decoder, Encoder
+from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
 from mercer.model_file.table import Table
 from mercer.rows import write_whole
@@ -79,6 +79,9 @@ def read_model(path: str | os.PathLike[str], table: Table) -> Any:
             model = decoder.decode(header["model"])
         except RecursionError as error:
             raise reader.error("its objects are nested too deeply") from error
+        needed = saved_attributes(type(model))[0]
+        if not hasattr(model, needed):
+            raise reader.error(f"its {header['class']} was never fitted: there is no {needed}")
         if unused := sorted(set(reader.tensors) - decoder.used):
             raise reader.error(f"nothing needs its tensor {unused[0]!r}")
         model._data_fingerprint = header["data"]
