@@ -8,11 +8,15 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mercer._progress import listen
     from mercer.estimators import (
+        DeepGenerativeKernelPCA,
+        GenerativeKernelPCA,
         IncrementalKernelPCA,
         KernelNovelty,
         KernelPCA,
         MissingKernelPCA,
         ReweightedKernelPCA,
+        RKMClassifier,
+        RKMRegressor,
         SparseKernelPCA,
         compress,
         load,
@@ -21,11 +25,15 @@ if TYPE_CHECKING:
     from mercer.subspace import ParallelAnalysis, Subspace
 
 _WHERE = {
+    "DeepGenerativeKernelPCA": "mercer.estimators",
+    "GenerativeKernelPCA": "mercer.estimators",
     "IncrementalKernelPCA": "mercer.estimators",
     "KernelNovelty": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "MissingKernelPCA": "mercer.estimators",
     "ParallelAnalysis": "mercer.subspace",
+    "RKMClassifier": "mercer.estimators",
+    "RKMRegressor": "mercer.estimators",
     "ReweightedKernelPCA": "mercer.estimators",
     "SparseKernelPCA": "mercer.estimators",
     "Subspace": "mercer.subspace",
@@ -36,11 +44,15 @@ _WHERE = {
 }
 
 __all__ = [
+    "DeepGenerativeKernelPCA",
+    "GenerativeKernelPCA",
     "IncrementalKernelPCA",
     "KernelNovelty",
     "KernelPCA",
     "MissingKernelPCA",
     "ParallelAnalysis",
+    "RKMClassifier",
+    "RKMRegressor",
     "ReweightedKernelPCA",
     "SparseKernelPCA",
     "Subspace",

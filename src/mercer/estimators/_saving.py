@@ -11,8 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import novelty, robust, sparse
+from mercer import generative, novelty, robust, sparse
 from mercer.exceptions import ModelFileError
+from mercer.generative.densities import (
+    FittedInterpolate,
+    FittedKDE,
+    FittedLocal,
+    FittedMixture,
+    FittedNormal,
+)
 from mercer.model_file import BELOW, CHECKS, Table, read_model, write_model
 from mercer.model_file.checks import expect
 from mercer.rows import MemoryRows, Rows
@@ -21,10 +28,14 @@ __all__ = ["SaveMixin", "load", "remember_data"]
 
 #: Every estimator that can be saved, and where it lives. A file names one of these words.
 _ESTIMATORS = {
+    "DeepGenerativeKernelPCA": "mercer.estimators",
+    "GenerativeKernelPCA": "mercer.estimators",
     "IncrementalKernelPCA": "mercer.estimators",
     "KernelNovelty": "mercer.estimators",
     "KernelPCA": "mercer.estimators",
     "MissingKernelPCA": "mercer.estimators",
+    "RKMClassifier": "mercer.estimators",
+    "RKMRegressor": "mercer.estimators",
     "ReweightedKernelPCA": "mercer.estimators",
     "SparseKernelPCA": "mercer.estimators",
     "compat.KernelPCA": "mercer.compat",
@@ -32,6 +43,20 @@ _ESTIMATORS = {
 
 #: Their parts from the layers between the model file and the estimators.
 _PARTS: dict[str, type] = {
+    "generative.FittedInterpolate": FittedInterpolate,
+    "generative.FittedKDE": FittedKDE,
+    "generative.FittedLocal": FittedLocal,
+    "generative.FittedMixture": FittedMixture,
+    "generative.FittedNormal": FittedNormal,
+    "generative.Interpolate": generative.Interpolate,
+    "generative.KDE": generative.KDE,
+    "generative.KernelSmoother": generative.KernelSmoother,
+    "generative.LeastSquaresMachine": generative.LeastSquaresMachine,
+    "generative.Local": generative.Local,
+    "generative.LocalRidge": generative.LocalRidge,
+    "generative.Mixture": generative.Mixture,
+    "generative.Normal": generative.Normal,
+    "generative.RKM": generative.RKM,
     "novelty.Conformal": novelty.Conformal,
     "novelty.CrossFit": novelty.CrossFit,
     "novelty.NoveltyScore": novelty.NoveltyScore,

@@ -1,0 +1,121 @@
+"""Hidden units from a density, of all rows or of one class, for the estimators that generate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils.multiclass import type_of_target
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.generative import Density, FittedDensity, as_density
+
+__all__ = ["LatentMixin", "as_generator", "check_hidden", "one_row"]
+
+
+class LatentMixin:
+    """Draws of scores; the estimator has ``density_`` and ``scores_``, those of its rows."""
+
+    density: str | Density
+    random_state: Any
+    density_: FittedDensity
+    classes_: Array
+    labels_: Array
+    scores_: Array
+
+    def _keep_labels(self, y: Any, n: int) -> None:
+        """Remember classes; y that is not a class for each row is none of our business."""
+        for name in ("classes_", "labels_", "_class_densities"):
+            self.__dict__.pop(name, None)
+        if y is None:
+            return
+        y = np.asarray(y)
+        check_consistent_length(np.empty(n), y)
+        if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
+            self.classes_, self.labels_ = np.unique(y, return_inverse=True)
+
+    def _draw(self, n: Any, label: Any, random_state: Any) -> Array:
+        """(n, q) scores from the density, or from those of the classes in ``label``."""
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise DataError(f"n_samples={n!r}: give a whole number from 1 on.")
+        state = self.random_state if random_state is None else random_state
+        rng = as_generator(state)
+        if label is None:
+            return self.density_.sample(int(n), rng)
+        wanted = self._class_numbers(label, int(n))
+        parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
+        drawn = {k: self._class_density(k).sample(len(rows), rng) for k, rows in parts.items()}
+        Z = np.concatenate(list(drawn.values()))
+        return np.asarray(Z[np.argsort(np.concatenate(list(parts.values())))])
+
+    def _class_numbers(self, label: Any, n: int) -> Array:
+        """For each sample the number of its class."""
+        if not hasattr(self, "classes_"):
+            raise DataError(
+                f"label={label!r}, but the model was fitted without classes; "
+                "give them as y: fit(X, y)."
+            )
+        labels = np.atleast_1d(np.asarray(label))
+        if labels.ndim != 1 or len(labels) not in (1, n):
+            raise DataError(
+                f"label has shape {np.shape(label)} for {n} samples; give one class, or {n}."
+            )
+        known = self.classes_.tolist()
+        unknown = [one for one in labels.tolist() if one not in known]
+        if unknown:
+            shown = ", ".join(map(repr, known[:20]))
+            raise DataError(f"label {unknown[0]!r} is not among the classes; give one of {shown}.")
+        return np.broadcast_to([known.index(one) for one in labels.tolist()], (n,))
+
+    def _class_density(self, number: int) -> FittedDensity:
+        """The density of one class, fitted when it is first asked for."""
+        key = (number, repr(self.density))
+        kept: dict[Any, FittedDensity] = self.__dict__.setdefault("_class_densities", {})
+        if key not in kept:
+            Z = self.scores_[self.labels_ == number]
+            if len(Z) < 2:
+                raise DataError(
+                    f"class {self.classes_.tolist()[number]!r} has 1 training row, and no spread "
+                    "can be taken from it; give at least 2 rows."
+                )
+            kept[key] = as_density(self.density).fit(Z, np.random.default_rng(number))
+        return kept[key]
+
+    def __getstate__(self) -> Any:
+        # These can be made again; they would only make a pickle larger.
+        private = ("_bound_smoother", "_class_densities")
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in private}
+
+
+def check_hidden(H: Any, q: int, dtype: np.dtype) -> Array:
+    """Finite hidden units with q columns, in the precision of the model."""
+    try:
+        H = check_array(H, dtype=[np.float64, np.float32], input_name="H_star")
+    except ValueError as error:
+        text = " ".join(str(error).split())
+        raise DataError(f"{text} Give finite hidden units, one row for each point.") from error
+    if H.shape[1] != q:
+        raise DataError(
+            f"H_star has {H.shape[1]} columns, but the model has {q} components; "
+            "give hidden units of this model, as hidden_units returns."
+        )
+    return np.asarray(H, dtype=dtype)
+
+
+def one_row(x: Any) -> Any:
+    """A table of one row from a row, a table, or an object."""
+    is_table = not isinstance(x, str) and (hasattr(x, "columns") or np.ndim(x) == 2)
+    rows = x if is_table else [x]
+    if len(rows) != 1:
+        raise DataError(f"got {len(rows)} rows where one is needed; give a single row.")
+    return rows
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Random numbers from whatever scikit-learn accepts as ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

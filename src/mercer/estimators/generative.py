@@ -1,0 +1,370 @@
+"""Generative kernel PCA behind scikit-learn's door."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._linalg import Array
+from mercer.eigen import Solver
+from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
+from mercer.estimators._validation import check_rows
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.exceptions import DataError
+from mercer.generative import (
+    RKM,
+    Density,
+    FittedDensity,
+    KernelSmoother,
+    along_component,
+    as_density,
+    as_generator_preimage,
+    straight_line,
+)
+from mercer.kernels import Kernel, as_kernel
+from mercer.preimage import BoundPreImage, PreImageSolver
+from mercer.subspace import ComponentRule
+
+__all__ = ["GenerativeKernelPCA"]
+
+#: What is taken over from the model underneath.
+_LEARNT = (
+    "subspace_",
+    "kernel_",
+    "eigenvalues_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "residuals_",
+    "report_",
+)
+
+
+class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
+    r"""Kernel PCA that draws new points: a hidden unit, and the way back to input space.
+
+    Kernel PCA as a Restricted Kernel Machine (Schreurs & Suykens 2018): a row's hidden unit is
+    :math:`h = \Lambda^{-1/2} z`, and a hidden unit generates the feature
+    :math:`\varphi(x^\star) = W h^\star`, whose pre-image is the new point. The paper's generator is
+    ``density="normal", preimage=KernelSmoother(S)``; the defaults draw around training rows in the
+    directions of their neighbours and return by a regression, which covers far more of the data's
+    variety.
+
+    Parameters
+    ----------
+    n_components : int, float, rule or None, default=None
+        As for :class:`~mercer.KernelPCA`.
+    kernel : str or Kernel, default="gaussian"
+        See :mod:`mercer.kernels`.
+    eta : float, default=1.0
+        η of the energy: hidden units are scaled so that ``HᵀH = η I``. Samples do not depend on it.
+    density : str or Density, default="local"
+        Where new hidden units come from: ``"local"``, ``"interpolate"``, ``"kde"``, ``"mixture"``,
+        ``"normal"``, or an object of :mod:`mercer.generative.densities`.
+    preimage : str or PreImageSolver, default="ridge"
+        How to get from feature space back to input space: ``"ridge"`` stands for
+        :class:`~mercer.generative.LocalRidge` here; see :mod:`mercer.preimage` for others, and
+        :class:`~mercer.generative.KernelSmoother` for that of the paper. ``"nearest"`` for kernels
+        of objects.
+    solver : str or Solver, default="auto"
+        See :mod:`mercer.solvers`. For other models (sparse, incremental) see :meth:`from_fitted`.
+    random_state : int, Generator, RandomState or None, default=None
+        For solvers and densities, and for ``sample`` where that is given none.
+
+    Attributes
+    ----------
+    hidden_ : (n, q) array
+        Hidden units of the training rows.
+    scores_ : (n, q) array
+        The same in the units of feature space: what ``transform`` returns for them.
+    density_ : FittedDensity
+        Of the scores.
+    classes_ : (k,) array
+        Labels, if ``y`` was given as classes.
+    labels_ : (n,) array of int
+        For each training row the number of its class in ``classes_``.
+    eigenvalues_, explained_variance_, explained_variance_ratio_, subspace_, kernel_, report_
+        As in :class:`~mercer.KernelPCA`.
+    n_components_, n_features_in_, feature_names_in_
+
+    References
+    ----------
+    J. Schreurs, J. A. K. Suykens. Generative kernel PCA. ESANN 2018.
+
+    J. A. K. Suykens. Deep restricted kernel machines using conjugate feature duality. Neural
+    Computation 29, 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import GenerativeKernelPCA
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = GenerativeKernelPCA(40, random_state=0).fit(X / 16, y)
+    >>> model.sample(5).shape
+    (5, 64)
+    >>> threes = model.sample(3, label=3)
+    >>> model.interpolate(X[0] / 16, X[1] / 16, steps=7).shape
+    (7, 64)
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        *SubspaceEstimator._saved,
+        "eta_",
+        "scores_",
+        "density_",
+        "classes_",
+        "labels_",
+    )
+
+    def __init__(
+        self,
+        n_components: int | float | ComponentRule | None = None,
+        *,
+        kernel: str | Kernel = "gaussian",
+        eta: float = 1.0,
+        density: str | Density = "local",
+        preimage: str | PreImageSolver = "ridge",
+        solver: str | Solver = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.eta = eta
+        self.density = density
+        self.preimage = preimage
+        self.solver = solver
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the components, and the density of the hidden units.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame; (n, n) for a precomputed kernel; a list for kernels of
+        objects
+        y : (n,) array of classes, optional
+            For ``sample(label=...)``. Anything but classes (numbers that vary continuously, several
+            columns) is ignored, as in other transformers.
+        """
+        density, eta = as_density(self.density), self._check_eta()
+        as_generator_preimage(self.preimage)
+        kernel, rng = as_kernel(self.kernel), self._rng()
+        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
+        pca = KernelPCA(self.n_components, kernel=kernel, solver=self.solver, random_state=rng)
+        self._adopt(pca, np.asarray(pca.fit_transform(rows)), eta, y)
+        self.density_: FittedDensity = density.fit(self.scores_, rng)
+        return self
+
+    @classmethod
+    def from_fitted(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        eta: float = 1.0,
+        density: str | Density = "local",
+        preimage: str | PreImageSolver = "ridge",
+        random_state: Any = None,
+    ) -> GenerativeKernelPCA:
+        """A generator on a model that exists: sparse, incremental, or fitted long ago.
+
+        Parameters
+        ----------
+        model : estimator with ``subspace_`` and ``eigenvalues_``
+        X : (n, d) rows whose hidden units give the density; the training rows, or others like them
+        y, eta, density, preimage, random_state
+            As in the constructor and :meth:`fit`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import GenerativeKernelPCA, SparseKernelPCA
+        >>> X = load_digits().data[:300] / 16
+        >>> sparse = SparseKernelPCA(n_kernels=60, n_components=30).fit(X)
+        >>> GenerativeKernelPCA.from_fitted(sparse, X, random_state=0).sample(4).shape
+        (4, 64)
+        """
+        check_is_fitted(model, ["subspace_", "eigenvalues_"])
+        generator = cls(
+            model.subspace_.n_components,
+            kernel=model.subspace_.kernel,
+            eta=eta,
+            density=density,
+            preimage=preimage,
+            random_state=random_state,
+        )
+        check_rows(generator, X, model.subspace_.kernel, reset=True)
+        rng = generator._rng()
+        chosen = as_density(density)
+        generator._adopt(model, np.asarray(model.transform(X)), generator._check_eta(), y)
+        generator.density_ = chosen.fit(generator.scores_, rng)
+        return generator
+
+    @property
+    def rkm_(self) -> RKM:
+        """The Restricted Kernel Machine: hidden units, interaction matrix and energies."""
+        check_is_fitted(self, "subspace_")
+        return RKM(self.subspace_, self.eigenvalues_, self.eta_)
+
+    @property
+    def hidden_(self) -> Array:
+        """Hidden units of the training rows, (n, q)."""
+        return self.rkm_.hidden(self.scores_)
+
+    def hidden_units(self, X: Any) -> Array:
+        """Hidden units of rows, eq. (1): (n, q)."""
+        Z = np.asarray(SubspaceEstimator.transform(self, X))
+        return self.rkm_.hidden(Z)
+
+    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> Any:
+        """Draw new points: hidden units from the density, and their pre-images.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        label : class, or (n_samples,) classes, optional
+            Draw from the hidden units of these classes; needs ``fit(X, y)``.
+        random_state : int, Generator, RandomState or None, default=None
+            None takes that of the model, so that a model with a seed draws the same points in
+            every call.
+
+        Returns
+        -------
+        (n_samples, d) array; a list of training objects; or training indices for a precomputed
+        kernel
+        """
+        return self.generate(self.sample_hidden(n_samples, label=label, random_state=random_state))
+
+    def sample_hidden(
+        self, n_samples: int = 1, *, label: Any = None, random_state: Any = None
+    ) -> Array:
+        """As :meth:`sample`, but the hidden units: (n_samples, q)."""
+        check_is_fitted(self, "subspace_")
+        return self.rkm_.hidden(self._draw(n_samples, label, random_state))
+
+    def generate(self, H_star: Any) -> Any:
+        """Points of given hidden units, eq. (4) and a pre-image.
+
+        Parameters
+        ----------
+        H_star : (n, q) hidden units
+
+        Returns
+        -------
+        As for :meth:`sample`
+        """
+        H = self._check_hidden(H_star)
+        return self._solve(self.rkm_.scores(H)).points
+
+    def similarities(self, H_star: Any) -> Array:
+        """Centred kernel between each training row and the point of a hidden unit, eq. (6).
+
+        ``k(x_j, x*) = φ(x_j)ᵀ W h*``, which for the training rows' own hidden units is the denoised
+        kernel matrix K̂ of eq. (7).
+
+        Parameters
+        ----------
+        H_star : (n, q) hidden units
+
+        Returns
+        -------
+        (n, n_train) array
+        """
+        H = self._check_hidden(H_star)
+        # φ(x_j)ᵀ W h* = z_j · z*: both lie in the subspace, whose directions are orthonormal.
+        return np.asarray(self.rkm_.scores(H) @ self.scores_.T)
+
+    def interpolate(self, x0: Any, x1: Any, steps: int = 10) -> Any:
+        """Points on the straight line between the hidden units of two rows, (steps, d).
+
+        Parameters
+        ----------
+        x0, x1 : (d,) or (1, d) rows
+        steps : int, default=10
+            Number of points, the ends included.
+        """
+        start, end = (self._scores_of_one(x) for x in (x0, x1))
+        return self._solve(straight_line(start, end, steps)).points
+
+    def traverse(self, x: Any, component: int, span: Any = 2.0, steps: int = 11) -> Any:
+        """Points that differ from a row in one hidden coordinate, (steps, d).
+
+        Parameters
+        ----------
+        x : (d,) or (1, d) row
+        component : int
+            Which coordinate, from 0.
+        span : float or pair of floats, default=2.0
+            How far, in standard deviations of the coordinate over the training rows; one number
+            stands for (-span, span).
+        steps : int, default=11
+            Number of points; the middle one of an odd number is ``reconstruct(x)``.
+        """
+        start = self._scores_of_one(x)
+        path = along_component(start, component, self.scores_.std(axis=0), span, steps)
+        return self._solve(path).points
+
+    def denoise(
+        self, X: Any, *, match_noise: bool = False, smoother: KernelSmoother | None = None
+    ) -> Any:
+        """Project the rows, and return by the kernel smoother, eqs. (7) and (8).
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+        match_noise : bool, default=False
+            For queries that are noisier than the training rows, see
+            :meth:`mercer.KernelPCA.denoise`.
+        smoother : KernelSmoother, optional
+            With its number of neighbours S and its kind of neighbours; by default S is chosen by
+            hold-out.
+
+        Returns
+        -------
+        (n, d) array
+        """
+        Z = self._project(X, match_noise)[1]
+        chosen = KernelSmoother() if smoother is None else smoother
+        return self._bind_kept("_bound_smoother", chosen).solve(Z).points
+
+    def _adopt(self, model: Any, Z: Array, eta: float, y: Any) -> None:
+        """Take over what a fitted model has learnt, with the scores of the rows."""
+        for name in _LEARNT:
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        self.eta_, self.scores_ = eta, Z
+        self._keep_labels(y, len(Z))
+
+    def _bind(self) -> BoundPreImage:
+        return self._bind_kept("_bound_preimage", as_generator_preimage(self.preimage))
+
+    def _bind_kept(self, name: str, solver: PreImageSolver) -> BoundPreImage:
+        """The solver bound to the model, kept until either of them changes."""
+        key = (type(solver), repr(sorted(solver.get_params().items())))
+        kept = self.__dict__.get(name)
+        if kept is None or kept[0] is not self.subspace_ or kept[1] != key:
+            kept = (self.subspace_, key, solver.init(self.subspace_))
+            self.__dict__[name] = kept
+        bound: BoundPreImage = kept[2]
+        return bound
+
+    def _check_eta(self) -> float:
+        if (
+            isinstance(self.eta, bool)
+            or not isinstance(self.eta, Real)
+            or not 0 < self.eta < np.inf
+        ):
+            raise DataError(f"eta={self.eta!r}: give a positive number.")
+        return float(self.eta)
+
+    def _check_hidden(self, H: Any) -> Array:
+        check_is_fitted(self, "subspace_")
+        return check_hidden(H, self.n_components_, self.subspace_.coef.dtype)
+
+    def _scores_of_one(self, x: Any) -> Array:
+        check_is_fitted(self, "subspace_")
+        return np.asarray(self.subspace_.scores(self._rows(one_row(x)))[0])

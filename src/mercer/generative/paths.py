@@ -1,0 +1,96 @@
+"""Ways through score space: from one point to another, and along a component."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+
+__all__ = ["along_component", "largest_step", "straight_line"]
+
+
+def straight_line(start: Array, end: Array, steps: int) -> Array:
+    """(steps, q) scores from one point to the other, both included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative.paths import straight_line
+    >>> straight_line(np.zeros(2), np.array([2.0, 4.0]), 3)
+    array([[0., 0.],
+           [1., 2.],
+           [2., 4.]])
+    """
+    _check_steps(steps)
+    share = np.linspace(0, 1, steps)[:, None]
+    return np.asarray((1 - share) * start + share * end, dtype=start.dtype)
+
+
+def along_component(
+    start: Array, component: int, deviations: Array, span: Any, steps: int
+) -> Array:
+    """(steps, q) scores that differ from ``start`` in one component.
+
+    Parameters
+    ----------
+    start : (q,) scores
+    component : int
+        Counted from 0.
+    deviations : (q,) array
+        Standard deviations of the components over the training rows.
+    span : float or pair of floats
+        Ends of the way in standard deviations from ``start``; one number stands for (-span, span).
+    steps : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative.paths import along_component
+    >>> along_component(np.zeros(2), 1, np.array([1.0, 0.5]), span=2.0, steps=3)
+    array([[ 0., -1.],
+           [ 0.,  0.],
+           [ 0.,  1.]])
+    """
+    _check_steps(steps)
+    q = len(start)
+    if not isinstance(component, Integral) or not 0 <= component < q:
+        raise DataError(
+            f"component={component!r}: the model has {q}; give a whole number from 0 to {q - 1}."
+        )
+    low, high = _ends(span)
+    path = np.repeat(start[None], steps, axis=0)
+    path[:, component] += deviations[component] * np.linspace(low, high, steps)
+    return path
+
+
+def largest_step(points: Array) -> float:
+    """Largest step over mean step of a path: 1 for an even one, large where it jumps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative.paths import largest_step
+    >>> largest_step(np.array([[0.0], [1.0], [2.0], [6.0]]))
+    2.0
+    """
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    mean = lengths.mean()
+    return float(lengths.max() / mean) if mean > 0 else 1.0
+
+
+def _check_steps(steps: int) -> None:
+    if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 2:
+        raise DataError(f"steps={steps!r}: give a whole number from 2 on.")
+
+
+def _ends(span: Any) -> tuple[float, float]:
+    pair = (-span, span) if isinstance(span, Real) else tuple(span)
+    if len(pair) != 2 or not np.isfinite(pair).all() or pair[0] == pair[1]:
+        raise DataError(
+            f"span={span!r}: give a positive number of standard deviations, or two different ones."
+        )
+    return float(pair[0]), float(pair[1])

@@ -1,0 +1,111 @@
+r"""Kernel PCA seen as a Restricted Kernel Machine (Suykens 2017; Schreurs & Suykens 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.exceptions import DataError
+from mercer.subspace import Subspace
+
+__all__ = ["RKM"]
+
+
+@dataclass(frozen=True)
+class RKM:
+    r"""Visible and hidden units with an interaction matrix that stays implicit.
+
+    A Subspace and its eigenvalues are enough. With :math:`\Lambda = \mathrm{eigenvalues}/\eta` the
+    interaction matrix is :math:`W = \Phi_S B \Lambda^{1/2}`, so that
+
+    .. math:: h(x) = \Lambda^{-1} W^\top \varphi(x) = \Lambda^{-1/2} z(x), \qquad
+              W h = \Phi_S B \Lambda^{1/2} h = \Phi_S B z
+
+    for centred :math:`\varphi`: hidden units are the scores in units of their own size, whatever
+    solver found them. On the training rows :math:`H^\top H = \eta I` (the paper's unit
+    eigenvectors for η = 1), which makes both energies stationary for every η.
+
+    Attributes
+    ----------
+    subspace : Subspace
+    eigenvalues : (q,) array
+        Of the centred Gram matrix.
+    eta : float
+        η, the weight of W; it scales the hidden units and changes no generated point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.generative import RKM
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> model = KernelPCA(4).fit(X)
+    >>> rkm = RKM(model.subspace_, model.eigenvalues_, eta=1.0)
+    >>> H = rkm.hidden(model.transform(X))
+    >>> bool(np.allclose(H.T @ H, np.eye(4))), bool(abs(rkm.train_energy(X)) < 1e-8)
+    (True, True)
+    """
+
+    subspace: Subspace
+    eigenvalues: Array
+    eta: float = 1.0
+
+    @property
+    def lam(self) -> Array:
+        """Δ, the eigenvalues of K/η."""
+        return np.asarray(self.eigenvalues / self.eta)
+
+    @property
+    def gain(self) -> Array:
+        """Λ^(1/2): lengths of the columns of W, and scores per hidden unit."""
+        return np.sqrt(self.lam).astype(self.eigenvalues.dtype, copy=False)
+
+    def hidden(self, Z: Array) -> Array:
+        """Hidden units from scores, eq. (1)."""
+        return np.asarray(Z / self.gain)
+
+    def scores(self, H: Array) -> Array:
+        """Scores of the generated feature ``W h``, eq. (4)."""
+        return np.asarray(H * self.gain)
+
+    @property
+    def interaction(self) -> Array:
+        """(m, q) coefficients A of ``W = Φ_S A``; ``S.T @ A`` is W itself for a linear kernel."""
+        return np.asarray(self.subspace.coef * self.gain)
+
+    def train_energy(self, X: Any, H: Array | None = None) -> float:
+        """Energy of training on rows with hidden units, their own if not given."""
+        Z = self.subspace.scores(X)
+        H = self._check(Z, H)
+        pairs = -(Z * self.scores(H)).sum() + (H * H * self.lam).sum() / 2
+        return float(pairs + self._weights())
+
+    def generation_energy(self, X: Any, H: Array | None = None) -> float:
+        """Energy of generating rows from hidden units, their own if not given."""
+        Z, residual = self.subspace.scores_and_residual(X)
+        squares = square_sums(Z) + residual
+        return float((squares / 2 - (Z * self.scores(self._check(Z, H))).sum(axis=1)).sum())
+
+    def total_energy(self, X: Any, H: Array | None = None) -> Array:
+        """Eq. (3) for each row with its hidden unit, (n,)."""
+        Z, residual = self.subspace.scores_and_residual(X)
+        H = self._check(Z, H)
+        pairs = (H * H * self.lam).sum(axis=1) / 2 - (Z * self.scores(H)).sum(axis=1)
+        return np.asarray(pairs + (square_sums(Z) + residual) / 2 + self._weights())
+
+    def _weights(self) -> float:
+        """``η/2 Tr(WᵀW)``, with ``WᵀW = Λ`` since the directions are orthonormal."""
+        return float(self.eta / 2 * self.lam.sum())
+
+    def _check(self, Z: Array, H: Array | None) -> Array:
+        if H is None:
+            return self.hidden(Z)
+        if H.shape != Z.shape:
+            raise DataError(
+                f"hidden units have shape {H.shape}, but {Z.shape} are needed: "
+                "give one row of hidden units for each row of X."
+            )
+        return H
