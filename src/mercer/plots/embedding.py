@@ -117,7 +117,7 @@ class EmbeddingDisplay:
             self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
             self._scatter(ax, 0, 1, size=14)
             ax.set(xlabel=self._name(0), ylabel=self._name(1))
-            self._explain(ax, [ax])
+            self._explain(ax, ax)
         else:
             self._pairs(ax)
         self.figure_ = (self.ax_ if self.axes_ is None else self.axes_[0, 0]).figure
@@ -132,16 +132,18 @@ class EmbeddingDisplay:
                 if j > i:
                     panel.set_axis_off()
                     continue
-                self._histogram(panel, j) if i == j else self._scatter(panel, j, i, size=5)
+                if i == j:
+                    self._histogram(panel, j)
+                else:
+                    self._scatter(panel, j, i, size=5)
+                    panel.sharex(self.axes_[j, j])
                 panel.tick_params(labelsize="x-small", labelbottom=i == p - 1)
                 panel.tick_params(labelleft=j == 0 and i > 0, left=i != j)
                 if i == p - 1:
                     panel.set_xlabel(self._name(j), fontsize="small")
                 if j == 0 and i > 0:
                     panel.set_ylabel(self._name(i), fontsize="small")
-                if i != j:
-                    panel.sharex(self.axes_[j, j])
-        self._explain(self.axes_[0, -1], [self.axes_[1, 0]])
+        self._explain(self.axes_[0, -1], self.axes_[1, 0])
 
     def _scatter(self, ax: Any, i: int, j: int, size: float) -> None:
         for label, rows, style in self._groups():
@@ -177,18 +179,18 @@ class EmbeddingDisplay:
             for k, name in enumerate(np.unique(self.labels))
         ]
 
-    def _explain(self, ax: Any, drawn: list[Any]) -> None:
-        """A legend for classes, a bar of colours for a scale."""
+    def _explain(self, ax: Any, drawn: Any) -> None:
+        """In ``ax``, a legend for the classes in ``drawn``, or a bar of colours for a scale."""
         if self.labels is not None and _is_scale(self.labels):
             ax.figure.colorbar(self.points_[0], ax=ax, label="y")
-        handles, names = drawn[0].get_legend_handles_labels()
+        handles, names = drawn.get_legend_handles_labels()
         shown = [k for k, name in enumerate(names) if name != "rows" or self.new_scores is not None]
         if shown:
-            place = {} if ax is drawn[0] else {"loc": "upper right", "bbox_to_anchor": None}
+            place = {} if ax is drawn else {"loc": "upper right", "bbox_to_anchor": None}
             pick = {"handles": [handles[k] for k in shown], "labels": [names[k] for k in shown]}
-            many = len(shown) > (12 if ax is drawn[0] else 6)
+            many = len(shown) > (12 if ax is drawn else 6)
             legend = legend_outside(ax, markerscale=1.4, ncols=1 + many, **pick, **place)
-            legend.set_in_layout(ax is drawn[0])  # else it would stretch the first line of panels
+            legend.set_in_layout(ax is drawn)  # else it would stretch the first line of panels
 
     def _name(self, i: int) -> str:
         share = "" if self.shares is None else f" ({self.shares[i]:.1%})"

@@ -74,6 +74,10 @@ class WidthSpectrumDisplay:
         n_components : int, default=8
         ax : matplotlib axes, optional
 
+        Notes
+        -----
+        It costs as many fits as there are widths; for a large model give a part of the rows as X.
+
         Examples
         --------
         >>> from sklearn.datasets import load_iris
