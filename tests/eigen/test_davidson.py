@@ -109,3 +109,17 @@ def test_no_warning_where_all_is_well(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         KernelPCA(5, solver=Davidson(), random_state=0).fit(grouped(rng, 600))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_small_groups_far_away_are_not_missed(seed):
+    """Eight of five thousand rows make an eigenvalue of their own; most uniform draws of landmarks
+    miss one of these groups, and the residuals of the other pairs would not show it."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat([[50.0, 0.0], [-50.0, 0.0], [0.0, 50.0]], 8, axis=0)
+    X = np.vstack([rng.standard_normal((5000, 2)), groups + 0.01 * rng.standard_normal((24, 2))])
+    near, exact = (
+        KernelPCA(20, kernel=Gaussian(sigma=2.0), solver=solver, random_state=seed).fit(X)
+        for solver in ("davidson", "lanczos")
+    )
+    np.testing.assert_allclose(near.eigenvalues_, exact.eigenvalues_, rtol=1e-6)

@@ -21,6 +21,8 @@ __all__ = ["Auto"]
 #: With ``n_components=None`` on more rows than this, the leading components only.
 ALL_COMPONENTS_UP_TO = 3_000
 DEFAULT_COMPONENTS = 32
+#: Bytes of a triangle of the Gram matrix that make Lanczos on it quicker than streaming.
+KEEP_UP_TO = 64 << 20
 #: Rows of a file that are simply loaded.
 LOAD_UP_TO = 20_000
 
@@ -32,7 +34,8 @@ class Auto(Solver):
     rows n                components k   solver
     ====================  =============  ==========================================================
     ≤ 500                 any            :class:`Dense`, exact
-    ≤ 3,000               ≤ n/10         :class:`Lanczos`, exact
+    ≤ 4,000; in float32   ≤ n/10         :class:`Lanczos`, exact, while half of the matrix takes
+    ≤ 5,600                              at most 64 MB
     ≤ 20,000              > n/10         :class:`Dense`, exact
     ≤ 150,000             ≤ n/10         :class:`Davidson` to ``tol``
     more, or not in       any            :class:`Landmarks` (1,000, or 4 k if that is more)
@@ -71,7 +74,7 @@ class Auto(Solver):
         size = f"{problem.rule.describe()} of {n} rows"
         if not isinstance(problem.X, np.ndarray | list):
             return self._landmarks(k), f"{n} rows that are not in memory"
-        for solver, fitting, reason in self._ladder(n, k):
+        for solver, fitting, reason in self._ladder(n, k, problem.dtype.itemsize):
             if not fitting:
                 continue
             needed = solver.estimate_bytes(problem, k)
@@ -87,12 +90,15 @@ class Auto(Solver):
         size = len(rows) * rows.shape[1] * rows.dtype.itemsize
         return len(rows) <= LOAD_UP_TO and size <= self._budget() // 4
 
-    def _ladder(self, n: int, k: int) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
+    def _ladder(
+        self, n: int, k: int, itemsize: int
+    ) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
         """Solvers from exact to near-exact, whether they suit the size, and why."""
         few = 10 * k <= n
+        small = n * n // 2 * itemsize <= KEEP_UP_TO
         return [
             (Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"),
-            (Lanczos(), n <= 3_000 and few, "exact by Lanczos"),
+            (Lanczos(), small and few, "exact by Lanczos"),
             (Davidson(self.tol), n <= 150_000 and few, f"near-exact to {self.tol:g} in few passes"),
         ]
 

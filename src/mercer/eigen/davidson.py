@@ -81,23 +81,23 @@ class Davidson(EigenSolver):
 
         Returns a whole block of pairs, with residuals and errors of the first k.
         """
-        W = operator.matmat(V)
+        space = _SearchSpace(operator, V, room=max(6 * block, 200))
         refuse_no_variance(operator)  # the product has brought the trace along
         scale = float(np.abs(operator.diagonal()).max())
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
-            ritz = _rayleigh_ritz(V, W, block)
+            ritz = space.rayleigh_ritz(block)
             beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
-            errors = estimate_errors(ritz.values[:k], ritz.residuals[:k], beyond)
+            residuals = np.linalg.norm(ritz.residual_vectors(slice(k)), axis=0)
+            errors = estimate_errors(ritz.values[:k], residuals, beyond)
             floor = noise_floor(ritz.values[0], operator.n, scale, operator.precision)
             # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
             open_pairs = np.flatnonzero((errors > self.tol) & (ritz.values[:k] > floor))
             if not len(open_pairs) or passes == self.max_passes:
                 break
-            if V.shape[1] + block > max(6 * block, 200):  # thick restart
-                V, W = ritz.vectors, ritz.products
-            T = orthonormalize(_corrections(preconditioner, ritz, open_pairs), against=V)
-            V, W = np.hstack([V, T]), np.hstack([W, operator.matmat(T)])
+            if space.is_full(block):  # thick restart
+                space.restart(ritz)
+            space.extend(_corrections(preconditioner, ritz, open_pairs))
         # Rounding of the entries moves the eigenvalues without showing in the residuals.
         eps = float(np.finfo(operator.precision).eps)
         noise = np.sqrt(operator.n) * scale  # of independent errors, the norm of a random matrix
@@ -105,7 +105,7 @@ class Davidson(EigenSolver):
         return Spectrum(
             ritz.values,
             ritz.vectors,
-            ritz.residuals[:k],
+            residuals,
             np.maximum(errors, rounding),
             passes,
             operator.precision,
@@ -135,19 +135,50 @@ class _Ritz:
     values: Array
     vectors: Array
     products: Array
-    residual_vectors: Array
 
-    @property
-    def residuals(self) -> Array:
-        return np.asarray(np.linalg.norm(self.residual_vectors, axis=0))
+    def residual_vectors(self, pairs: Array | slice) -> Array:
+        """``A v - λ v`` of some pairs."""
+        return np.asarray(self.products[:, pairs] - self.vectors[:, pairs] * self.values[pairs])
 
 
-def _rayleigh_ritz(V: Array, W: Array, count: int) -> _Ritz:
-    H = V.T @ W
-    values, Y = np.linalg.eigh((H + H.T) / 2)
-    values, Y = values[::-1][:count], Y[:, ::-1][:, :count]
-    vectors, products = V @ Y, W @ Y
-    return _Ritz(values, vectors, products, products - vectors * values)
+class _SearchSpace:
+    """Orthonormal vectors V and the products W = A V, growing in place.
+
+    Arrays in column order: columns that are not used yet take no memory, and growth copies nothing.
+    """
+
+    def __init__(self, operator: GramOperator, V: Array, room: int) -> None:
+        self._operator = operator
+        self._V, self._W = (np.empty((operator.n, room), order="F") for _ in range(2))
+        self._size = 0
+        self._append(V, operator.matmat(V))
+
+    def is_full(self, block: int) -> bool:
+        """Whether there is no room for another block."""
+        return self._size + block > self._V.shape[1]
+
+    def restart(self, ritz: _Ritz) -> None:
+        """Keep the leading Ritz vectors only."""
+        self._size = 0
+        self._append(ritz.vectors, ritz.products)
+
+    def extend(self, T: Array) -> None:
+        """Add what is new in the columns of T: one pass over the operator."""
+        T = orthonormalize(T, against=self._V[:, : self._size])
+        self._append(T, self._operator.matmat(T))
+
+    def rayleigh_ritz(self, count: int) -> _Ritz:
+        """The leading pairs of the operator restricted to the space."""
+        V, W = self._V[:, : self._size], self._W[:, : self._size]
+        H = V.T @ W
+        values, Y = np.linalg.eigh((H + H.T) / 2)
+        values, Y = values[::-1][:count], Y[:, ::-1][:, :count]
+        return _Ritz(values, V @ Y, W @ Y)
+
+    def _append(self, V: Array, W: Array) -> None:
+        columns = slice(self._size, self._size + V.shape[1])
+        self._V[:, columns], self._W[:, columns] = V, W
+        self._size = columns.stop
 
 
 @dataclass(frozen=True)
@@ -189,7 +220,7 @@ def _start(
 
 def _corrections(preconditioner: _Preconditioner | None, ritz: _Ritz, pairs: Array) -> Array:
     """Olsen's correction t = M⁻¹r - ε M⁻¹x, with ε such that t is orthogonal to x."""
-    R, X = ritz.residual_vectors[:, pairs], ritz.vectors[:, pairs]
+    R, X = ritz.residual_vectors(pairs), ritz.vectors[:, pairs]
     if preconditioner is None:
         return R
     theta = ritz.values[pairs]

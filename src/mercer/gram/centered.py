@@ -48,7 +48,7 @@ class CenteredGram(GramOperator):
 
     def project(self, V: Array) -> Array:
         """P V."""
-        return V - np.outer(self.direction, self.direction @ V)
+        return np.asarray(V - self.direction[:, None] * (self.direction @ V))
 
     def matmat(self, V: Array) -> Array:
         centred = self.project(V)

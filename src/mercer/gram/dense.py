@@ -1,59 +1,57 @@
-"""The Gram matrix computed once and kept: its upper triangle, as column panels."""
+"""The Gram matrix computed once and kept: one triangle, for products with single vectors."""
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, n_threads, split_evenly, thread_map
+from mercer._parallel import blocks, thread_map
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.kernels import Kernel
 
 __all__ = ["DenseGram"]
 
-PANEL = 512
-TILE = 256
+ROWS = 128
+TILE = 512
+#: From this many columns on, one product of matrices is quicker than one product for each.
+MANY = 12
 
 
 @dataclass(frozen=True)
 class DenseGram(GramOperator):
-    """Column panels ``K[:end, start:end]``: half of the matrix, every product contiguous.
+    """The lower triangle in a square array, whose upper one is never touched.
 
-    O(n² d) time to build, n²/2 numbers of memory. Use :class:`StreamedGram` where that is too much.
+    BLAS multiplies a vector by a symmetric matrix in one sweep over its triangle. O(n² d) time to
+    build, n²/2 numbers of memory. Use :class:`StreamedGram` where that is too much.
     """
 
     kernel: Kernel
     X: Any
-    panels: list[Array]
-    columns: list[slice]
+    lower: Array
     diag: Array
 
     @classmethod
     def from_rows(cls, kernel: Kernel, X: Any, dtype: np.dtype) -> DenseGram:
-        """Fill the panels tile by tile in threads; no temporaries beyond the tiles."""
+        """Fill the triangle tile by tile in threads; no temporaries."""
         packed = kernel.pack(X, kernel.origin(X))
         diag = kernel.diag(X).astype(dtype, copy=False)
-        columns = blocks(len(packed), PANEL)
+        lower = _untouched(len(packed), dtype)
 
-        def panel(j: slice) -> Array:
-            K = np.empty((j.stop, j.stop - j.start), dtype=dtype)
-            right = packed[j]
-            for i in blocks(j.start, PANEL):
-                kernel.fill(packed[i], right, K[i])
-            corner = K[j.start :]
-            kernel.fill(right, right, corner)
-            np.fill_diagonal(corner, diag[j])
-            symmetrize(corner)
-            return K
+        def fill(i: slice) -> None:
+            for j in blocks(i.stop, TILE):
+                kernel.fill(packed[i], packed[j], lower[i, j])
 
-        # Long panels first, so that no thread is left with the longest one at the end.
-        panels = thread_map(panel, columns[::-1])[::-1]
-        return cls(kernel, X, panels, columns, diag)
+        # Long rows first, so that no thread is left with the longest at the end.
+        thread_map(fill, blocks(len(packed), ROWS)[::-1])
+        np.fill_diagonal(lower, diag)
+        return cls(kernel, X, lower, diag)
 
     @property
     def n(self) -> int:
@@ -61,24 +59,14 @@ class DenseGram(GramOperator):
 
     @property
     def dtype(self) -> np.dtype:
-        return self.diag.dtype
+        return self.lower.dtype
 
     def matmat(self, V: Array) -> Array:
-        """Both halves of the symmetric product from each panel; one pass over n²/2 numbers."""
-        V = V.astype(self.dtype, copy=False)
-
-        def product(hand: list[int]) -> Array:
-            Y = np.zeros((self.n, V.shape[1]), dtype=self.dtype)
-            for p in hand:
-                j, panel = self.columns[p], self.panels[p]
-                Y[j] += panel[j.start :] @ V[j]
-                for i in blocks(j.start, TILE):
-                    tile = panel[i]  # still in cache when it is used the second time
-                    Y[i] += tile @ V[j]
-                    Y[j] += tile.T @ V[i]
-            return Y
-
-        return sum_in_order(thread_map(product, self._hands))
+        # BLAS thinks in columns: for it our lower triangle is the upper one of the transpose.
+        A, V = self.lower.T, V.astype(self.dtype, copy=False)
+        if V.shape[1] >= MANY:
+            return np.asarray(self._symm(1.0, A, V))
+        return np.stack([self._symv(1.0, A, v) for v in V.T], axis=1)
 
     def diagonal(self) -> Array:
         return self.diag
@@ -89,26 +77,25 @@ class DenseGram(GramOperator):
         return nystrom(self.kernel, self.X, packed, origin, rank, rng)
 
     def to_dense(self) -> Array:
-        K = np.empty((self.n, self.n), dtype=self.dtype)
-        for j, panel in zip(self.columns, self.panels, strict=True):
-            K[: j.stop, j] = panel
-            K[j, : j.start] = panel[: j.start].T
+        K = np.tril(self.lower)
+        for i in blocks(self.n, ROWS):
+            K[: i.stop, i] += np.tril(K[i, : i.stop], i.start - 1).T
         return K
 
     @cached_property
-    def _hands(self) -> list[list[int]]:
-        return split_evenly(range(len(self.panels) - 1, -1, -1), n_threads())
+    def _symv(self) -> Any:
+        return get_blas_funcs("symv", (self.lower,))
+
+    @cached_property
+    def _symm(self) -> Any:
+        return get_blas_funcs("symm", (self.lower,))
 
 
-def symmetrize(corner: Array) -> None:
-    """Copy the upper triangle over the lower one, which differs from it by rounding."""
-    upper = np.triu(corner)
-    np.add(upper, np.triu(upper, k=1).T, out=corner)
+def _untouched(n: int, dtype: np.dtype) -> Array:
+    """An n × n array of which the system only backs the pages that are written.
 
-
-def sum_in_order(parts: list[Array]) -> Array:
-    """Add the threads' shares, always in the same order."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
+    ``np.empty`` asks for huge pages, and a huge page reaches over many rows: the whole square
+    would become resident.
+    """
+    memory = mmap.mmap(-1, n * n * dtype.itemsize)
+    return np.frombuffer(memory, dtype=dtype).reshape(n, n)

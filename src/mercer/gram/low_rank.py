@@ -15,9 +15,12 @@ from scipy.linalg import solve_triangular
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.kernels import Kernel, Packed, cross_gram
-from mercer.landmarks import KMeans, RPCholesky, Uniform
+from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
+
+#: Rows among which small groups are looked for.
+SEARCHED = 20_000
 
 
 @dataclass(frozen=True)
@@ -110,30 +113,46 @@ def nystrom(
     """
     if kernel.is_pairwise:
         return None  # there are no points to take landmarks from
-    # On few rows careful landmarks cost more than the pass that they save.
-    rule = Uniform() if len(X) < 4000 else KMeans(RPCholesky(), steps=1)
-    Z = rule.select(kernel, X, rank, rng)
+    Z = _landmarks(kernel, X, rank, rng)
     if isinstance(Z, np.ndarray):
         # Shift in full precision first, as was done with the rows.
         Z = (Z if origin is None else Z - origin.astype(Z.dtype)).astype(packed.dtype)
         origin = None
     landmarks = kernel.pack(Z, origin)
     cross = cross_gram(kernel, packed, landmarks, packed.dtype)
-    return LowRank(cross, whiten(cross_gram(kernel, landmarks, landmarks).astype(np.float64)))
+    own = cross_gram(kernel, landmarks, landmarks).astype(np.float64)
+    # What the rounding of float32 entries leaves of a direction with less variance is noise.
+    return LowRank(cross, whiten(own, floor=1e-12 if cross.dtype == np.float64 else 1e-5))
 
 
-def whiten(K: Array) -> Array:
+def _landmarks(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> Any:
+    """Uniform rows, and a quarter drawn where the others explain least; then one k-means step.
+
+    The pivoted quarter finds small groups far away, which might be missed otherwise, and their
+    eigenvalues with them. To pivot all costs more than the pass that it may save.
+    """
+    if kernel.takes_objects or len(X) < 4000:  # careful landmarks would cost more than they save
+        return Uniform().select(kernel, X, rank, rng)
+    few = rank // 4
+    pivoted = RPCholesky(oversample=SEARCHED // few).select(kernel, X, few, rng)
+    spread = Uniform().select(kernel, X, rank - len(pivoted), rng)
+    start = np.unique(np.vstack([pivoted, spread]), axis=0)
+    return KMeans(Given(start), steps=1).select(kernel, X, len(start), rng)
+
+
+def whiten(K: Array, floor: float = 1e-12) -> Array:
     """R with ``Rᵀ K R = I`` for a positive definite K: the inverse transposed Cholesky factor.
 
-    Where K is numerically singular the directions without variance are left out (r' < r columns).
+    Where K is numerically singular, directions with less than ``floor`` of the largest eigenvalue
+    are left out (r' < r columns).
     """
     R = inverse_root(K)
     if R is not None:
         pivots = np.diagonal(R)
-        if pivots.max() < 1e5 * pivots.min():  # condition below about 1e10
+        if pivots.max() < 0.1 / np.sqrt(floor) * pivots.min():  # well-conditioned
             return R
     s, Q = np.linalg.eigh(K)
-    keep = s > 1e-12 * s[-1]
+    keep = s > floor * s[-1]
     return np.asarray(Q[:, keep] / np.sqrt(s[keep]))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, n_threads, split_evenly, thread_map
 from mercer.gram.base import GramOperator
-from mercer.gram.dense import sum_in_order
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.kernels import Kernel, Packed
 
@@ -90,7 +89,7 @@ class StreamedGram(GramOperator):
                     Y[j] += tile.T @ factor[i]
             return Y
 
-        return sum_in_order(thread_map(product, split_evenly(pairs, n_threads())))
+        return _sum_in_order(thread_map(product, split_evenly(pairs, n_threads())))
 
     def diagonal(self) -> Array:
         return self.diag
@@ -119,6 +118,14 @@ class StreamedGram(GramOperator):
         if i == j:
             np.fill_diagonal(tile, self.diag[i])
         return tile
+
+
+def _sum_in_order(parts: list[Array]) -> Array:
+    """Add the threads' shares, always in the same order."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
 
 
 def _fits(tile_dtype: np.dtype, X: Array, diag: Array) -> bool:
