@@ -1,0 +1,28 @@
+"""What kernel PCA is compared with, under the same roof.
+
+Robust PCA, multilinear PCA, principal curves and surfaces, and a bottleneck autoencoder: methods
+without kernels, as scikit-learn estimators with the checks and errors of the rest of the library.
+"""
+
+from mercer.alternatives.autoencoder import BottleneckAutoencoder
+from mercer.alternatives.multilinear_pca import MultilinearPCA
+from mercer.alternatives.non_negative_multilinear_pca import NonNegativeMultilinearPCA
+from mercer.alternatives.principal_curve import PrincipalCurve
+from mercer.alternatives.principal_surface import PrincipalSurface
+from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
+from mercer.alternatives.robust_multilinear_pca import RobustMultilinearPCA
+from mercer.alternatives.robust_pca import RobustPCA
+from mercer.alternatives.uncorrelated_multilinear_pca import UncorrelatedMultilinearPCA
+
+__all__ = [
+    "BottleneckAutoencoder",
+    "MultilinearPCA",
+    "NonNegativeMultilinearPCA",
+    "PrincipalCurve",
+    "PrincipalSurface",
+    "Pursuit",
+    "RobustMultilinearPCA",
+    "RobustPCA",
+    "UncorrelatedMultilinearPCA",
+    "principal_component_pursuit",
+]

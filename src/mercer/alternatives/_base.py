@@ -1,0 +1,111 @@
+"""What all alternatives have in common: the checks at the door, and the way there and back."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._linalg import Array, square_sums
+from mercer.estimators._validation import check_rows
+from mercer.exceptions import DataError
+from mercer.kernels import Linear
+
+__all__ = ["Alternative", "ReversibleAlternative"]
+
+
+class Alternative(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """A method without kernels that kernel PCA is compared with.
+
+    Computes in double precision, and answers in that of the rows.
+    """
+
+    random_state: Any
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+        y : ignored
+        """
+
+    @abstractmethod
+    def transform(self, X: Any) -> Array:
+        """The codes of rows, one row for each."""
+
+    @property
+    @abstractmethod
+    def _n_features_out(self) -> int: ...
+
+    def _fit_rows(self, X: Any, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
+        """Checked training rows in double precision, and the precision that they came in."""
+        rows = np.asarray(check_rows(self, X, Linear(), reset=True, allow_nan=allow_nan))
+        # One memory layout, so that the same numbers give the same bits.
+        return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
+
+    def _new_rows(self, X: Any, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
+        """The same for rows that the fitted model is applied to."""
+        check_is_fitted(self)
+        rows = np.asarray(check_rows(self, X, Linear(), reset=False, allow_nan=allow_nan))
+        return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
+
+    def _new_samples(self, X: Any) -> tuple[Array, np.dtype]:
+        """As the model sees them: rows, unless it takes tensors."""
+        return self._new_rows(X)
+
+    def _check_codes(self, Z: Any) -> tuple[Array, np.dtype]:
+        check_is_fitted(self)
+        try:
+            codes = np.asarray(check_array(Z, dtype=[np.float64, np.float32], input_name="Z"))
+        except ValueError as error:
+            text = " ".join(str(error).split())
+            raise DataError(f"{text} Give finite codes, as transform returns.") from error
+        if codes.shape[1] != self._n_features_out:
+            raise DataError(
+                f"Z has {codes.shape[1]} columns, but the model has {self._n_features_out}; "
+                "give codes of this model, as transform returns."
+            )
+        return codes.astype(np.float64), codes.dtype
+
+    def _rng(self) -> np.random.Generator:
+        """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class ReversibleAlternative(Alternative):
+    """An alternative whose codes lead back to points."""
+
+    @abstractmethod
+    def inverse_transform(self, Z: Any) -> Array:
+        """The points that codes stand for."""
+
+    def denoise(self, X: Any) -> Array:
+        """The points that the model has for rows: ``inverse_transform(transform(X))``."""
+        return self.inverse_transform(self.transform(X))
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Minus the mean squared distance between rows and their points on the model.
+
+        As :meth:`mercer.KernelPCA.score`, so that both kinds of model compare.
+        """
+        rows, _ = self._new_samples(X)
+        apart = np.asarray(self.denoise(X), dtype=np.float64) - rows
+        return -float(square_sums(apart.reshape(len(apart), -1)).mean())

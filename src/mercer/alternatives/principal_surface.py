@@ -1,0 +1,224 @@
+"""Principal surfaces: an elastic net of nodes through the middle of the data."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from mercer._linalg import Array, fix_signs
+from mercer._progress import announce
+from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._mesh import Mesh, Place
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+
+__all__ = ["PrincipalSurface"]
+
+#: Annealing: the bending modulus starts at the first, and falls by the second at each level.
+STIFF, SOFTER = 1.0, 4.0
+#: Stretching modulus in units of the bending one: just enough to hold nodes that see no data.
+STRETCH = 1e-2
+
+
+class PrincipalSurface(ReversibleAlternative):
+    r"""A smooth surface of two parameters through the middle of the data.
+
+    An elastic map: a square grid of nodes y, joined by triangles, that minimises
+
+    .. math:: \frac1n \sum_i \|x_i - y(u_i)\|^2 + \beta \int \|\partial^2 y\|^2
+       + \frac{\beta}{100} \int \|\partial y\|^2
+
+    with :math:`y(u_i)` the point of the surface nearest to :math:`x_i`. Takes turns between
+    projecting the rows and solving a linear system for the nodes; the bending modulus β is
+    annealed from a stiff plate in the plane of the first two components. The two-parameter
+    companion of :class:`PrincipalCurve`.
+
+    Parameters
+    ----------
+    side : int, default=15
+        Nodes along each side of the grid.
+    bending : float, default=1e-4
+        Final β, for rows of unit variance: less follows finer folds, and more of the noise.
+    tol : float, default=1e-3
+        A level of the annealing ends when the mean squared distance changes by less than this
+        share of it.
+    max_iter : int, default=50
+        Rounds at each level.
+
+    Attributes
+    ----------
+    nodes_ : (side, side, d) array
+        The surface.
+    n_iter_ : int
+        Rounds in all.
+
+    Notes
+    -----
+    O(n g² d + g⁶) time per round for g nodes along a side, some tens of rounds; O(n g²) memory at
+    most. The parameters go from 0 to 1 and are neither lengths nor areas. For data of two
+    intrinsic dimensions that a bent sheet can follow; a closed surface or a rolled one (the Swiss
+    roll) is beyond it, because the start is a plane.
+
+    References
+    ----------
+    A. Gorban & A. Zinovyev, "Elastic principal graphs and manifolds and their practical
+    applications", Computing 75, 2005. T. Hastie & W. Stuetzle, "Principal curves", Journal of the
+    American Statistical Association 84, 1989.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.alternatives import PrincipalSurface
+    >>> rng = np.random.default_rng(0)
+    >>> flat = rng.uniform(-1, 1, (400, 2))
+    >>> bowl = np.column_stack([flat, (flat**2).sum(axis=1)])
+    >>> X = bowl + 0.05 * rng.standard_normal(bowl.shape)
+    >>> surface = PrincipalSurface().fit(X)
+    >>> surface.transform(X).shape
+    (400, 2)
+    >>> bool(-surface.score(X) < 0.004)
+    True
+    """
+
+    def __init__(
+        self,
+        side: int = 15,
+        *,
+        bending: float = 1e-4,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+    ) -> None:
+        self.side = side
+        self.bending = bending
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Find the surface.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, d at least 2
+        y : ignored
+        """
+        self._check_parameters()
+        rows, dtype = self._fit_rows(X)
+        if rows.shape[1] < 2:
+            raise DataError("a surface needs at least 2 columns, not 1 feature(s); give more.")
+        self._center = rows.mean(axis=0)
+        largest = np.abs(rows - self._center).max()  # squares of 1e300 would overflow
+        if largest == 0:
+            raise DataError("all rows are equal; a surface needs rows that differ.")
+        unit = (rows - self._center) / largest
+        self._scale = float(largest * np.sqrt((unit**2).sum(axis=1).mean()))
+        self._mesh = self._anneal((rows - self._center) / self._scale)
+        self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Parameters of the nearest point of the surface, (n, 2), each from 0 to 1."""
+        rows, dtype = self._new_rows(X)
+        place = self._mesh.project((rows - self._center) / self._scale)
+        return np.asarray((place.coordinates / (self._mesh.side - 1)).astype(dtype))
+
+    def inverse_transform(self, Z: Any) -> Array:
+        """The points of the surface at parameters Z, (n, d)."""
+        codes, dtype = self._check_codes(Z)
+        outside = ((codes < -1e-6) | (codes > 1 + 1e-6)).any(axis=1)
+        if outside.any():
+            raise DataError(
+                f"{outside.sum()} codes lie off the surface, the first is {codes[outside][0]}; "
+                "give parameters from 0 to 1."
+            )
+        points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
+        return np.asarray((self._center + self._scale * points).astype(dtype))
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2
+
+    def _anneal(self, X: Array) -> Mesh:
+        mesh = _first_mesh(X, self.side)
+        bend = _bending(self.side) + STRETCH * _stretching(self.side)
+        levels = int(np.ceil(max(np.log(STIFF / self.bending) / np.log(SOFTER), 0))) + 1
+        self.n_iter_ = 0
+        settled = False
+        for level, beta in enumerate(np.geomspace(max(STIFF, self.bending), self.bending, levels)):
+            announce("principal surface", level, levels)
+            mesh, rounds, settled = _settle(X, mesh, beta * bend, self.tol, self.max_iter)
+            self.n_iter_ += rounds
+        if not settled:
+            warn(
+                f"the surface still moved after {self.max_iter} rounds with a bending of "
+                f"{self.bending:.3g}; raise max_iter, tol or bending.",
+                ConvergenceWarning,
+            )
+        return mesh
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.side, Integral) or not 3 <= self.side <= 60:
+            raise DataError(f"side={self.side!r}: give a whole number from 3 to 60.")
+        if not (isinstance(self.bending, Real) and 0 < float(self.bending) < np.inf):
+            raise DataError(f"bending={self.bending!r}: give a number above 0.")
+        if not 0 < self.tol < 1 or self.max_iter < 1:
+            raise DataError(
+                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
+                "max_iter of 1 or more."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "nodes_")
+
+
+def _settle(
+    X: Array, mesh: Mesh, penalty: Array, tol: float, max_iter: int
+) -> tuple[Mesh, int, bool]:
+    """Project and solve in turns until the mean squared distance settles."""
+    place = mesh.project(X)
+    error, settled, rounds = float(place.squared_distance.mean()), False, 0
+    while not settled and rounds < max_iter:
+        rounds += 1
+        mesh = Mesh(_solve(X, place, penalty).reshape(mesh.nodes.shape))
+        place = mesh.project(X)
+        before, error = error, float(place.squared_distance.mean())
+        # Rows have unit variance: a distance of a hundredth of their spread is small enough.
+        settled = abs(before - error) <= tol * max(error, 1e-4)
+    return mesh, rounds, settled
+
+
+def _solve(X: Array, place: Place, penalty: Array) -> Array:
+    """The nodes for which the projected points fit best: a ridge regression."""
+    n, m = len(X), len(penalty)
+    entries = (place.weights.ravel(), (np.repeat(np.arange(n), 3), place.corners.ravel()))
+    W = csr_array(entries, shape=(n, m))
+    return np.asarray(np.linalg.solve((W.T @ W).toarray() / n + penalty, W.T @ X / n))
+
+
+def _first_mesh(X: Array, side: int) -> Mesh:
+    """A plate in the plane of the first two components that covers the data."""
+    Vt = np.linalg.svd(X, full_matrices=False)[2][:2]
+    Vt = Vt * fix_signs(Vt.T)[:, None]
+    Z = X @ Vt.T
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    # A plate without any width has no triangles.
+    room = np.maximum(high - low, 1e-3 * (high - low).max())
+    steps = np.linspace(0, 1, side)
+    U, V = np.meshgrid(low[0] + room[0] * steps, low[1] + room[1] * steps, indexing="ij")
+    return Mesh(U[..., None] * Vt[0] + V[..., None] * Vt[1])
+
+
+def _bending(side: int) -> Array:
+    """The integral of squared second derivatives over the unit square, as a matrix."""
+    one, first, second = (np.diff(np.eye(side), order, axis=0) for order in (0, 1, 2))
+    terms = [(np.kron(second, one), 1.0), (np.kron(one, second), 1.0), (np.kron(first, first), 2.0)]
+    # A step is 1/(side - 1), to the fourth power in a squared derivative, squared in an area.
+    return np.asarray(sum(w * D.T @ D for D, w in terms) * (side - 1) ** 2)
+
+
+def _stretching(side: int) -> Array:
+    """The integral of squared first derivatives over the unit square, as a matrix."""
+    one, first = np.eye(side), np.diff(np.eye(side), axis=0)
+    terms = [np.kron(first, one), np.kron(one, first)]
+    return np.asarray(sum(D.T @ D for D in terms))

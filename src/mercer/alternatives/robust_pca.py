@@ -1,0 +1,244 @@
+"""Robust PCA: rows of low rank, with gross errors in some of their entries."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._linalg import Array, fix_signs
+from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._split_rows import split_rows
+from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
+from mercer.estimators._impute import check_no_empty_row
+from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
+
+__all__ = ["RobustPCA"]
+
+
+class RobustPCA(ReversibleAlternative):
+    r"""Robust principal component analysis by principal component pursuit.
+
+    Splits the rows into a matrix of low rank and a sparse one, by the convex problem
+
+    .. math:: \min \|L\|_* + \lambda \|S\|_1 \quad \text{subject to } L + S = M.
+
+    Gross errors of any size are found and removed exactly, as long as they are few in each row and
+    column and the rank is low (Candès et al. 2011). New rows are split in the same sense, with the
+    row space of L held fast. Missing values (NaN) are allowed everywhere and filled in by L.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        How many components of L are kept; all of them if not given.
+    penalty : float, optional
+        λ. By default :math:`1/\sqrt{\rho \max(n, d)}` with ρ the share of observed entries, the
+        universal choice of Candès et al.; more leaves less to the sparse part.
+    tol : float, default=1e-8
+        Bar for ‖M − L − S‖/‖M‖.
+    max_iter : int, default=1000
+    random_state : int, Generator, RandomState or None, default=0
+        For the first guesses of the partial decompositions; the result does not depend on it
+        beyond ``tol``.
+
+    Attributes
+    ----------
+    low_rank_, sparse_ : (n, d) arrays
+        L, without holes, and S, which is zero at missing values.
+    components_ : (q, d) array
+        Orthonormal directions of the row space of L.
+    singular_values_ : (q,) array
+    n_components_ : int
+        The rank that was found, or the number that was asked for.
+    penalty_ : float
+    n_iter_ : int
+    residual_ : float
+        ‖M − L − S‖/‖M‖ at the end.
+
+    Notes
+    -----
+    O(n d r) time per step for rank r (some tens of steps where the recovery is exact, hundreds
+    where it is not), O(n d) memory. Nothing is centred: a mean far from zero is one of the
+    components. Not for small dense noise alone, which is neither sparse nor of low rank: ordinary
+    PCA is better there. Not for whole rows that are outliers: see
+    :class:`~mercer.ReweightedKernelPCA`.
+
+    References
+    ----------
+    E. J. Candès, X. Li, Y. Ma & J. Wright, "Robust principal component analysis?", Journal of the
+    ACM 58, 2011. Z. Lin, M. Chen & Y. Ma, "The augmented Lagrange multiplier method for exact
+    recovery of corrupted low-rank matrices", 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.alternatives import RobustPCA
+    >>> rng = np.random.default_rng(0)
+    >>> clean = rng.standard_normal((100, 3)) @ rng.standard_normal((3, 80))
+    >>> wrong = rng.random(clean.shape) < 0.05
+    >>> model = RobustPCA().fit(clean + 20 * wrong)
+    >>> model.n_components_, bool(np.abs(model.low_rank_ - clean).max() < 1e-5)
+    (3, True)
+    >>> bool((model.sparse_[wrong] > 19).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        penalty: float | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.penalty = penalty
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Split the rows, and keep the row space of their low-rank part.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, NaN where a value is missing
+        y : ignored
+        """
+        self._check_parameters()
+        rows, dtype = self._fit_rows(X, allow_nan=True)
+        observed = ~np.isnan(rows)
+        _check_observed(rows, observed)
+        self.penalty_ = (
+            float(1 / np.sqrt(observed.mean() * max(rows.shape)))
+            if self.penalty is None
+            else float(self.penalty)
+        )
+        scale = np.abs(rows[observed]).max()  # squares of 1e300 would overflow
+        found = principal_component_pursuit(
+            rows / scale,
+            self.penalty_,
+            observed=None if observed.all() else observed,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            rng=self._rng(),
+        )
+        self._keep(found, scale, dtype)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Scores of the low-rank part of rows, their sparse part split off, (n, q).
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, NaN where a value is missing
+        """
+        rows, dtype = self._new_rows(X, allow_nan=True)
+        low_rank, _ = self._split(rows)
+        return np.asarray((low_rank @ self.components_.T).astype(dtype))
+
+    def inverse_transform(self, Z: Any) -> Array:
+        """Rows of the low-rank model with the given scores, (n, d)."""
+        codes, dtype = self._check_codes(Z)
+        return np.asarray((codes @ self.components_).astype(dtype))
+
+    def split(self, X: Any) -> tuple[Array, Array]:
+        """The low-rank and the sparse part of new rows.
+
+        The sparse part has the least sum of magnitudes for which the rest lies in the row space;
+        both are what ``low_rank_`` and ``sparse_`` are for the training rows.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, NaN where a value is missing
+
+        Returns
+        -------
+        two (n, d) arrays; they add up to X where it is observed
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.alternatives import RobustPCA
+        >>> rng = np.random.default_rng(0)
+        >>> basis = rng.standard_normal((2, 50))
+        >>> model = RobustPCA().fit(rng.standard_normal((100, 2)) @ basis)
+        >>> row = np.array([[1.0, -2.0]]) @ basis
+        >>> row[0, 7] += 100
+        >>> low_rank, sparse = model.split(row)
+        >>> np.flatnonzero(np.abs(sparse[0]) > 1e-4).tolist()
+        [7]
+        """
+        rows, dtype = self._new_rows(X, allow_nan=True)
+        low_rank, _ = self._split(rows)
+        sparse = np.where(np.isnan(rows), 0.0, rows - low_rank)
+        return np.asarray(low_rank.astype(dtype)), np.asarray(sparse.astype(dtype))
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components that the model has."""
+        return len(self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _split(self, rows: Array) -> tuple[Array, Array]:
+        check_no_empty_row(rows)
+        V = self.components_.astype(np.float64)
+        return split_rows(rows, lambda A: np.asarray((A @ V.T) @ V))
+
+    def _keep(self, found: Pursuit, scale: float, dtype: np.dtype) -> None:
+        q = len(found.s) if self.n_components is None else self.n_components
+        if q > len(found.s):
+            warn(
+                f"the low-rank part has rank {len(found.s)}, fewer than the {q} components asked "
+                "for; raise the penalty to leave more to it.",
+                RankWarning,
+            )
+        if not found.converged:
+            warn(
+                f"principal component pursuit stopped after {found.n_iter} steps with residuals of "
+                f"{found.primal:.1e} and {found.dual:.1e}; raise max_iter or tol.",
+                ConvergenceWarning,
+            )
+        Vt = found.Vt[:q] * fix_signs(found.Vt[:q].T)[:, None]
+        self.components_ = Vt.astype(dtype)
+        self.singular_values_ = (scale * found.s[:q]).astype(dtype)
+        self.low_rank_ = (scale * found.low_rank).astype(dtype)
+        self.sparse_ = (scale * found.sparse).astype(dtype)
+        self.n_iter_, self.residual_ = found.n_iter, found.primal
+
+    def _check_parameters(self) -> None:
+        q, penalty = self.n_components, self.penalty
+        if q is not None and (not isinstance(q, Integral) or q < 1):
+            raise DataError(f"n_components={q!r}: give a whole number of 1 or more, or None.")
+        if penalty is not None and not (isinstance(penalty, Real) and 0 < penalty < np.inf):
+            raise DataError(f"penalty={penalty!r}: give a number above 0, or None.")
+        if not 0 < self.tol < 1 or self.max_iter < 1:
+            raise DataError(
+                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
+                "max_iter of 1 or more."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _check_observed(rows: Array, observed: Array) -> None:
+    check_no_empty_row(rows)
+    empty = np.flatnonzero(~observed.any(axis=0))
+    if empty.size:
+        raise DataError(
+            f"{empty.size} columns have no observed value at all, the first is column {empty[0]}; "
+            "remove them."
+        )
+    if not rows[observed].any():
+        raise DataError("all entries are zero; give rows with something in them.")
