@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer import KernelPCA
-from mercer.exceptions import DataError
+from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA
+from mercer.exceptions import ConvergenceWarning, DataError
 from mercer.plots import PreImageGalleryDisplay
+from mercer.preimage import FixedPoint
 from tests.plots.pictures import picture
 
 
@@ -23,6 +24,20 @@ def test_lines_are_the_reconstructions_of_smaller_models(digits, digits_model):
     gaps = ((display.preimages - display.originals) ** 2).sum(axis=2).mean(axis=1)
     assert_allclose(display.errors, gaps)
     assert (np.diff(gaps) < 0).all()
+
+
+def test_a_model_goes_its_own_way_back(digits):
+    """A generator does not return by the solver that its parameter names elsewhere."""
+    model = GenerativeKernelPCA(12, random_state=0).fit(digits[0])
+    display = PreImageGalleryDisplay.from_estimator(model, digits[2][:3], n_components=[3, 12])
+    assert_allclose(display.preimages[1], model.reconstruct(digits[2][:3]))
+    assert model.n_components_ == 12
+
+
+def test_a_way_back_that_fails_says_so(digits):
+    model = KernelPCA(16, preimage=FixedPoint(max_iter=1)).fit(digits[0])
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        PreImageGalleryDisplay.from_estimator(model, digits[2], n_components=[16])
 
 
 def test_the_picture_shows_them(digits, digits_model):
@@ -50,6 +65,11 @@ def test_the_picture_shows_them(digits, digits_model):
 def test_wrong_arguments(digits_model, arguments, message):
     with pytest.raises(DataError, match=message):
         PreImageGalleryDisplay.from_estimator(digits_model, **arguments)
+
+
+def test_a_detector_has_no_way_back(ring):
+    with pytest.raises(DataError, match="no way back"):
+        PreImageGalleryDisplay.from_estimator(KernelNovelty(3, random_state=0).fit(ring))
 
 
 @picture

@@ -20,6 +20,7 @@ __all__ = [
     "check_components",
     "check_labels",
     "nameless_rows",
+    "require_preimages",
     "rows_of",
     "shares_if_known",
     "shares_of",
@@ -63,6 +64,14 @@ def rows_of(estimator: Any, X: Any) -> Array:
         return subspace.support
     rows = check_rows(estimator, X, kernel, reset=False)
     return np.asarray(rows, dtype=subspace.coef.dtype)
+
+
+def require_preimages(estimator: Any) -> None:
+    """Refuse a model that cannot return to input space."""
+    if not hasattr(estimator, "inverse_transform"):
+        raise DataError(
+            f"{type(estimator).__name__} has no way back to input space; give a KernelPCA."
+        )
 
 
 @contextmanager

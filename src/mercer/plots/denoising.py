@@ -10,7 +10,13 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
-from mercer.plots._models import check_labels, nameless_rows, rows_of, subspace_of
+from mercer.plots._models import (
+    check_labels,
+    nameless_rows,
+    require_preimages,
+    rows_of,
+    subspace_of,
+)
 from mercer.selection import Noise, add_noise
 
 __all__ = ["DenoisingDisplay"]
@@ -106,8 +112,7 @@ class DenoisingDisplay:
         True
         """
         subspace = subspace_of(estimator)
-        if not hasattr(estimator, "denoise"):
-            raise DataError(f"{type(estimator).__name__} cannot denoise; give a KernelPCA.")
+        require_preimages(estimator)
         clean = rows_of(estimator, X)
         shape = shape_of_image(clean.shape[1], image_shape)
         labels = check_labels(y, len(clean))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.exceptions import DataError
 from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
-from mercer.plots._models import check_labels, rows_of, subspace_of
-from mercer.preimage import as_preimage
+from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
 
 __all__ = ["PreImageGalleryDisplay"]
 
@@ -90,6 +90,7 @@ class PreImageGalleryDisplay:
         ([1, 4, 16], (3, 10, 64))
         """
         subspace = subspace_of(estimator)
+        require_preimages(estimator)
         rows = rows_of(estimator, X)
         shape = shape_of_image(rows.shape[1], image_shape)
         counts = _check_counts(n_components, subspace.n_components)
@@ -128,14 +129,6 @@ def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
 
 def _reconstruct(estimator: Any, rows: Array, q: int) -> Array:
     """Pre-images of the projections onto the first q components, from the scores alone."""
-    subspace = subspace_of(estimator).leading(q)
-    solver = as_preimage(getattr(estimator, "preimage", "auto"))
-    found = solver.init(subspace).solve(subspace.scores(rows))
-    missed = ~found.converged & (found.status != "stopped early")
-    if missed.any():
-        warn(
-            f"{missed.sum()} of {len(rows)} pre-images with {q} components did not converge; "
-            "raise max_iter of the pre-image solver, or use another kernel width.",
-            ConvergenceWarning,
-        )
-    return np.asarray(found.points)
+    small = copy(estimator)  # its own way back, on fewer components
+    small.subspace_ = estimator.subspace_.leading(q)
+    return np.asarray(small.inverse_transform(small.subspace_.scores(rows)))

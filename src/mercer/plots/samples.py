@@ -78,6 +78,17 @@ class SampleSheetDisplay:
             A square by default.
         random_state : int or Generator, default=0
         ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import GenerativeKernelPCA
+        >>> from mercer.plots import SampleSheetDisplay
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = GenerativeKernelPCA(20, random_state=0).fit(X[:300], y[:300])
+        >>> display = SampleSheetDisplay.from_estimator(model, y=[3, 8], n_samples=16)
+        >>> display.samples.shape
+        (2, 8, 64)
         """
         subspace_of(estimator)
         if not hasattr(estimator, "sample"):

@@ -11,8 +11,9 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
+from mercer.generative import along_component
 from mercer.plots._images import check_count, shape_of_image, show_tiles
-from mercer.plots._models import check_components, rows_of, subspace_of
+from mercer.plots._models import check_components, require_preimages, rows_of, subspace_of
 
 __all__ = ["TraversalDisplay"]
 
@@ -87,10 +88,7 @@ class TraversalDisplay:
         (2, 5, 64)
         """
         subspace = subspace_of(estimator)
-        if not hasattr(estimator, "inverse_transform"):
-            raise DataError(
-                f"{type(estimator).__name__} has no way back to input space; give a KernelPCA."
-            )
+        require_preimages(estimator)
         shown = check_components(components, subspace.n_components, default=5)
         support = rows_of(estimator, None)
         d = support.shape[1]
@@ -98,12 +96,9 @@ class TraversalDisplay:
         if not isinstance(span, Real) or not 0 < span < np.inf:
             raise DataError(f"span={span!r}: give a positive number of standard deviations.")
         positions = np.linspace(-float(span), float(span), check_count("steps", steps, 2))
-        start = _start(estimator, X)
-        deviations = _deviations(estimator)
-        Z = np.tile(start, (len(shown), steps, 1))
-        for line, k in zip(Z, shown, strict=True):
-            line[:, k] += positions * deviations[k]
-        points = np.asarray(estimator.inverse_transform(Z.reshape(-1, Z.shape[-1])))
+        start, deviations = _start(estimator, X), _deviations(estimator)
+        ways = [along_component(start, k, deviations, span, steps) for k in shown]
+        points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))
         images, limits = points.reshape(len(shown), steps, d), (support.min(), support.max())
         return cls(images, positions, shown, shape, limits).plot(ax=ax)
 
