@@ -11,12 +11,13 @@ The displays of :mod:`mercer.plots` for rows that are images. Each is one call o
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
-from mercer import KernelPCA, SparseKernelPCA
+from mercer import GenerativeKernelPCA, KernelPCA, SparseKernelPCA
 from mercer.plots import (
     DenoisingDisplay,
     EmbeddingDisplay,
     PreImageGalleryDisplay,
     RepresentingVectorsDisplay,
+    SampleSheetDisplay,
     ScreeDisplay,
     TraversalDisplay,
 )
@@ -56,9 +57,17 @@ print({name: round(error, 2) for name, error in strip.errors.items()})
 plt.show()
 
 # %%
-# A walk from one digit along each of five components.
+# A generative model draws new images. Give it the training rows, and each sample stands beside the
+# row that is nearest to it: alike, but not the same.
 
-TraversalDisplay.from_estimator(model, test[3:4])
+generator = GenerativeKernelPCA(24, random_state=0).fit(train, y[:900])
+SampleSheetDisplay.from_estimator(generator, train, y=y, n_samples=80)
+plt.show()
+
+# %%
+# A walk from a digit along each of five components, three standard deviations to either side.
+
+TraversalDisplay.from_estimator(generator, test[label == 0][:1], span=3)
 plt.show()
 
 # %%

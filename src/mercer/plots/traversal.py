@@ -136,4 +136,4 @@ def _deviations(estimator: Any) -> Array:
 
 
 def _signed(t: float) -> str:
-    return f"{t:+.2g}".replace("-", "−") if abs(t) > 1e-12 else "0"
+    return f"{t:+.3g}".replace("-", "−") if abs(t) > 1e-12 else "0"
