@@ -4,7 +4,7 @@ Numbers, texts, None and lists stand for themselves; everything else is an objec
 
 =====================================  =================================================
 ``{"array": name, "order": "F"}``      a tensor; stored transposed if it lay so in memory
-``{"names": name}``                    texts, as a tensor of JSON
+``{"names": name, "kind": "text"}``    texts, as a tensor of JSON; of any length without a kind
 ``{"scalar": "float64", "value": x}``  a NumPy number, whose type decides how sums are rounded
 ``{"float": "inf"}``                   what JSON has no word for
 ``{"tuple": [...]}, {"dict": {...}}``
@@ -40,6 +40,8 @@ from mercer.model_file.table import Table
 
 __all__ = ["Decoder", "Encoder", "saved_attributes"]
 
+#: What constructors and checks raise when they are given nonsense.
+_NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")
 
 
@@ -150,7 +152,8 @@ class Encoder:
         texts = array.tolist()
         if array.ndim != 1 or not all(isinstance(text, str) for text in texts):
             raise ModelFileError(f"{name} holds objects; a model file holds numbers and texts.")
-        return {"names": self._add(np.frombuffer(json.dumps(texts).encode(), np.uint8), name)}
+        encoded = {"names": self._add(np.frombuffer(json.dumps(texts).encode(), np.uint8), name)}
+        return {**encoded, "kind": "text"} if array.dtype.kind == "U" else encoded
 
     def _add(self, array: Array, name: str) -> str:
         while name in self.tensors:
@@ -192,10 +195,12 @@ class Decoder:
                 f"it holds a {str(word)[:80]!r}, which is not in the table of classes; "
                 "it may come from a newer version of mercer"
             )
-        if not isinstance(given, dict) or (unknown := sorted(set(given) - _names_of(cls))):
+        if not isinstance(given, dict):
+            raise self.reader.error(f"{word} has no parameters")
+        if unknown := sorted(set(given) - _names_of(cls)):
             raise self.reader.error(
-                f"{word} has {', '.join(unknown) if isinstance(given, dict) else 'no'} parameters; "
-                "it may come from a newer version of mercer"
+                f"{word} has no parameter {unknown[0][:80]!r}; it may come from a newer version of "
+                "mercer"
             )
         try:
             with warnings.catch_warnings():
@@ -203,7 +208,7 @@ class Decoder:
                 return self._make(cls, given, value)
         except ModelFileError as error:
             raise self._named(word, error) from error
-        except (MercerError, TypeError, ValueError, KeyError, AttributeError) as error:
+        except _NONSENSE as error:
             raise self.reader.error(f"{word} makes no sense ({error})") from error
 
     def _named(self, word: str, error: ModelFileError) -> ModelFileError:
@@ -225,7 +230,7 @@ class Decoder:
 
     def _fill(self, model: Any, state: dict[str, Any]) -> None:
         if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
-            raise ModelFileError(f"{', '.join(unknown)} is not known")
+            raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
         for name, part in state.items():
             setattr(model, name, self.decode(part))
         check_model(model)
@@ -244,7 +249,7 @@ class Decoder:
         names = parse_json(text, self.reader.error)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise self.reader.error("names are not texts")
-        return np.array(names, dtype=object)
+        return np.array(names, dtype=str if value.get("kind") == "text" else object)
 
     def _scalar(self, value: dict[str, Any]) -> Any:
         number, kind = self.decode(value["value"]), value["scalar"]

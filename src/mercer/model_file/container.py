@@ -33,7 +33,7 @@ from mercer.model_file.foreign import looks_like
 __all__ = ["MAX_HEADER", "Reader", "Tensor", "write_container"]
 
 #: A longer header is none of ours: names of columns are tensors, and lists of parameters are short.
-MAX_HEADER = 1 << 20
+MAX_HEADER = 1 << 18
 _START = b'{"__metadata__":{"digest":"'
 _ZEROS = b"0" * 64
 _DIGEST_AT = 8 + len(_START)

@@ -98,15 +98,37 @@ def header_of(reader: Reader) -> dict[str, Any]:
             f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads version "
             f"{VERSION}; pip install --upgrade mercer"
         )
-    if set(texts) != _TEXTS:
-        raise reader.error(f"its header has {', '.join(sorted(texts))}")
+    if set(texts) != _TEXTS or not all(text.isprintable() for text in texts.values()):
+        raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")
     header: dict[str, Any] = dict(texts)
     for name in ("libraries", "data", "model"):
         header[name] = parse_json(texts[name], reader.error)
+    if not _are_versions(header["libraries"]) or not _is_fingerprint(header["data"]):
+        raise reader.error("its header does not say where it comes from")
     model = header["model"]
-    if not isinstance(model, dict) or model.get("object") != texts["class"] or "state" not in model:
-        raise reader.error(f"it holds no {texts['class'][:80]}")
+    if not isinstance(model, dict) or model.get("object") != texts["class"]:
+        raise reader.error(f"it holds no {texts['class'][:80]!r}")
+    if not all(isinstance(model.get(part), dict) for part in ("with", "state")):
+        raise reader.error(f"its {texts['class'][:80]!r} has no parameters")
     return header
+
+
+def _are_versions(value: Any) -> bool:
+    texts = (*value, *value.values()) if isinstance(value, dict) else (None,)
+    # Nothing that a terminal would take for a command.
+    return all(isinstance(text, str) and text.isprintable() for text in texts)
+
+
+def _is_fingerprint(value: Any) -> bool:
+    if value is None:
+        return True
+    kinds = {"rows": int, "columns": int, "dtype": str, "sha256": str | None}
+    return (
+        isinstance(value, dict)
+        and set(value) == set(kinds)
+        and all(isinstance(value[name], kind) for name, kind in kinds.items())
+        and all(str(part).isprintable() for part in value.values())
+    )
 
 
 def _libraries() -> dict[str, str]:

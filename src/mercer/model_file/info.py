@@ -82,13 +82,17 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
         header = header_of(reader)
         reader.verify()
         model = header["model"]
+        try:
+            parameters, fitted = (_texts(reader, model[part]) for part in ("with", "state"))
+        except (RecursionError, TypeError, AttributeError) as error:
+            raise reader.error("its objects are nested too deeply, or are none") from error
         tensors = sorted(reader.tensors.values(), key=lambda tensor: -tensor.n_bytes)
         return ModelInfo(
             path=reader.path,
             n_bytes=reader.size,
             class_name=header["class"],
-            parameters=_texts(reader, model.get("with")),
-            fitted=_texts(reader, model["state"]),
+            parameters=parameters,
+            fitted=fitted,
             version=int(header["version"]),
             libraries=header["libraries"],
             created_at=header["created_at"],
@@ -97,10 +101,14 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
         )
 
 
-def _texts(reader: Reader, values: Any) -> dict[str, str]:
-    if not isinstance(values, dict):
-        raise reader.error("its model has no parameters")
-    return {name: _text(reader, value) for name, value in values.items()}
+def _texts(reader: Reader, values: dict[str, Any]) -> dict[str, str]:
+    texts = {name: _text(reader, value) for name, value in values.items()}
+    # Nothing that a terminal would take for a command.
+    return {_printable(name): _printable(text) for name, text in texts.items()}
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)
 
 
 def _text(reader: Reader, value: Any) -> str:

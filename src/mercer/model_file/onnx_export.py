@@ -150,7 +150,7 @@ class _Nodes:
 
     @cached_property
     def kernel(self) -> Exported:
-        return export_kernel(self.subspace.kernel, self.subspace.support)
+        return export_kernel(self.subspace.kernel, self.subspace.support, self.g.dtype)
 
     @cached_property
     def rows(self) -> str:
@@ -160,7 +160,7 @@ class _Nodes:
     def scores(self) -> str:
         g, S = self.g, self.subspace
         if self._centred is not None:  # PCA: z = Wᵀ (x − μ) with W = Sᵀ B
-            return str(g.op("MatMul", self._centred, g.number(S.support.T @ S.coef)))
+            return str(g.op("MatMul", self._centred, g.number(self._axes)))
         products = g.op("MatMul", self.rows, g.number(S.coef))
         return str(g.op("Sub", products, g.number(S.offset[None])))
 
@@ -168,10 +168,10 @@ class _Nodes:
     def residual(self) -> str:
         """``k(x,x) - 2 cᵀk(S,x) + cᵀ K_SS c - |z(x)|²``, (n, 1)."""
         g, S = self.g, self.subspace
+        if self._centred is not None:  # |x − μ − W z|²: nothing cancels
+            inside = g.op("MatMul", self.scores, g.number(self._axes.T))
+            return g.sum(g.op("Sub", self._centred, inside), "ReduceSumSquare")
         inside = g.sum(self.scores, "ReduceSumSquare")
-        if self._centred is not None:
-            outside = g.op("Sub", g.sum(self._centred, "ReduceSumSquare"), inside)
-            return str(g.op("Max", outside, g.number(0.0)))
         to_mean = g.op("MatMul", self.rows, g.number(2 * S.mean[:, None]))
         centred = g.op("Sub", self.kernel.diag(g, "X"), to_mean)
         centred = g.op("Add", centred, g.number(S.mean_square))
@@ -182,8 +182,18 @@ class _Nodes:
         """For the linear kernel x − μ, where μ = Sᵀ c is a point of input space."""
         if not isinstance(self.subspace.kernel, Linear):
             return None
-        mean = self.subspace.mean @ self.subspace.support
-        return str(self.g.op("Sub", "X", self.g.number(mean[None])))
+        g, mean = self.g, (self._wide("mean") @ self._wide("support"))[None]
+        rounded = mean.astype(g.dtype).astype(np.float64)
+        # In two steps: what float32 loses of the mean is small, and comes second.
+        return str(g.op("Sub", g.op("Sub", "X", g.number(rounded)), g.number(mean - rounded)))
+
+    @property
+    def _axes(self) -> Array:
+        """W = Sᵀ B, (d, q), for the linear kernel."""
+        return np.asarray(self._wide("support").T @ self._wide("coef"))
+
+    def _wide(self, name: str) -> Array:
+        return np.asarray(getattr(self.subspace, name), dtype=np.float64)
 
 
 def _check(

@@ -43,19 +43,20 @@ class Exported(ABC):
         """k(x, x), (n, 1)."""
 
 
-def export_kernel(kernel: Kernel, S: Array) -> Exported:
+def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype[Any]) -> Exported:
     """The kernel as nodes; :class:`ModelFileError` with a remedy if there are none for it."""
     if isinstance(kernel, RadialKernel) and type(kernel) in _PROFILES:
-        return RadialNodes(kernel, S, np.asarray(kernel.origin(S)))
+        # Rounded first: what is taken off the rows must be taken off the support, too.
+        return RadialNodes(kernel, S, kernel.origin(S).astype(dtype).astype(np.float64))
     if isinstance(kernel, Linear | Polynomial | Sigmoid):
         return _DotProduct(kernel, S)
     if isinstance(kernel, Cosine):
         return _Cosine(kernel, S)
     if isinstance(kernel, Sum | Product):
-        parts = (export_kernel(kernel.k1, S), export_kernel(kernel.k2, S))
+        parts = (export_kernel(kernel.k1, S, dtype), export_kernel(kernel.k2, S, dtype))
         return _Pair("Add" if isinstance(kernel, Sum) else "Mul", *parts)
     if isinstance(kernel, Scaled):
-        return _Scaled(np.full((1, len(S)), kernel.factor), export_kernel(kernel.kernel, S))
+        return _Scaled(np.full((1, len(S)), kernel.factor), export_kernel(kernel.kernel, S, dtype))
     raise ModelFileError(
         f"{kernel!r} has no ONNX form here; export a model with a Gaussian, Cauchy, "
         "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them."
@@ -88,7 +89,9 @@ class RadialNodes(Exported):
         products = g.op("MatMul", A, g.number(2 * scaled.T))
         t = g.op("Sub", products, g.sum(A, "ReduceSumSquare"))
         t = g.op("Sub", t, g.number(square_sums(scaled)[None]))
-        return str(g.op("Min", t, g.number(0.0)))
+        t = g.op("Min", t, g.number(0.0))
+        floor = self.kernel.floor(g.dtype)
+        return str(t if floor == -np.inf else g.op("Max", t, g.number(floor)))
 
     def rows(self, g: Graph, X: str) -> str:
         return self.profile_and_slope(g, self.shifted(g, X))[0]

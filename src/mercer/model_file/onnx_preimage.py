@@ -54,7 +54,7 @@ class _FixedPoint:
     kernel: RadialKernel
 
     def nodes(self, g: Graph, X: str, Z: str, steps: int) -> str:
-        radial = export_kernel(self.kernel, self.subspace.support)
+        radial = export_kernel(self.kernel, self.subspace.support, g.dtype)
         assert isinstance(radial, RadialNodes)
         G = g.op("MatMul", Z, g.number(self.subspace.coef.T))
         G = g.op("Add", G, g.number(self.subspace.mean[None]))
