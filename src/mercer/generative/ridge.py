@@ -18,23 +18,29 @@ __all__ = ["LocalRidge", "as_generator_preimage"]
 #: Support points for the choice of width and penalty; of more, evenly spaced ones.
 SAMPLE, LARGEST = 600, 4000
 #: Candidate lengths as multiples of the median distance between scores, and penalties.
-FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+FACTORS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0)
 ALPHAS = tuple(10.0**k for k in range(-10, 2))
+#: Candidates may err on drawn points by so much more than the best one there ...
+STEADY = 2.0
+#: ... and a narrow width by so much more than the best of those on the rows themselves.
+TOLERANCE = 1.05
 
 
 class LocalRidge(PreImageSolver):
     r"""The regression of :class:`~mercer.preimage.Ridge`, chosen for points that are drawn.
 
-    Leave-one-out asks how well the *training* scores are mapped, and often answers with a penalty
-    near zero: between and beyond those scores the regression may then be anywhere. Here width and
-    penalty are those that best map scores drawn around training rows (as
-    :class:`~mercer.generative.Local` draws them),
+    Leave-one-out asks how well the *training* scores are mapped, and may answer with a wide kernel
+    and a penalty near zero: between and beyond those scores the regression can then be anywhere.
+    Here a candidate must also do on scores drawn around training rows (as
+    :class:`~mercer.generative.Local` draws them), which the same mixture of rows should go with:
 
     .. math:: z^\star = z_i + \sum_k g_k\,(z_{i_k} - z_i) \;\mapsto\;
               x^\star = x_i + \sum_k g_k\,(x_{i_k} - x_i)
 
-    to the same mixture of rows. This is what ``preimage="ridge"`` means in the estimators that
-    generate.
+    Those that err there by more than twice the least error are out. Of the others the narrowest
+    width is taken whose leave-one-out error is within 5 % of the best: far from the data it returns
+    to their mean, while a wide one goes on in a straight line. This is what ``preimage="ridge"``
+    means in the estimators that generate.
 
     Parameters
     ----------
@@ -43,7 +49,7 @@ class LocalRidge(PreImageSolver):
 
     Notes
     -----
-    One eigendecomposition of at most 600 points for each of six widths, and then the cost of
+    One eigendecomposition of at most 600 points for each of eight widths, and then the cost of
     :class:`~mercer.preimage.Ridge`.
 
     Examples
@@ -75,24 +81,40 @@ def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
 
 
 def _choose(Z: Array, S: Array, n_neighbors: int) -> tuple[Gaussian, float]:
-    """Width and penalty with the least error on points drawn around the sample."""
+    """The narrowest width, and its penalty, that is good on the rows and steady around them."""
     rng = np.random.default_rng(0)
     rows = evenly(np.arange(len(Z)), SAMPLE)
     near = neighbors(Z, n_neighbors)[rows]
     g = rng.standard_normal(near.shape) / np.sqrt(near.shape[1])
     drawn, wanted = mix(Z, rows, near, g), mix(S, rows, near, g)
-    mean, known = S[rows].mean(axis=0), Z[rows]
+    known, mean = Z[rows], S[rows].mean(axis=0)
     length = Gaussian("median").resolve(known).length
 
-    def errors(factor: float) -> list[float]:
+    def errors(factor: float) -> Array:
         kernel = Gaussian(width=length * factor)
-        values, vectors = np.linalg.eigh(kernel(known))
-        T = vectors.T @ (S[rows] - mean)
-        K = kernel(drawn, known) @ vectors
-        floor = 1e-12 * values[-1]
-        weights = [1 / (np.maximum(values, 0) + max(alpha, floor)) for alpha in ALPHAS]
-        return [float(((K @ (w[:, None] * T) + mean - wanted) ** 2).mean()) for w in weights]
+        return _errors(kernel(known), kernel(drawn, known), S[rows] - mean, wanted - mean)
 
-    table = np.array(thread_map(errors, FACTORS))
-    width, alpha = np.unravel_index(table.argmin(), table.shape)
-    return Gaussian(width=length * FACTORS[width]), ALPHAS[alpha]
+    on_rows, on_draws = np.stack(thread_map(errors, FACTORS), axis=1)
+    on_rows[on_draws > STEADY * on_draws.min()] = np.inf
+    width = int(np.argmax(on_rows.min(axis=1) <= TOLERANCE * on_rows.min()))
+    return Gaussian(width=length * FACTORS[width]), ALPHAS[int(on_rows[width].argmin())]
+
+
+def _errors(K: Array, k: Array, S: Array, wanted: Array) -> Array:
+    """Mean squared errors for each penalty: at the rows, and at the points drawn around them.
+
+    Each is predicted without its own row. With ``G = (K + αI)⁻¹`` and ``a = G S`` the coefficients
+    without row i are ``a - G_i a_i / G_ii``; the residual at the row is ``a_i / G_ii``, and the
+    prediction ``k·a`` at its drawn point loses ``(k·G_i) a_i / G_ii``.
+    """
+    values, V = np.linalg.eigh(K)
+    values = np.maximum(values, 1e-12 * values[-1])
+    T, Q = V.T @ S, k @ V
+    found = np.empty((2, len(ALPHAS)))
+    for i, alpha in enumerate(ALPHAS):
+        w = 1 / (values + alpha)
+        residual = (V @ (w[:, None] * T)) / ((V * V) @ w)[:, None]
+        reach = ((Q * w) * V).sum(axis=1)
+        predicted = Q @ (w[:, None] * T) - reach[:, None] * residual
+        found[:, i] = (residual**2).mean(), ((predicted - wanted) ** 2).mean()
+    return found

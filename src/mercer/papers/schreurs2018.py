@@ -28,6 +28,7 @@ from mercer.kernels import Gaussian
 __all__ = [
     "GENERATORS",
     "LAYOUTS",
+    "Judged",
     "Mixing",
     "Network",
     "Scene",
@@ -226,6 +227,19 @@ GENERATORS: Mapping[str, Callable[[Array, int, int, int], Array]] = {
 }
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Measures of samples as they are, and with pixels clipped to [0, 1]; and confidence in them.
+
+    Values outside [0, 1] are noise to the network: they enlarge the balls around samples, and with
+    them the recall.
+    """
+
+    raw: SampleReport
+    clipped: SampleReport
+    confidence: float
+
+
 def compare_generators(
     folder: str | Path,
     network: Network,
@@ -235,7 +249,7 @@ def compare_generators(
     n: int = 1000,
     seed: int = 0,
     names: Sequence[str] = tuple(GENERATORS),
-) -> dict[str, tuple[SampleReport, float]]:
+) -> dict[str, Judged]:
     """Each generator's measures against ``n`` test images, and the network's confidence in it.
 
     Neighbours are counted in the network's hidden layer; mean discrepancy and distances to the
@@ -250,8 +264,11 @@ def compare_generators(
     for i, name in enumerate(names):
         announce("generators", i, len(names))
         samples = GENERATORS[name](train, q, n, seed)
-        report = judge(samples, real, train=train, features=network.features)
-        reports[name] = report, network.confidence(samples)
+        raw, clipped = (
+            judge(images, real, train=train, features=network.features)
+            for images in (samples, np.clip(samples, 0, 1))
+        )
+        reports[name] = Judged(raw, clipped, network.confidence(samples))
     return reports
 
 
