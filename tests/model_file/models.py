@@ -15,6 +15,7 @@ from mercer import (
     RKMClassifier,
     RKMRegressor,
     SparseKernelPCA,
+    alternatives,
     compat,
     compress,
 )
@@ -105,6 +106,16 @@ def estimators(dtype="float64"):
         "deep": DeepGenerativeKernelPCA((6, 3), density="kde", random_state=0).fit(X),
         "classifier": RKMClassifier(random_state=0).fit(X, labels),
         "regressor": RKMRegressor(density="normal", random_state=0).fit(X, X[:, :2]),
+        "robust": alternatives.RobustPCA().fit(X),
+        "multilinear": alternatives.MultilinearPCA(2).fit(X),
+        "uncorrelated": alternatives.UncorrelatedMultilinearPCA(2).fit(X),
+        "non-negative": alternatives.NonNegativeMultilinearPCA(2, random_state=0).fit(X),
+        "robust multilinear": alternatives.RobustMultilinearPCA(2).fit(X),
+        "curve": alternatives.PrincipalCurve(df=4).fit(X),
+        "surface": alternatives.PrincipalSurface(4, bending=0.1).fit(X),
+        "autoencoder": alternatives.BottleneckAutoencoder(
+            1, hidden=4, n_init=1, random_state=0
+        ).fit(X),
         "compat": compat.KernelPCA(3, kernel="rbf", fit_inverse_transform=True).fit(X),
     }
 
@@ -115,7 +126,7 @@ def answers(model, X):
     for name in ("transform", "reconstruction_error", "denoise", "score_samples", "p_values"):
         if hasattr(model, name):
             found[name] = getattr(model, name)(X)
-    if "transform" in found and not (isinstance(model, compat.KernelPCA) and model.kernel != "rbf"):
+    if "transform" in found and hasattr(model, "inverse_transform"):
         found["inverse_transform"] = model.inverse_transform(found["transform"])
     if hasattr(model, "predict"):
         found["predict"] = model.predict(X)

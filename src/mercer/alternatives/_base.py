@@ -11,14 +11,19 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError
 from mercer.kernels import Linear
 
-__all__ = ["Alternative", "ReversibleAlternative"]
+__all__ = ["SEEN", "Alternative", "ReversibleAlternative"]
+
+#: What every model file keeps of the data's shape; each method adds what its predictions need.
+SEEN = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 
 
 class Alternative(
+    SaveMixin,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
@@ -12,7 +12,7 @@ from sklearn.neural_network import MLPRegressor
 
 from mercer._linalg import Array
 from mercer._progress import announce
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["BottleneckAutoencoder"]
@@ -49,7 +49,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
     Attributes
     ----------
     network_ : MLPRegressor
-        The network that was kept.
+        The network that was kept; a model file keeps its weights only.
     losses_ : (n_init,) array
         Final loss of each start.
     n_iter_ : int
@@ -77,6 +77,15 @@ class BottleneckAutoencoder(ReversibleAlternative):
     >>> bool(np.abs(np.linalg.norm(points, axis=1) - 1).mean() < 0.04)
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "_weights",
+        "losses_",
+        "n_iter_",
+        "_center",
+        "_scale",
+        *SEEN,
+    )
 
     def __init__(
         self,
@@ -116,6 +125,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
         networks = self._train(scaled, self._rng())
         self.losses_ = np.array([network.loss_ for network in networks])
         self.network_ = networks[int(np.argmin(self.losses_))]
+        self._weights = list(zip(self.network_.coefs_, self.network_.intercepts_, strict=True))
         self.n_iter_ = self.network_.n_iter_
         if self.n_iter_ >= self.max_iter:
             warn(
@@ -129,23 +139,20 @@ class BottleneckAutoencoder(ReversibleAlternative):
         """Activations of the bottleneck, (n, q), each in (-1, 1)."""
         rows, dtype = self._new_rows(X)
         layer = (rows - self._center) / self._scale
-        for W, b in self._layers()[:2]:
+        for W, b in self._weights[:2]:
             layer = np.tanh(layer @ W + b)
         return np.asarray(layer.astype(dtype))
 
     def inverse_transform(self, Z: Any) -> Array:
         """What the second half of the network makes of codes, (n, d)."""
         codes, dtype = self._check_codes(Z)
-        (W, b), (W_out, b_out) = self._layers()[2:]
+        (W, b), (W_out, b_out) = self._weights[2:]
         points = np.tanh(codes @ W + b) @ W_out + b_out
         return np.asarray((self._center + self._scale * points).astype(dtype))
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.network_.coefs_[1].shape[1])
-
-    def _layers(self) -> list[tuple[Array, Array]]:
-        return list(zip(self.network_.coefs_, self.network_.intercepts_, strict=True))
+        return int(self._weights[1][0].shape[1])
 
     def _train(self, X: Array, rng: np.random.Generator) -> list[Any]:
         target = X.ravel() if X.shape[1] == 1 else X
@@ -179,4 +186,4 @@ class BottleneckAutoencoder(ReversibleAlternative):
                 raise DataError(f"{name}={value!r}: give a number of 0 or more.")
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "network_")
+        return hasattr(self, "_weights")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,
     TensorAlternative,
@@ -86,6 +86,16 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
     >>> round(float(model.explained_variance_ratio_.sum()), 2)
     0.82
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "factors_",
+        "mean_",
+        "ranks_",
+        "tensor_shape_",
+        "explained_variance_ratio_",
+        "n_iter_",
+        *SEEN,
+    )
 
     def __init__(self, ranks: Ranks = 0.97, *, tol: float = 1e-6, max_iter: int = 50) -> None:
         self.ranks = ranks

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,
     TensorAlternative,
@@ -74,6 +74,15 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
     >>> Z.shape, bool((Z >= 0).all())
     ((100, 20), True)
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "factors_",
+        "ranks_",
+        "tensor_shape_",
+        "error_",
+        "n_iter_",
+        *SEEN,
+    )
 
     def __init__(
         self,

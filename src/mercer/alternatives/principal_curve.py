@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._polyline import Polyline
 from mercer.alternatives._spline import PenalizedSpline
 from mercer.exceptions import ConvergenceWarning, DataError, warn
@@ -91,6 +91,17 @@ class PrincipalCurve(ReversibleAlternative):
     >>> round(curve.length_)
     3
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "nodes_",
+        "length_",
+        "df_",
+        "n_iter_",
+        "_line",
+        "_center",
+        "_scale",
+        *SEEN,
+    )
 
     def __init__(
         self,

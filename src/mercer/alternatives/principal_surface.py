@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._mesh import Mesh, Place
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
@@ -81,6 +81,8 @@ class PrincipalSurface(ReversibleAlternative):
     >>> bool(-surface.score(X) < 0.004)
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *SEEN)
 
     def __init__(
         self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives._tensor import Ranks, TensorAlternative, expand, project, require_tensorly
 from mercer.alternatives.multilinear_pca import MultilinearPCA
@@ -78,6 +78,15 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
     >>> bool(np.abs(model.low_rank_ - clean).max() < 1e-3)
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "model_",
+        "ranks_",
+        "tensor_shape_",
+        "penalty_",
+        "n_iter_",
+        *SEEN,
+    )
 
     def __init__(
         self,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
-from mercer.alternatives._base import ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
 from mercer.estimators._impute import check_no_empty_row
@@ -83,6 +83,15 @@ class RobustPCA(ReversibleAlternative):
     >>> bool((model.sparse_[wrong] > 19).all())
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "components_",
+        "singular_values_",
+        "penalty_",
+        "n_iter_",
+        "residual_",
+        *SEEN,
+    )
 
     def __init__(
         self,

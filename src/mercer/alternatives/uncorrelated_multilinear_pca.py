@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
+from mercer.alternatives._base import SEEN
 from mercer.alternatives._tensor import TensorAlternative, scatter
 from mercer.exceptions import DataError, RankWarning, warn
 
@@ -69,6 +70,15 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
     >>> bool(np.abs(np.corrcoef(Z.T) - np.eye(4)).max() < 1e-8)
     True
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "projections_",
+        "mean_",
+        "tensor_shape_",
+        "explained_variance_",
+        "n_iter_",
+        *SEEN,
+    )
 
     def __init__(
         self, n_components: int | None = None, *, tol: float = 1e-6, max_iter: int = 100

@@ -38,7 +38,21 @@ _ESTIMATORS = {
     "RKMRegressor": "mercer.estimators",
     "ReweightedKernelPCA": "mercer.estimators",
     "SparseKernelPCA": "mercer.estimators",
+    "alternatives.BottleneckAutoencoder": "mercer.alternatives",
+    "alternatives.MultilinearPCA": "mercer.alternatives",
+    "alternatives.NonNegativeMultilinearPCA": "mercer.alternatives",
+    "alternatives.PrincipalCurve": "mercer.alternatives",
+    "alternatives.PrincipalSurface": "mercer.alternatives",
+    "alternatives.RobustMultilinearPCA": "mercer.alternatives",
+    "alternatives.RobustPCA": "mercer.alternatives",
+    "alternatives.UncorrelatedMultilinearPCA": "mercer.alternatives",
     "compat.KernelPCA": "mercer.compat",
+}
+
+#: Parts of those that lie above this layer.
+_PARTS_ABOVE = {
+    "alternatives.Mesh": "mercer.alternatives._mesh",
+    "alternatives.Polyline": "mercer.alternatives._polyline",
 }
 
 #: Their parts from the layers between the model file and the estimators.
@@ -187,7 +201,7 @@ def _table() -> Table:
         novelty.NoveltyScore: _check_score,
         novelty.Conformal: _check_conformal,
     }
-    return Table({**BELOW, **_PARTS}, _ESTIMATORS, checks)
+    return Table({**BELOW, **_PARTS}, {**_ESTIMATORS, **_PARTS_ABOVE}, checks)
 
 
 def _check_score(score: novelty.NoveltyScore) -> None:
