@@ -121,6 +121,7 @@ for _ in range(100):
 """
 
 
+@pytest.mark.slow
 def test_a_hundred_kills_while_saving(tmp_path):
     """SIGKILL at random moments of a loop of saves: always one of the two whole files."""
     done = subprocess.run(

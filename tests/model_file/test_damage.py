@@ -299,7 +299,7 @@ def test_a_wrong_checksum_of_a_tensor(larger, tmp_path):
 
 def test_calibration_scores_out_of_order(tmp_path):
     path = (
-        KernelNovelty(3, calibration="split", random_state=0)
+        KernelNovelty(3, calibration="split", false_alarm_rate=0.1, random_state=0)
         .fit(rows())
         .save(tmp_path / "m.mercer")
     )
