@@ -74,9 +74,8 @@ class DeepGenerativeKernelPCA(
 
     Notes
     -----
-    Experimental: names and defaults may change. Deep is not better for sampling as such: on small
-    digits the single layer covers more (see the explanation). What a second layer gives is a
-    smaller code.
+    Experimental: names and defaults may change. For sampling we measured no advantage over a
+    single layer (see the explanation); what a further layer gives is a smaller code.
 
     References
     ----------

@@ -59,8 +59,8 @@ def generation_energy(V: Array, H: Array, W: Array) -> float:
     >>> import numpy as np
     >>> from mercer.generative import generation_energy
     >>> W, h = np.array([[1.0], [2.0]]), np.array([[3.0]])
-    >>> generation_energy(h @ W.T, h, W), generation_energy(h @ W.T + 0.1, h, W)
-    (-22.5, -22.49)
+    >>> generation_energy(h @ W.T, h, W), generation_energy(h @ W.T + 0.5, h, W)
+    (-22.5, -22.25)
     """
     return float((-_interaction(V, H, W) + square_sums(V) / 2).sum())
 
