@@ -66,6 +66,9 @@ def test_the_way_along_a_component_is_that_of_the_model(digits, generator):
 
 
 @picture
-def test_sample_sheet(digits, generator):
-    X, y, _, _ = digits
-    return SampleSheetDisplay.from_estimator(generator, X, y=y[:20], n_samples=50).figure_
+def test_sample_sheet(digits):
+    """Drawn from rows in place of samples: a better generator is no other picture."""
+    X, y, new, truth = digits
+    lines = [(new[truth == digit][:5], X[y == digit][:5]) for digit in (3, 1, 7)]
+    samples, nearest = map(np.stack, zip(*lines, strict=True))
+    return SampleSheetDisplay(samples, (8, 8), nearest, [3, 1, 7]).plot().figure_
