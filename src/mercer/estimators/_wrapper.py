@@ -15,6 +15,15 @@ from mercer.subspace import Subspace
 
 __all__ = ["WrappingEstimator"]
 
+_SHOWN = (
+    "subspace_",
+    "kernel_",
+    "eigenvalues_",
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "report_",
+)
+
 
 class WrappingEstimator(SubspaceEstimator):
     """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
@@ -53,7 +62,7 @@ class WrappingEstimator(SubspaceEstimator):
     def _adopt(self, fitted: Any) -> None:
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
-        for name in ("subspace_", "kernel_", "eigenvalues_", "explained_variance_", "report_"):
+        for name in _SHOWN:
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 

@@ -47,7 +47,7 @@ class MissingKernelPCA(WrappingEstimator):
     n_iter_ : int
         Rounds; 1 where nothing was missing.
     estimator_ : the wrapped estimator, fitted to ``imputed_``
-    subspace_, kernel_, eigenvalues_, explained_variance_, report_
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
         As of ``estimator_``.
 
     Notes

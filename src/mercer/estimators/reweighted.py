@@ -47,7 +47,7 @@ class ReweightedKernelPCA(WrappingEstimator):
     n_iter_ : int
         Rounds.
     estimator_ : the wrapped estimator, fitted with ``weights_``
-    subspace_, kernel_, eigenvalues_, explained_variance_, report_
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
         As of ``estimator_``.
 
     Notes

@@ -20,7 +20,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.gram.sums import FeatureSums
-from mercer.rows import replace_file
+from mercer.rows import write_whole
 
 __all__ = ["Checkpoint"]
 
@@ -90,7 +90,7 @@ class Checkpoint:
         def write(file: BinaryIO) -> None:
             np.savez(file, **state)
 
-        replace_file(self.path, write)
+        write_whole(self.path, write)
         self._saved = time.monotonic()
         self._cost = self._saved - started
 

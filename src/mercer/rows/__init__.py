@@ -1,7 +1,7 @@
 """Rows that live elsewhere: files and clusters, read in blocks."""
 
 from mercer.rows.base import CHUNK, Rows
-from mercer.rows.files import replace_file, write_npy, write_whole
+from mercer.rows.files import write_npy, write_whole
 from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import as_rows, is_source, open_rows
 
@@ -12,7 +12,6 @@ __all__ = [
     "as_rows",
     "is_source",
     "open_rows",
-    "replace_file",
     "write_npy",
     "write_whole",
 ]

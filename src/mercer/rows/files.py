@@ -20,7 +20,6 @@ from mercer.exceptions import DataError
 __all__ = [
     "file_fingerprint",
     "pick_columns",
-    "replace_file",
     "require",
     "write_npy",
     "write_whole",
@@ -65,16 +64,6 @@ def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Pat
             f"'{path}' has no column {missing[0]!r}; its columns are {', '.join(names[:20])}."
         )
     return [names.index(name) for name in wanted]
-
-
-def replace_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """As :func:`write_whole`, with an error that names the place and a remedy."""
-    try:
-        write_whole(path, write)
-    except OSError as error:
-        raise DataError(
-            f"cannot write '{path}': {error.strerror or error}; choose another place."
-        ) from error
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
@@ -144,5 +133,5 @@ def write_npy(
         for part in parts:
             file.write(np.ascontiguousarray(part, dtype=dtype).data)
 
-    replace_file(path, write)
+    write_whole(path, write)
     return path
