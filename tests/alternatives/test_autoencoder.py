@@ -9,7 +9,9 @@ from mercer.exceptions import ConvergenceWarning
 from mercer.papers.mika1999 import half_circle, linear_denoise
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+)
 def test_half_circle(seed):
     data = half_circle(np.random.default_rng(seed))
     model = BottleneckAutoencoder(random_state=seed).fit(data.points)

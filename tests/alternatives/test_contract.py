@@ -23,17 +23,14 @@ from mercer.exceptions import DataError, NotFittedError
 
 ESTIMATORS = [
     RobustPCA(),
-    RobustPCA(1, penalty=0.3),
-    PrincipalCurve(),
-    PrincipalCurve(3, max_iter=5),
-    BottleneckAutoencoder(hidden=4, n_init=2, max_iter=200, random_state=0),
-    PrincipalSurface(6, max_iter=20),
-    MultilinearPCA(),
+    PrincipalCurve(4, max_iter=5),
+    BottleneckAutoencoder(hidden=4, n_init=2, max_iter=50, random_state=0),
+    PrincipalSurface(4, bending=0.1, max_iter=5),
     MultilinearPCA(2),
     NonNegativeMultilinearPCA(2, max_iter=20),
     RobustMultilinearPCA(2),
 ]
-ONE_WAY = [UncorrelatedMultilinearPCA(), UncorrelatedMultilinearPCA(2)]
+ONE_WAY = [UncorrelatedMultilinearPCA(2)]
 
 
 # The checks fit noise, which rightly brings RankWarning and ConvergenceWarning.
@@ -124,7 +121,7 @@ def test_codes_are_checked(model, rows):
         model.inverse_transform(np.full((2, q), np.nan))
 
 
-@pytest.mark.parametrize("model", [*ESTIMATORS[2:8], *ONE_WAY], ids=repr)
+@pytest.mark.parametrize("model", [*ESTIMATORS[1:5], *ONE_WAY], ids=repr)
 def test_equal_rows_are_refused(model):
     with pytest.raises(DataError, match="differ"):
         clone(model).fit(np.ones((20, 3)))

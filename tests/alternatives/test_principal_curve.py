@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -41,7 +41,7 @@ def s_curve(seed):
     ],
     ids=["half circle", "S", "circle", "square"],
 )
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), 2])
 def test_distance_to_the_truth_beside_linear_pca(make, closed, length, bar, seed):
     data = make(seed)
     model = PrincipalCurve(closed=closed).fit(data.points)
@@ -125,6 +125,7 @@ def test_too_few_rounds_are_reported():
         PrincipalCurve(8, max_iter=1, tol=1e-6).fit(s_curve(0).points)
 
 
+@settings(max_examples=40)
 @given(df=st.floats(2, 15), closed=st.booleans(), seed=st.integers(0, 20))
 def test_the_smoother_has_the_degrees_of_freedom_asked_for(df, closed, seed):
     """Trace of the hat matrix, one unit vector at a time."""
@@ -147,13 +148,14 @@ def test_the_basis_sums_to_one_and_closed_ones_are_periodic(closed):
         assert_allclose(basis(t + 3, 3.0, 20, closed=True), B, atol=1e-9)
 
 
+@settings(max_examples=20)
 @given(closed=st.booleans(), seed=st.integers(0, 50))
 def test_projection_against_every_piece(closed, seed):
     """The nearest of all pieces, one by one; for points nearer than the curve bends."""
     rng = np.random.default_rng(seed)
-    angle = np.linspace(0, 2 * np.pi if closed else 4.0, 200, endpoint=not closed)
+    angle = np.linspace(0, 2 * np.pi if closed else 4.0, 100, endpoint=not closed)
     line = Polyline.through(np.column_stack([np.cos(angle), 2 * np.sin(angle)]), closed=closed)
-    X = line.nodes[rng.integers(len(line.nodes), size=20)] + 0.1 * rng.standard_normal((20, 2))
+    X = line.nodes[rng.integers(len(line.nodes), size=10)] + 0.1 * rng.standard_normal((10, 2))
     t, apart = line.project(X)
     for x, code, squared in zip(X, t, apart, strict=True):
         least = min(distance_to_piece(x, a, b) for a, b in pairwise(line.nodes))

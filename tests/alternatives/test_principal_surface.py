@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -40,7 +40,7 @@ def off_the_pipe(X):
 @pytest.mark.parametrize(
     ("make", "distance"), [(bowl, off_the_bowl), (half_pipe, off_the_pipe)], ids=["bowl", "pipe"]
 )
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_distance_to_the_truth_beside_linear_pca(make, distance, seed):
     X = make(seed)
     points = PrincipalSurface().fit(X).denoise(X)
@@ -82,6 +82,7 @@ def test_too_few_rounds_are_reported():
         PrincipalSurface(max_iter=1, tol=1e-9).fit(half_pipe(0))
 
 
+@settings(max_examples=30)
 @given(seed=st.integers(0, 200))
 def test_nearest_in_a_triangle_against_a_fine_search(seed):
     rng = np.random.default_rng(seed)

@@ -27,7 +27,7 @@ def relative(found, truth):
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1])
-@pytest.mark.parametrize("n", [200, 500])
+@pytest.mark.parametrize("n", [200, pytest.param(500, marks=pytest.mark.slow)])
 def test_exact_recovery(n, share):
     L, S = corrupted(n, 0.05, share)
     model = RobustPCA().fit(L + S)
