@@ -266,6 +266,17 @@ def test_mistakes_in_the_constructor_are_named(change, message, digits):
         GenerativeKernelPCA(2, **change).fit(digits[0][:50])
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20, 1e300])
+def test_any_scale(scale, digits):
+    """The same points in other units; their squares would overflow."""
+    X, _ = digits
+    X = X[:150]
+    plain = GenerativeKernelPCA(8, random_state=0).fit(X)
+    scaled = GenerativeKernelPCA(8, random_state=0).fit(X * scale)
+    assert_allclose(scaled.sample(4) / scale, plain.sample(4), atol=1e-6)
+    assert_allclose(scaled.denoise(X[:4] * scale) / scale, plain.denoise(X[:4]), atol=1e-6)
+
+
 def test_mistakes_in_calls_are_named(digits, model):
     X, y = digits
     with pytest.raises(NotFittedError):
@@ -286,6 +297,10 @@ def test_mistakes_in_calls_are_named(digits, model):
         model.traverse(X[0], 30)
     with pytest.raises(ValueError, match="inconsistent numbers"):
         GenerativeKernelPCA(2).fit(X, y[:5])
+    with pytest.raises(DataError, match="y contains NaN"):
+        GenerativeKernelPCA(2).fit(X, np.full(600, np.nan))
+    with pytest.raises(DataError, match="smoother='ridge'"):
+        model.denoise(X, smoother="ridge")
     alone = np.where(np.arange(600) == 0, "alone", "many")
     with pytest.raises(DataError, match="class 'alone' has 1 training row"):
         GenerativeKernelPCA(2).fit(X, alone).sample(label="alone")

@@ -98,5 +98,7 @@ def test_mistakes_are_named(rng):
         judge(X, X, k=10)
     with pytest.raises(DataError, match=r"samples: shape \(10,\)"):
         judge(X[:, 0], X)
+    with pytest.raises(DataError, match="samples have 2 columns and real rows 1"):
+        judge(X, X[:, :1])
     with pytest.raises(DataError, match="real"):
         judge(X, X * np.nan)

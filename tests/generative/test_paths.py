@@ -47,6 +47,8 @@ def test_largest_step():
         ({"span": (1.0, 1.0)}, "two different"),
         ({"span": (0, 1, 2)}, "span="),
         ({"span": np.inf}, "span=inf"),
+        ({"span": None}, "span=None"),
+        ({"span": "ab"}, "span='ab'"),
     ],
 )
 def test_mistakes_are_named(change, message):

@@ -33,6 +33,8 @@ class LatentMixin:
             return
         y = np.asarray(y)
         check_consistent_length(np.empty(n), y)
+        if y.dtype.kind == "f" and np.isnan(y).any():
+            raise DataError("Input y contains NaN; give a class for each row, or leave y out.")
         if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
             self.classes_, self.labels_ = np.unique(y, return_inverse=True)
 

@@ -327,8 +327,10 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         -------
         (n, d) array
         """
-        Z = self._project(X, match_noise)[1]
         chosen = KernelSmoother() if smoother is None else smoother
+        if not isinstance(chosen, KernelSmoother):
+            raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
+        Z = self._project(X, match_noise)[1]
         return self._bind_kept("_bound_smoother", chosen).solve(Z).points
 
     def _adopt(self, model: Any, Z: Array, eta: float, y: Any) -> None:

@@ -100,7 +100,7 @@ def judge(
     precision 1.0, recall 1.0
     precision 1.0, recall 0.0
     """
-    A, B = _table(samples, "samples"), _table(real, "real")
+    A, B = _pair(samples, real)
     seen = None if train is None else _table(train, "train")
     map_to = (lambda X: X) if features is None else features
     P, Q = map_to(A), map_to(B)
@@ -123,7 +123,7 @@ def precision(samples: Any, real: Any, k: int = 5) -> float:
     T. Kynkäänniemi et al. Improved precision and recall metric for assessing generative models.
     NeurIPS 2019.
     """
-    A, B = _table(samples, "samples"), _table(real, "real")
+    A, B = _pair(samples, real)
     return float((_balls_around(B, A, k) > 0).mean())
 
 
@@ -132,7 +132,7 @@ def recall(samples: Any, real: Any, k: int = 5) -> float:
 
     Kynkäänniemi et al. 2019. Variety: samples that are all alike reach nothing.
     """
-    A, B = _table(samples, "samples"), _table(real, "real")
+    A, B = _pair(samples, real)
     return float((_balls_around(A, B, k) > 0).mean())
 
 
@@ -145,7 +145,7 @@ def density(samples: Any, real: Any, k: int = 5) -> float:
     ----------
     M. F. Naeem et al. Reliable fidelity and diversity metrics for generative models. ICML 2020.
     """
-    A, B = _table(samples, "samples"), _table(real, "real")
+    A, B = _pair(samples, real)
     return float(_balls_around(B, A, k).mean() / k)
 
 
@@ -154,7 +154,7 @@ def coverage(samples: Any, real: Any, k: int = 5) -> float:
 
     Naeem et al. 2020. Unlike ``recall`` it cannot be raised by a few samples far out.
     """
-    A, B = _table(samples, "samples"), _table(real, "real")
+    A, B = _pair(samples, real)
     radii = _radii(B, k)
     return float((nearest_distances(B, A) <= radii).mean())
 
@@ -185,7 +185,7 @@ def mmd2(samples: Any, real: Any, kernel: str | Kernel = "gaussian") -> float:
     >>> bool(mmd2(X + 1, X) > 0.1 > 0.01 > abs(mmd2(rng.normal(size=(300, 2)), X)))
     True
     """
-    A, B = _table(samples, "samples"), _table(real, "real")
+    A, B = _pair(samples, real)
     resolved = as_kernel(kernel).resolve(B)
     within = sum(_mean_of_pairs(resolved, X) for X in (A, B))
     across = sum(float(resolved(A[rows], B).sum()) for rows in blocks(len(A), ROWS))
@@ -197,7 +197,7 @@ def nearest_distances(samples: Any, train: Any) -> Array:
 
     Compare with the same of fresh real rows; a generator that copies is far below them.
     """
-    A, B = _table(samples, "samples"), _table(train, "train")
+    A, B = _pair(samples, train, "train")
     found = [cdist(A[rows], B).min(axis=1) for rows in blocks(len(A), ROWS)]
     return np.concatenate(found)
 
@@ -224,6 +224,16 @@ def _mean_of_pairs(kernel: Kernel, X: Array) -> float:
     n = len(X)
     total = sum(float(kernel(X[rows], X).sum()) for rows in blocks(n, ROWS))
     return (total - float(kernel.diag(X).sum())) / (n * (n - 1))
+
+
+def _pair(samples: Any, real: Any, name: str = "real") -> tuple[Array, Array]:
+    A, B = _table(samples, "samples"), _table(real, name)
+    if A.shape[1] != B.shape[1]:
+        raise DataError(
+            f"samples have {A.shape[1]} columns and {name} rows {B.shape[1]}; "
+            "give rows of the same columns."
+        )
+    return A, B
 
 
 def _table(X: Any, name: str) -> Array:

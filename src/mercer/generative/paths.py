@@ -88,8 +88,13 @@ def _check_steps(steps: int) -> None:
 
 
 def _ends(span: Any) -> tuple[float, float]:
-    pair = (-span, span) if isinstance(span, Real) else tuple(span)
-    if len(pair) != 2 or not np.isfinite(pair).all() or pair[0] == pair[1]:
+    pair = (-span, span) if isinstance(span, Real) else tuple(np.ravel(span))
+    if (
+        len(pair) != 2
+        or not all(isinstance(end, Real) for end in pair)
+        or not np.isfinite(pair).all()
+        or pair[0] == pair[1]
+    ):
         raise DataError(
             f"span={span!r}: give a positive number of standard deviations, or two different ones."
         )

@@ -11,7 +11,7 @@ from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import check_count
-from mercer.generative.densities.local import evenly
+from mercer.generative.densities.local import evenly, unit_size
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, require_vectors
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -178,8 +178,9 @@ def choose_size(bound: BoundSmoother, noise: float | None) -> int:
     rng = np.random.default_rng(0)
     noisy = (S[held] + level * rng.standard_normal((len(held), S.shape[1]))).astype(S.dtype)
     some, weight = bound.ranked(subspace.scores(noisy), sizes[-1], leave_out=held)
+    U = unit_size(S)
     errors = [
-        square_sums(average(weight[:, :size], S[some[:, :size]]) - S[held]).mean() for size in sizes
+        square_sums(average(weight[:, :size], U[some[:, :size]]) - U[held]).mean() for size in sizes
     ]
     return sizes[int(np.argmin(errors))]
 
@@ -187,5 +188,7 @@ def choose_size(bound: BoundSmoother, noise: float | None) -> int:
 def _spread(bound: BoundSmoother, rows: Array) -> float:
     """Root mean square deviation, per coordinate, of the nearest points around their mean."""
     S = bound.support.subspace.support
+    size = float(np.abs(S - S.mean(axis=0)).max())
+    U = unit_size(S)
     nearest = bound.support.nearest(bound.scores[rows], SPREAD_OF)
-    return float(np.sqrt(np.mean([S[some].var(axis=0).mean() for some in nearest])))
+    return size * float(np.sqrt(np.mean([U[some].var(axis=0).mean() for some in nearest])))

@@ -144,7 +144,16 @@ def neighbors(Z: Array, count: int) -> Array:
     if len(Z) < 2:
         raise DataError(f"{len(Z)} row(s) have no neighbours; give at least 2 rows.")
     K = min(K, len(Z) - 1)
-    return np.asarray(NearestNeighbors(n_neighbors=K).fit(Z).kneighbors(return_distance=False))
+    # Scores have too many columns for trees to save anything.
+    search = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
+    return np.asarray(search.kneighbors(return_distance=False))
+
+
+def unit_size(X: Array) -> Array:
+    """X around its mean, over its largest entry: its squares neither over- nor underflow."""
+    X = X - X.mean(axis=0)
+    size = np.abs(X).max()
+    return np.asarray(X / size if size > 0 else X)
 
 
 def evenly(rows: Array, count: int) -> Array:
