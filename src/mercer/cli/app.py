@@ -3,12 +3,28 @@
 import click
 
 from mercer import __version__
+from mercer.cli.convert import convert
 from mercer.cli.demo import demo
+from mercer.cli.fit import fit
+from mercer.cli.info import info
+from mercer.cli.judge import novelty, score
+from mercer.cli.plot import plot
+from mercer.cli.reproduce import reproduce
+from mercer.cli.rows_to_rows import denoise, impute, inverse, transform
+from mercer.cli.sample import sample
 
 __all__ = ["mercer"]
 
 
+class _InOrder(click.Group):
+    """Lists the commands in the order in which they are used, not by the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+
 @click.group(
+    cls=_InOrder,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,
     epilog="Start with: mercer demo",
@@ -17,9 +33,21 @@ __all__ = ["mercer"]
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.pass_context
 def mercer(context: click.Context) -> None:
-    """Kernel PCA for real work: embed, denoise and measure novelty."""
+    """Kernel PCA for real work: embed, denoise, generate, fill in and find what is new."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
 mercer.add_command(demo)
+mercer.add_command(fit)
+mercer.add_command(transform)
+mercer.add_command(inverse)
+mercer.add_command(denoise)
+mercer.add_command(impute)
+mercer.add_command(score)
+mercer.add_command(novelty)
+mercer.add_command(sample)
+mercer.add_command(info)
+mercer.add_command(plot)
+mercer.add_command(convert)
+mercer.add_command(reproduce)

@@ -1,10 +1,26 @@
-"""The terminal: rich's console, made to keep the command line's law on closed pipes."""
+"""The terminal: results on standard output, progress and remarks on standard error."""
 
-from typing import NoReturn
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
 
+import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
 
-__all__ = ["Terminal"]
+__all__ = ["Terminal", "print_json", "progress", "remark", "summary"]
 
 
 class Terminal(Console):
@@ -13,3 +29,62 @@ class Terminal(Console):
     def on_broken_pipe(self) -> NoReturn:
         """Raise the error again; rich would end the process with status 1."""
         raise BrokenPipeError
+
+
+def remark(message: str) -> None:
+    """One line on standard error that is no warning; nothing with ``--quiet``."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.params.get("quiet"):
+        return
+    print(f"mercer: {message}", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def print_json(value: Any) -> None:
+    """The result as one JSON document on standard output; numpy's numbers become plain ones."""
+    print(json.dumps(value, indent=2, default=_plain, ensure_ascii=False))  # noqa: T201
+
+
+def summary(title: str, lines: Mapping[str, str]) -> None:
+    """A small table of names and values on standard output."""
+    table = Table(show_header=False, box=SIMPLE_HEAD)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in lines.items():
+        table.add_row(name, value)
+    terminal = Terminal(highlight=False)
+    terminal.print(f"[bold]{escape(title)}[/bold]", soft_wrap=True)
+    terminal.print(table)
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool) -> Iterator[None]:
+    """Show the stages of long work with the time left, if a person watches standard error."""
+    terminal = Terminal(stderr=True)
+    if quiet or not terminal.is_terminal:
+        yield
+        return
+    from mercer import listen
+
+    columns = (
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=terminal, transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=None)
+            bars.update(tasks[stage], completed=done, total=total or None)
+
+        with listen(show):
+            yield
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return str(value)

@@ -24,8 +24,10 @@ def describe(error: Exception) -> str:
         return "out of memory. Use fewer rows, or a solver that streams, such as 'landmarks'."
     if isinstance(error, OSError) and error.strerror:
         return _describe_os_error(error)
-    if isinstance(error, ValueError | TypeError) and _raised_on_purpose(error):
+    if isinstance(error, ImportError):
         return str(error)
+    if isinstance(error, ValueError | TypeError) and _raised_on_purpose(error):
+        return _in_words_of_the_command_line(str(error))
     return (
         f"unexpected {type(error).__name__}: {error}. This is a fault of mercer: "
         "run again with --debug and report what it prints."
@@ -56,6 +58,14 @@ def _describe_os_error(error: OSError) -> str:
     where = f" '{error.filename}'" if error.filename is not None else ""
     remedy = remedies.get(error.errno or 0, "Check the path and try again")
     return f"{error.strerror}:{where}. {remedy}." if where else f"{error.strerror}. {remedy}."
+
+
+def _in_words_of_the_command_line(message: str) -> str:
+    """Remedies that name a Python argument name the option instead."""
+    words = {"array=": "--array", "columns=": "--columns", "rows[:n]": "fewer rows"}
+    for name, option in words.items():
+        message = message.replace(name, option)
+    return message
 
 
 def _raised_on_purpose(error: Exception) -> bool:

@@ -23,10 +23,10 @@ import io
 import os
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
-from types import FrameType
+
+from mercer.cli.stop import Terminated, interruptible
 
 __all__ = ["main"]
 
@@ -57,17 +57,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     args = list(sys.argv[1:] if argv is None else argv)
     try:
-        with _on_sigterm(), _plain_warnings():
-            status = _run(args)
-            sys.stdout.flush()  # a closed pipe must be noticed here, not while Python shuts down
-            return status
+        with _plain_warnings():
+            return interruptible(lambda: _run(args), hurry=_leave)
     except KeyboardInterrupt:
+        if argv is None:  # the process ends now; a second Ctrl-C must not change its status
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         _say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         _discard_stdout()
         return CLOSED_PIPE
-    except _Terminated:
+    except Terminated:
         _say("terminated")
         return TERMINATED
 
@@ -82,10 +82,16 @@ def _run(args: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # An ASCII-only terminal gets "?" for a bar of the spectrum instead of an error.
         sys.stdout.reconfigure(errors="replace")
+    if instruction := os.environ.get("_MERCER_COMPLETE"):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(mercer, {}, "mercer", "_MERCER_COMPLETE", instruction)
     try:
         with mercer.make_context("mercer", list(args)) as context:
-            mercer.invoke(context)
+            status = mercer.invoke(context)
+        sys.stdout.flush()  # a closed pipe or a full disk must be noticed here, not at exit
     except click.exceptions.Exit as done:  # --help and --version end in this way
+        sys.stdout.flush()
         return done.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
@@ -100,28 +106,7 @@ def _run(args: list[str]) -> int:
             traceback.print_exc()
         _say(f"error: {describe(error)}")
         return exit_status(error)
-    return 0
-
-
-class _Terminated(BaseException):
-    """SIGTERM, as an exception: ``finally`` blocks remove temporary files on the way out."""
-
-
-@contextlib.contextmanager
-def _on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into :class:`_Terminated` while a command runs."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may install a handler
-        return
-
-    def raise_terminated(_signum: int, _frame: FrameType | None) -> None:
-        raise _Terminated
-
-    previous = signal.signal(signal.SIGTERM, raise_terminated)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    return status if isinstance(status, int) else 0
 
 
 @contextlib.contextmanager
@@ -134,6 +119,16 @@ def _plain_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+def _leave(error: BaseException) -> None:
+    """End the process now: the work does not react, and nobody waits for it."""
+    terminated = isinstance(error, Terminated)
+    _say("terminated" if terminated else "interrupted")
+    from mercer.cli.files import remove_temporary
+
+    remove_temporary()
+    os._exit(TERMINATED if terminated else INTERRUPTED)
 
 
 def _say(message: str) -> None:

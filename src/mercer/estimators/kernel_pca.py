@@ -19,7 +19,7 @@ from mercer.estimators._validation import check_rows, check_weight
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
-from mercer.rows import Rows
+from mercer.rows import MemoryRows, Rows
 from mercer.solvers import as_solver
 from mercer.subspace import ComponentRule, Count, as_rule
 
@@ -189,6 +189,7 @@ def _take(rows: Any, index: Any, kernel: Kernel) -> Any:
 
 def _own(support: Any, X: Any) -> Any:
     """The support points, safe from changes that the caller may make to X afterwards."""
+    X = X.X if isinstance(X, MemoryRows) else X
     if isinstance(support, np.ndarray) and support.flags.writeable:
         return support.copy() if np.may_share_memory(support, np.asarray(X)) else support
     return support

@@ -1,0 +1,65 @@
+"""``mercer convert``: a table in another format, or a model as ONNX."""
+
+from pathlib import Path
+
+import click
+
+from mercer.cli.options import Output, Reading, reads, speaks
+
+__all__ = ["convert"]
+
+
+@click.command(short_help="Write a table or a model in another format.")
+@click.argument("source", type=click.Path(allow_dash=True))
+@click.argument("target", type=click.Path(allow_dash=True))
+@click.option("--force", is_flag=True, help="Replace an existing TARGET.")
+@reads
+@speaks
+def convert(
+    source: str, target: str, force: bool, reading: Reading, as_json: bool, quiet: bool
+) -> None:
+    """Write SOURCE as TARGET; the endings say what they are.
+
+    A model file (.mercer) becomes an ONNX graph (.onnx), for programs that have neither Python nor
+    mercer. A table, or a folder of PNG images, becomes any other kind of table.
+    """
+    output = Output(None if target == "-" else Path(target), force, reading.format)
+    if Path(source).suffix == ".mercer":
+        done = _convert_model(source, output)
+    else:
+        done = _convert_table(source, reading, output, quiet=quiet)
+    if output.path is None:
+        return
+    from mercer.cli.console import print_json, remark
+
+    if as_json:
+        print_json({"output": target, **done})
+    else:
+        remark(f"{source} → {target}")
+
+
+def _convert_model(source: str, output: Output) -> dict[str, int]:
+    from mercer import export_onnx
+    from mercer.cli.models import load_model
+
+    if output.path is None or output.path.suffix.lower() != ".onnx":
+        raise click.UsageError("a model is converted to a file that ends in .onnx")
+    output.check()
+    export_onnx(load_model(source), output.path)
+    return {"bytes": output.path.stat().st_size}
+
+
+def _convert_table(source: str, reading: Reading, output: Output, *, quiet: bool) -> dict[str, int]:
+    from mercer.cli.console import progress
+    from mercer.cli.tables import open_table
+    from mercer.cli.writing import Frame, check_frame, write_frame
+    from mercer.rows import CHUNK
+
+    with open_table(source, reading, allow_nan=True) as table:
+        check_frame(output, table.rows.columns, labelled=table.label is not None)
+        blocks = (rows[:] for rows in table.blocks(CHUNK))
+        beside = {} if table.label is None else dict([table.label])
+        frame = Frame(blocks, len(table.rows), table.rows.columns, beside, table.files)
+        with progress(quiet=quiet):
+            write_frame(output, frame)
+    return {"rows": table.rows.shape[0], "columns": table.rows.shape[1]}

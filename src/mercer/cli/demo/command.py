@@ -1,0 +1,207 @@
+"""The command, its table on the terminal, and what it leaves in the folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mercer.cli.options import speaks
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from mercer import KernelPCA
+    from mercer.cli.demo.denoising import Study
+    from mercer.cli.demo.digits import Digits
+    from mercer.cli.demo.others import Compressed, Found, Generated
+
+__all__ = ["Results", "demo"]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that the demo has found."""
+
+    digits: Digits
+    embedding: KernelPCA
+    studies: list[Study]
+    compressed: Compressed
+    generated: Generated
+    found: Found
+    seconds: float
+
+    def models(self) -> dict[str, Any]:
+        """The fitted models, by the name of their file."""
+        return {
+            "embedding": self.embedding,
+            "denoiser": self.studies[0].model,
+            "sparse": self.compressed.model,
+            "generator": self.generated.model,
+            "novelty": self.found.model,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """The figures, for programs."""
+        return {
+            "denoising": {
+                study.noise: {
+                    result.method: {"error": result.error, "read": result.read}
+                    for result in study.results
+                }
+                for study in self.studies
+            },
+            "sparse": {
+                "support": self.compressed.support,
+                "file_bytes": self.compressed.file_bytes,
+                "error": self.compressed.error,
+            },
+            "generated": {
+                "read": self.generated.read,
+                "distance": self.generated.distance,
+                "real_distance": self.generated.real_distance,
+            },
+            "novelty": {
+                "false_alarms": self.found.false_alarms,
+                "detected": self.found.detected,
+                "auc": self.found.auc,
+            },
+            "seconds": self.seconds,
+        }
+
+
+@click.command(short_help="See it work: digits denoised, generated, found new; a report.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("mercer-demo"),
+    show_default=True,
+    help="Folder for the report and the models; created if needed.",
+)
+@speaks
+def demo(output: Path, as_json: bool, quiet: bool) -> None:
+    """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
+
+    Embeds them, removes two kinds of noise beside linear PCA and scikit-learn's kernel PCA,
+    compresses the model, generates new digits and finds a digit that it has never seen. Prints the
+    figures, and writes report.html and the models into the output folder. Nothing is downloaded.
+    """
+    from mercer.cli.files import prepare_folder
+
+    prepare_folder(output, "--output")
+
+    from mercer._parallel import one_blas_thread
+    from mercer.cli.console import print_json, progress
+
+    # On matrices this small several BLAS threads lose more by waiting than they gain.
+    with progress(quiet=quiet), one_blas_thread():
+        results = run()
+    _write(results, output)
+    if as_json:
+        print_json({**results.facts(), "report": str(output / "report.html")})
+    elif not quiet:
+        _print(results, output)
+
+
+def run() -> Results:
+    """Fit and measure everything."""
+    import time
+
+    from mercer import KernelPCA
+    from mercer._progress import announce
+    from mercer.cli.demo import denoising, digits, others
+
+    started, stages = time.perf_counter(), 5
+    data = digits.load()
+    announce("demo", 0, stages)
+    embedding = KernelPCA(64, random_state=0).fit(data.train)
+    announce("demo", 1, stages)
+    studies = denoising.compare(data)
+    announce("demo", 2, stages)
+    compressed = others.compress_model(data, studies[0].model)
+    announce("demo", 3, stages)
+    generated = others.generate(data)
+    announce("demo", 4, stages)
+    found = others.find_new(data)
+    announce("demo", 5, stages)
+    seconds = time.perf_counter() - started
+    return Results(data, embedding, studies, compressed, generated, found, seconds)
+
+
+def _write(results: Results, folder: Path) -> None:
+    """The models first, so that a report never speaks of models that are not there."""
+    from mercer.cli.demo.report import render
+    from mercer.cli.files import replace_text
+
+    for name, model in results.models().items():
+        model.save(folder / f"{name}.mercer")
+    replace_text(folder / "report.html", render(results))
+
+
+def _print(results: Results, folder: Path) -> None:
+    from mercer.cli.console import Terminal
+
+    terminal = Terminal(highlight=False)
+    data = results.digits
+    terminal.print(
+        f"\n[bold]Kernel PCA on {len(data.train):,} handwritten digits[/bold], judged by "
+        f"{len(data.test):,} others\n"
+    )
+    terminal.print(_denoising_table(results.studies))
+    terminal.print(_other_table(results))
+    terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
+    names = ", ".join(f"{name}.mercer" for name in results.models())
+    terminal.print(f"Models:  {names}", soft_wrap=True)
+    terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)
+
+
+def _denoising_table(studies: list[Study]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    title = "Denoising: root mean square error per pixel, and share read correctly"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("method")
+    for study in studies:
+        table.add_column(f"{study.noise} noise", justify="right")
+        table.add_column("read", justify="right")
+    for results in zip(*(study.results for study in studies), strict=True):
+        cells = [cell for r in results for cell in (f"{r.error:.3f}", f"{r.read:.1%}")]
+        ours = results[0].method.startswith("mercer")
+        table.add_row(results[0].method, *cells, style="bold" if ours else None)
+    return table
+
+
+def _other_table(results: Results) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from mercer.cli.models import size_text
+
+    small, made, found = results.compressed, results.generated, results.found
+    table = Table(title="And more", title_justify="left", show_header=False, box=SIMPLE_HEAD)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    sizes = [size_text(size) for size in small.file_bytes]
+    table.add_row(
+        "sparse",
+        f"{small.support[1]} points instead of {small.support[0]:,}; error {small.error[1]:.3f} "
+        f"instead of {small.error[0]:.3f}; model file {sizes[1]} instead of {sizes[0]}",
+    )
+    table.add_row(
+        "generated",
+        f"{made.read:.0%} of {len(made.images)} new digits are read as the digit asked for; "
+        f"{made.distance:.2f} from the nearest training image (real ones {made.real_distance:.2f})",
+    )
+    others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
+    table.add_row(
+        "novelty",
+        f"{found.detected:.0%} of the {found.digit}s found by a model that never saw one, at "
+        f"{found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under the "
+        f"curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
+    )
+    table.add_row("time", f"{results.seconds:.1f} s")
+    return table

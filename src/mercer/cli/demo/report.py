@@ -1,0 +1,134 @@
+"""The report as one page of HTML: everything inside, nothing fetched, light and dark."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mercer import __version__
+from mercer._linalg import Array
+from mercer.cli.demo.charts import curve, montage, scatter, spectrum
+from mercer.cli.models import size_text
+
+if TYPE_CHECKING:
+    from mercer.cli.demo.command import Results
+    from mercer.cli.demo.denoising import Study
+
+__all__ = ["render"]
+
+
+def render(results: Results) -> str:
+    """The page for a finished demo: ``page.html`` with everything filled in."""
+    page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
+    parts = {
+        **_general(results),
+        **_embedding(results),
+        **_denoising(results),
+        **_compression(results),
+        **_generation(results),
+        **_novelty(results),
+    }
+    return Template(page).substitute(parts)
+
+
+def _general(results: Results) -> dict[str, str]:
+    return {
+        "n_train": f"{len(results.digits.train):,}",
+        "n_test": f"{len(results.digits.test):,}",
+        "version": escape(__version__),
+        "seconds": f"{results.seconds:.0f}",
+    }
+
+
+def _embedding(results: Results) -> dict[str, str]:
+    model, labels = results.embedding, results.digits.test_labels
+    Z, share = model.transform(results.digits.test), model.explained_variance_ratio_
+    names = [f"component {i + 1} ({share[i]:.1%})" for i in range(4)]
+    panels = [scatter(Z[:, i : i + 2], labels, (names[i], names[i + 1])) for i in (0, 2)]
+    return {"panels": "\n".join(panels), "spectrum": spectrum(share)}
+
+
+def _denoising(results: Results) -> dict[str, str]:
+    gaussian, speckle = results.studies
+    before, linear, ours = (gaussian.results[i].error for i in (0, 1, -1))
+    clean, shown = results.digits.test, results.digits.one_of_each
+    return {
+        "gaussian": _strips(gaussian, clean, shown),
+        "speckle": _strips(speckle, clean, shown),
+        "removed": f"{1 - ours / before:.0%}",
+        "removed_linear": f"{1 - linear / before:.0%}",
+    }
+
+
+def _strips(study: Study, clean: Array, shown: Array) -> str:
+    worst = max(result.error for result in study.results)
+    lines = [_strip("row", "clean", "", clean[shown], "")]
+    for result in study.results:
+        bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
+        figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
+        kind = "ours" if result.method.startswith("mercer") else "row"
+        lines.append(_strip(kind, result.method, result.settings, result.images[shown], figures))
+    return "\n".join(lines)
+
+
+def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> str:
+    return (
+        f'<div class="{kind}"><div class="who">{escape(who)}<small>{escape(settings)}</small></div>'
+        f'{montage(images, 10, f"{who}: ten digits")}<div class="value">{figures}</div></div>'
+    )
+
+
+def _compression(results: Results) -> dict[str, str]:
+    small = results.compressed
+    lines = [
+        ("points kept", *(f"{count:,}" for count in small.support)),
+        ("model file", *(size_text(size) for size in small.file_bytes)),
+        ("time to project the test images", *(f"{1e3 * s:.1f} ms" for s in small.seconds)),
+        ("error after Gaussian noise", *(f"{error:.3f}" for error in small.error)),
+    ]
+    cells = "\n".join(f"<tr><td>{a}</td><td>{b}</td><td>{c}</td></tr>" for a, b, c in lines)
+    return {
+        "kept": f"{small.support[1]:,}",
+        "fewer": f"{small.support[0] / small.support[1]:.0f}",
+        "compression": cells,
+        "vectors": montage(np.asarray(small.model.subspace_.support), 15, "representing images"),
+    }
+
+
+def _generation(results: Results) -> dict[str, str]:
+    made = results.generated
+    return {
+        "read": f"{made.read:.0%}",
+        "distance": f"{made.distance:.2f}",
+        "real_distance": f"{made.real_distance:.2f}",
+        "generated": montage(made.images, 10, "generated digits, a line for each"),
+    }
+
+
+def _novelty(results: Results) -> dict[str, str]:
+    found = results.found
+    best = max(found.auc.values())
+    lines = [
+        f"<tr{' class=best' if auc == best else ''}><td>{escape(name)}</td><td>{auc:.4f}</td></tr>"
+        for name, auc in sorted(found.auc.items(), key=lambda item: -item[1])
+    ]
+    labels = [
+        f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
+        for label in found.strangest_labels
+    ]
+    threshold = (found.false_alarms, found.detected)
+    return {
+        "new_digit": str(found.digit),
+        "asked": f"{found.asked:.0%}",
+        "false_alarms": f"{found.false_alarms:.1%}",
+        "detected": f"{found.detected:.0%}",
+        "strangest": montage(found.strangest, 10, "the strangest images"),
+        "strangest_labels": "".join(labels),
+        "calmest": montage(found.calmest, 10, "the most ordinary images"),
+        "auc": "\n".join(lines),
+        "curve": curve(found.curve, threshold, ("false alarms", "found")),
+    }

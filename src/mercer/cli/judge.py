@@ -1,0 +1,143 @@
+"""``score`` and ``novelty``: how well a model describes rows, and which rows are new to it."""
+
+from typing import Any
+
+import click
+
+from mercer.cli.options import Output, Reading, data_argument, model_argument, reads, speaks, writes
+
+__all__ = ["novelty", "score"]
+
+
+@click.command(short_help="How well the model reconstructs rows.")
+@model_argument
+@data_argument
+@reads
+@speaks
+def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -> None:
+    """Measure how far the rows of DATA are from their reconstructions by MODEL.
+
+    On rows that the model has not seen, so that models of different kernels can be compared: the
+    score is minus the mean squared distance in input space, and more is better.
+    """
+    import numpy as np
+
+    from mercer.cli.console import print_json, progress, summary
+    from mercer.cli.models import feature_names, load_model
+    from mercer.cli.tables import open_table
+    from mercer.rows import CHUNK
+
+    fitted = load_model(model, "score")
+    with open_table(data, reading, known=feature_names(fitted)) as table, progress(quiet=quiet):
+        sums = np.zeros(2)
+        for rows in table.blocks(CHUNK):
+            errors = fitted.reconstruction_error(rows)
+            sums += len(rows) * fitted.score(rows), errors.sum(dtype=np.float64)
+        n, d = table.rows.shape
+    result = {
+        "rows": n,
+        "score": sums[0] / n,
+        "root_mean_square_error": float(np.sqrt(max(-sums[0] / n / d, 0.0))),
+        "reconstruction_error": sums[1] / n,
+    }
+    if as_json:
+        print_json(result)
+        return
+    lines = {
+        "rows": f"{n:,}",
+        "score": f"{result['score']:.6g} (minus the mean squared distance, input space)",
+        "error": f"{result['root_mean_square_error']:.6g} (root mean square, per entry)",
+        "feature space": f"{result['reconstruction_error']:.6g} (mean squared distance)",
+    }
+    summary(f"{type(fitted).__name__} on {data}", lines)
+
+
+@click.command(short_help="How new each row is to the model.")
+@model_argument
+@data_argument
+@click.option(
+    "--normal",
+    metavar="FILE",
+    type=click.Path(exists=True),
+    help="Normal rows that the model has not seen, to give any model a threshold.",
+)
+@click.option(
+    "--false-alarm-rate",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
+)
+@reads
+@writes("Where the scores go.")
+@speaks
+def novelty(
+    model: str,
+    data: str,
+    normal: str | None,
+    false_alarm_rate: float | None,
+    reading: Reading,
+    output: Output,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Score the rows of DATA by how new they are to MODEL.
+
+    Writes each row's score (larger is newer), its p-value, and whether it is new. A model that was
+    fitted without '--model novelty' has no threshold: give it one with --normal, or get the scores
+    alone.
+    """
+    from mercer.cli.console import print_json, progress, remark
+    from mercer.cli.models import feature_names, load_model
+    from mercer.cli.tables import open_table
+    from mercer.cli.writing import check_frame, write_frame
+
+    if false_alarm_rate is not None and normal is None:
+        raise click.UsageError("--false-alarm-rate goes with --normal; else the model has its own")
+    fitted = load_model(model)
+    check_frame(output, ["score"], labelled=reading.label is not None)
+    if normal is not None:
+        fitted = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
+    with open_table(data, reading, known=feature_names(fitted)) as table, progress(quiet=quiet):
+        frame, found = _judge(fitted, table)
+    write_frame(output, frame, as_json=as_json)
+    if as_json and output.path is not None:
+        print_json({"output": str(output.path), "rows": frame.rows, "new": found})
+    else:
+        called = "no threshold, see --normal" if found is None else f"{found:,} new"
+        where = "" if output.path is None else f" → {output.path}"
+        remark(f"{frame.rows:,} rows, {called}{where}")
+
+
+def _calibrate(fitted: Any, normal: str, reading: Reading, rate: float) -> Any:
+    from mercer import KernelNovelty
+    from mercer.cli.models import feature_names
+    from mercer.cli.tables import open_table
+
+    if hasattr(fitted, "p_values"):
+        raise click.UsageError("--normal: the model has a threshold already")
+    with open_table(normal, reading, known=feature_names(fitted)) as table:
+        return KernelNovelty.from_fitted(fitted, table.rows, false_alarm_rate=rate)
+
+
+def _judge(fitted: Any, table: Any) -> tuple[Any, int | None]:
+    """A frame of scores, and how many rows are new (None without a threshold)."""
+    import numpy as np
+
+    from mercer.cli.writing import Frame
+    from mercer.rows import CHUNK
+
+    judged = hasattr(fitted, "p_values")
+    parts, new = [], []
+    for rows in table.blocks(CHUNK):
+        if judged:
+            score = -fitted.score_samples(rows)
+            parts.append(np.column_stack([score, fitted.conformal_.p_values(score)]))
+            new.append(score > -fitted.offset_)
+        else:
+            parts.append(fitted.reconstruction_error(rows)[:, None])
+    scores = np.concatenate(parts)
+    beside = {} if table.label is None else dict([table.label])
+    names = ["score", "p_value"] if judged else ["score"]
+    if judged:
+        beside = {"new": np.concatenate(new), **beside}
+    frame = Frame(iter([scores]), len(scores), names, beside)
+    return frame, int(beside["new"].sum()) if judged else None

@@ -1,0 +1,107 @@
+"""The options of ``mercer fit`` that describe the model."""
+
+import functools
+from typing import Any
+
+import click
+
+__all__ = ["KERNELS", "MODELS", "PREIMAGES", "SOLVERS", "SPARSE_SOLVERS", "describes_model"]
+
+# Written out, because --help shall not import the library; a test compares them with it.
+MODELS = ("kpca", "sparse", "novelty", "generative", "missing", "robust")
+KERNELS = (
+    "gaussian", "laplacian", "matern", "rational_quadratic", "cauchy",
+    "linear", "polynomial", "sigmoid", "cosine", "chi2",
+)  # fmt: skip
+SOLVERS = ("auto", "dense", "lanczos", "davidson", "landmarks")
+SPARSE_SOLVERS = ("auto", "greedy", "column_generation", "em", "fast", "mm", "kmeans")
+PREIMAGES = (
+    "auto", "fixed_point", "gradient", "distances", "ridge", "smoother", "inverse_dot", "nearest",
+)  # fmt: skip
+
+
+DENSITIES = ("local", "interpolate", "kde", "mixture", "normal")
+
+
+def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    name = text.partition(":")[0]
+    if name not in KERNELS:
+        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}")
+    return text
+
+
+def _number_or_rule(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    if text is None or text in ("median", "scale"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
+
+
+def describes_model(function: Any) -> Any:
+    """The options of :class:`~mercer.cli.recipe.Recipe`, as the argument ``recipe``."""
+
+    @click.option(
+        "--model",
+        type=click.Choice(MODELS),
+        default="kpca",
+        show_default=True,
+        help="The estimator.",
+    )
+    @click.option(
+        "--kernel",
+        default="gaussian",
+        show_default=True,
+        callback=_check_kernel,
+        metavar="NAME[:P=V,...]",
+        help="The kernel, e.g. polynomial:degree=2.",
+    )
+    @click.option(
+        "--gamma",
+        callback=_number_or_rule,
+        metavar="NUMBER|median|scale",
+        help="Width as exp(-gamma r²); 'median' if no width is given.",
+    )
+    @click.option("--sigma", type=float, help="Width as exp(-r²/2 sigma²).")
+    @click.option("--width", type=float, help="Width as exp(-r²/width²), or a length scale.")
+    @click.option(
+        "--components",
+        default="auto",
+        show_default=True,
+        metavar="N|SHARE|auto|all|parallel",
+        help="How many: a count, a share of the variance, or a rule.",
+    )
+    @click.option(
+        "--solver",
+        type=click.Choice(sorted({*SOLVERS, *SPARSE_SOLVERS})),
+        help="How to find the components.  [default: auto]",
+    )
+    @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
+    @click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model.")
+    @click.option(
+        "--preimage",
+        type=click.Choice(PREIMAGES),
+        help="The way back to input space.  [default: the model's own]",
+    )
+    @click.option(
+        "--false-alarm-rate",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Of a novelty model.  [default: 0.05]",
+    )
+    @click.option(
+        "--density",
+        type=click.Choice(DENSITIES),
+        help="Where a generative model draws from.  [default: local]",
+    )
+    @functools.wraps(function)
+    def wrapper(*args: Any, gamma: Any, sigma: Any, width: Any, seed: int, **rest: Any) -> Any:
+        from mercer.cli.recipe import Recipe
+
+        names = ("model", "kernel", "components", "solver", "landmarks", "kernels", "preimage",
+                 "false_alarm_rate", "density")  # fmt: skip
+        widths = {"gamma": gamma, "sigma": sigma, "width": width}
+        recipe = Recipe(widths=widths, seed=seed, **{name: rest.pop(name) for name in names})
+        return function(*args, recipe=recipe, **rest)
+
+    return wrapper

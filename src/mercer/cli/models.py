@@ -1,0 +1,65 @@
+"""Models as commands use them: loaded from a file, asked for what they can do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mercer.cli.faults import Failure
+
+__all__ = ["feature_names", "load_model", "score_names", "size_text", "subspace_of"]
+
+
+def load_model(path: str, *abilities: str) -> Any:
+    """The model in a file, which must have the methods named; :class:`Failure` if it has not."""
+    from mercer import load
+    from mercer.exceptions import ModelFileError
+
+    if not Path(path).exists():
+        raise ModelFileError(f"there is no model file '{path}'; check its name.")
+    model = load(path)
+    for ability in abilities:
+        if not hasattr(model, ability):
+            raise Failure(
+                f"'{path}' holds a {type(model).__name__}, which cannot {_WORDS[ability]}. "
+                f"Fit one that can: mercer fit DATA --model {_MODELS[ability]}."
+            )
+    return model
+
+
+def feature_names(model: Any) -> Sequence[str] | None:
+    """The names of the columns that the model was fitted to, if they had any."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def score_names(model: Any) -> Sequence[str]:
+    """What ``transform`` calls its columns."""
+    return [str(name) for name in model.get_feature_names_out()]
+
+
+def subspace_of(model: Any) -> Any:
+    """The subspace that was learnt, wherever the model keeps it."""
+    return model.score_.subspace if hasattr(model, "score_") else model.subspace_
+
+
+def size_text(size: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+_WORDS = {
+    "transform": "give scores",
+    "inverse_transform": "return from scores to rows",
+    "denoise": "denoise",
+    "score": "score a reconstruction",
+    "impute": "fill in missing values",
+    "sample": "generate rows",
+    "explained_variance_ratio_": "tell the shares of the variance",
+}
+_MODELS = dict.fromkeys(_WORDS, "kpca") | {"sample": "generative"}

@@ -1,0 +1,256 @@
+"""From the options of ``mercer fit`` to an estimator, and what its fit will need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from mercer._memory import available_bytes
+from mercer.cli.faults import Failure
+from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
+from mercer.eigen import EigenSolver, Problem
+from mercer.eigen.auto import ALL_COMPONENTS_UP_TO, DEFAULT_COMPONENTS, Auto
+from mercer.estimators import (
+    GenerativeKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    MissingKernelPCA,
+    ReweightedKernelPCA,
+    SparseKernelPCA,
+)
+from mercer.kernels import Kernel, as_kernel
+from mercer.novelty import ShareUpTo
+from mercer.rows import MemoryRows, Rows
+from mercer.solvers import Landmarks, Solver, as_solver
+from mercer.sparse import Rows as SparseRows
+from mercer.sparse import as_sparse_solver
+from mercer.subspace import All, Count, ParallelAnalysis, as_rule
+
+__all__ = ["Plan", "Recipe"]
+
+#: ``--components auto`` keeps this share of the variance in at most so many components.
+AUTO = ShareUpTo(0.95, 64)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An estimator ready to be fitted.
+
+    Attributes
+    ----------
+    model : estimator
+    solver : what will find the components, in a word
+    reason : why, where mercer chose
+    bytes : estimated peak of its own arrays and the rows that it loads
+    checkpoint : the file that a stopped fit resumes from, where there is one
+    """
+
+    model: Any
+    solver: str
+    reason: str = ""
+    bytes: int = 0
+    checkpoint: Path | None = None
+
+    def check_memory(self) -> None:
+        """Refuse a fit that cannot succeed before it starts."""
+        free = available_bytes()
+        if self.bytes > free:
+            raise Failure(
+                f"{self.solver} needs about {self.bytes >> 20:,} MB, and {free >> 20:,} MB are "
+                "free. Use --solver landmarks, or fewer rows."
+            )
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What the options of ``mercer fit`` say about the model."""
+
+    model: str = "kpca"
+    kernel: str = "gaussian"
+    widths: Mapping[str, float | str | None] = field(default_factory=dict)
+    components: str = "auto"
+    solver: str | None = None
+    landmarks: int | None = None
+    kernels: int | None = None
+    preimage: str | None = None
+    false_alarm_rate: float | None = None
+    density: str | None = None
+    seed: int = 0
+
+    def check(self) -> None:
+        """Refuse options that the model has no use for, instead of ignoring them."""
+        belongs = {
+            "kernels": ("sparse",),
+            "false_alarm_rate": ("novelty",),
+            "density": ("generative",),
+            "landmarks": ("kpca", "novelty", "generative", "missing", "robust"),
+            "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
+        }
+        for name, models in belongs.items():
+            if getattr(self, name) is not None and self.model not in models:
+                option = f"--{name.replace('_', '-')}"
+                raise click.UsageError(f"{option} means nothing to --model {self.model}")
+        known = SPARSE_SOLVERS if self.model == "sparse" else SOLVERS
+        if self.solver is not None and self.solver not in known:
+            listed = ", ".join(known)
+            raise click.UsageError(f"--solver of --model {self.model} is one of {listed}")
+        if self.landmarks is not None and self.solver not in (None, "auto", "landmarks"):
+            raise click.UsageError(f"--landmarks means nothing to --solver {self.solver}")
+        self.make_kernel()
+        self.make_components()
+
+    def make_kernel(self) -> Kernel:
+        """The kernel that ``NAME:parameter=value,...`` and the width options describe."""
+        name, _, inside = self.kernel.partition(":")
+        default = as_kernel(name)
+        allowed = default.get_params(deep=False)
+        given = _assignments(inside)
+        for option, value in self.widths.items():
+            key = "length_scale" if option == "width" and option not in allowed else option
+            if value is not None:
+                given[key] = value
+        for key in given:
+            if key not in allowed:
+                takes = ", ".join(sorted(allowed)) or "no parameters"
+                raise click.UsageError(f"the {name} kernel has no '{key}'; it takes {takes}")
+        return type(default)(**given)
+
+    def make_components(self) -> Any:
+        """``n_components`` from text: a count, a share, ``auto``, ``all`` or ``parallel``."""
+        text = self.components
+        named = {"auto": AUTO if self.model in _EIGEN else None, "all": None}
+        if text in named:
+            return named[text]
+        if text == "parallel":
+            return ParallelAnalysis()
+        number = _number(text.removesuffix("%"))
+        if isinstance(number, float) and text.endswith("%"):
+            number /= 100
+        elif isinstance(number, int) and text.endswith("%"):
+            number = number / 100
+        if isinstance(number, str) or number <= 0 or (isinstance(number, float) and number >= 1):
+            raise click.UsageError(
+                f"--components {text}: give a whole number, a share such as 0.9, 'auto', 'all' "
+                "or 'parallel'"
+            )
+        return number
+
+    @property
+    def loads(self) -> bool:
+        """Whether the solver or the rule for the components needs all rows in memory."""
+        return self.components == "parallel" or self.solver in ("dense", "lanczos", "davidson")
+
+    def plan(self, rows: Rows, checkpoint: Path) -> Plan:
+        """The estimator for these rows, and what its fit needs.
+
+        Parameters
+        ----------
+        rows : what will be fitted
+        checkpoint : where a fit on landmarks keeps its state
+        """
+        if self.model == "sparse":
+            model, data = self._sparse(), _stand_in(rows)
+            count = self.kernels or min(100, len(rows))
+            needed = as_sparse_solver(model.solver).estimate_bytes(
+                SparseRows(model.kernel, data, np.random.default_rng(0)), count
+            )
+            return Plan(model, "SparseKernelPCA", bytes=needed + data.size * data.itemsize)
+        solver, reason, needed = self._solver(rows)
+        # Only a model that reads the rows in place can be resumed.
+        kept = checkpoint if self.model in _STREAMED and isinstance(solver, Landmarks) else None
+        if kept is not None:
+            solver.set_params(checkpoint=kept)
+        named = solver if isinstance(solver, Landmarks) else (self.solver or "auto")
+        return Plan(self._eigen(named), type(solver).__name__, reason, needed, kept)
+
+    def _sparse(self) -> Any:
+        return SparseKernelPCA(
+            self.kernels,
+            n_components=self.make_components(),
+            kernel=self.make_kernel(),
+            solver=self.solver or "auto",
+            preimage=self.preimage or "auto",
+            random_state=self.seed,
+        )
+
+    def _eigen(self, solver: Any) -> Any:
+        common: dict[str, Any] = {
+            "n_components": self.make_components(),
+            "kernel": self.make_kernel(),
+            "solver": solver,
+            "random_state": self.seed,
+        }
+        if self.model == "novelty":
+            rate = 0.05 if self.false_alarm_rate is None else self.false_alarm_rate
+            return KernelNovelty(false_alarm_rate=rate, **common)
+        if self.model == "generative":
+            chosen = {"density": self.density, "preimage": self.preimage}
+            common |= {name: value for name, value in chosen.items() if value is not None}
+            return GenerativeKernelPCA(**common)
+        pca = KernelPCA(preimage=self.preimage or "auto", **common)
+        if self.model == "missing":
+            return MissingKernelPCA(pca, random_state=self.seed)
+        if self.model == "robust":
+            return ReweightedKernelPCA(pca, random_state=self.seed)
+        return pca
+
+    def _solver(self, rows: Rows) -> tuple[Solver, str, int]:
+        """The solver that will run, why, and the bytes that it and the loaded rows take."""
+        auto, (n, d) = Auto(), rows.shape
+        streams = self.model in _STREAMED and not isinstance(rows, MemoryRows)
+        loads = not streams or auto._may_load(rows)
+        X: Any = _stand_in(rows) if loads else rows
+        rule = as_rule(AUTO if self.model == "novelty" else self.make_components())
+        if isinstance(rule, All) and n > ALL_COMPONENTS_UP_TO:
+            rule = Count(DEFAULT_COMPONENTS)
+        problem = Problem(self.make_kernel(), X, rule, np.random.default_rng(0))
+        if self.landmarks is not None:
+            solver, reason = Landmarks(self.landmarks), "asked for"
+        elif self.solver is None or self.solver == "auto":
+            solver, reason = auto.choose(problem)
+        else:
+            solver, reason = as_solver(self.solver), "asked for"
+        needed = _estimate(solver, problem, rule.guess(problem.rank_limit))
+        return solver, reason, needed + (n * d * rows.dtype.itemsize if loads else 0)
+
+
+_EIGEN = ("kpca", "generative", "missing", "robust")
+_STREAMED = ("kpca", "generative")
+
+
+def _stand_in(rows: Rows) -> Any:
+    """An array with the rows' shape and type but none of their bytes."""
+    return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)
+
+
+def _estimate(solver: Solver, problem: Problem, k: int) -> int:
+    if isinstance(solver, EigenSolver):
+        return solver.estimate_bytes(problem, k)
+    m = min(getattr(solver, "m", 1000), problem.n)
+    return (3 * m * m + 4 * 2048 * m) * 8  # landmarks: the sums, and blocks of features
+
+
+def _assignments(text: str) -> dict[str, Any]:
+    """``degree=2,coef0=1`` as a dictionary."""
+    given = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise click.UsageError(f"--kernel: '{part}' is no PARAMETER=VALUE")
+        given[name.strip()] = _number(value.strip())
+    return given
+
+
+def _number(text: str) -> Any:
+    """A whole number, another number, or the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

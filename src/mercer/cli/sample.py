@@ -1,0 +1,73 @@
+"""``mercer sample``: new rows from a generative model."""
+
+from typing import Any
+
+import click
+
+from mercer.cli.options import FORMATS, Output, model_argument, seed_option, speaks, writes
+
+__all__ = ["sample"]
+
+
+@click.command(short_help="Generate new rows.")
+@model_argument
+@click.option(
+    "-n", "--count", type=click.IntRange(1), default=10, show_default=True, help="How many rows."
+)
+@click.option("--label", metavar="CLASS", help="Rows of this class only.")
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    default="csv",
+    show_default=True,
+    help="Format of standard output.",
+)
+@seed_option
+@writes("Where the rows go.")
+@speaks
+def sample(
+    model: str,
+    count: int,
+    label: str | None,
+    seed: int,
+    output: Output,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Draw new rows from MODEL, which was fitted with '--model generative'.
+
+    A model of images writes images: give a folder as the output.
+    """
+    import numpy as np
+
+    from mercer.cli.console import print_json, progress, remark
+    from mercer.cli.models import feature_names, load_model
+    from mercer.cli.writing import Frame, check_frame, write_frame
+
+    fitted = load_model(model, "sample")
+    names = feature_names(fitted)
+    check_frame(output, names, labelled=False)
+    wanted = _class_of(fitted, label)
+    with progress(quiet=quiet):
+        rows = np.asarray(fitted.sample(count, label=wanted, random_state=seed))
+    write_frame(output, Frame(iter([rows]), len(rows), names), as_json=as_json)
+    if output.path is None:
+        return
+    if as_json:
+        print_json({"output": str(output.path), "rows": len(rows), "columns": rows.shape[1]})
+    else:
+        remark(f"{len(rows):,} new rows → {output.path}")
+
+
+def _class_of(fitted: Any, label: str | None) -> Any:
+    """The model's own class of this name; classes may be numbers."""
+    if label is None:
+        return None
+    classes = list(getattr(fitted, "classes_", []))
+    if not classes:
+        raise click.UsageError("--label: the model was fitted without --label and knows no classes")
+    for known in classes:
+        if str(known) == label:
+            return known
+    listed = ", ".join(str(known) for known in classes[:20])
+    raise click.UsageError(f"--label: the model knows no class '{label}', but {listed}")

@@ -1,0 +1,98 @@
+"""Ctrl-C and SIGTERM that are answered within a second, whatever the work is doing.
+
+Python runs signal handlers in the main thread, between two of its own instructions: during a long
+call into LAPACK nothing would happen. So the work runs in a thread of its own, the main thread
+waits, and a signal reaches the work as an exception at its next instruction. Files are closed and
+temporary ones removed on the way out; work that does not react in time is left behind.
+"""
+
+import contextlib
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+__all__ = ["Terminated", "interruptible"]
+
+#: Seconds that the work has to clean up after a signal.
+PATIENCE = 0.7
+
+
+class Terminated(BaseException):
+    """SIGTERM, as an exception: ``finally`` blocks remove temporary files on the way out."""
+
+
+def interruptible(work: Callable[[], int], hurry: Callable[[BaseException], Any]) -> int:
+    """The result of ``work()``, or the exception that it or a signal raised.
+
+    Parameters
+    ----------
+    work : callable
+        Runs in a thread, so that the main thread stays free for signals.
+    hurry : callable
+        Called with the signal's exception if the work goes on in spite of it, or if a second
+        signal comes; should end the process.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()  # only the main thread gets signals
+    with _signals_raise():
+        task = _Task(work)
+        try:
+            task.start()
+            task.done.wait()
+        except (KeyboardInterrupt, Terminated) as error:
+            if not task.stop(type(error)):
+                hurry(error)
+            raise
+    if task.error is not None:
+        raise task.error
+    return task.status
+
+
+class _Task(threading.Thread):
+    """Work in a thread, with what came of it."""
+
+    def __init__(self, work: Callable[[], int]) -> None:
+        super().__init__(name="mercer-command", daemon=True)
+        self.work = work
+        # Not join(): interrupted, it takes a running thread for one that has ended (Python 3.11).
+        self.done = threading.Event()
+        self.status = 0
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Do the work, and keep its result or its exception for the main thread."""
+        try:
+            self.status = self.work()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def stop(self, kind: type[BaseException]) -> bool:
+        """Raise ``kind`` in the work, wait a little, and say whether it has ended."""
+        if self.ident is None:
+            return True  # it has not begun
+        try:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self.ident), ctypes.py_object(kind)
+            )
+            return self.done.wait(PATIENCE)
+        except (KeyboardInterrupt, Terminated):  # the second signal: no more patience
+            return False
+
+
+@contextlib.contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Turn SIGTERM into :class:`Terminated`; SIGINT is Python's KeyboardInterrupt already."""
+
+    def raise_terminated(_signum: int, _frame: FrameType | None) -> None:
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, raise_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

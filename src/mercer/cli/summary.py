@@ -1,0 +1,117 @@
+"""What ``mercer fit`` tells about a fit: facts for programs, lines for people."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mercer.cli.models import size_text, subspace_of
+from mercer.rows import Rows
+
+__all__ = ["facts_of_fit", "lines_of_fit"]
+
+
+def facts_of_fit(model: Any, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:
+    """Everything that was chosen and found, as plain values."""
+    subspace = subspace_of(model)
+    facts: dict[str, Any] = {
+        "model": type(model).__name__,
+        "output": str(target),
+        "file_bytes": target.stat().st_size if target.is_file() else 0,
+        "rows": rows.shape[0],
+        "columns": rows.shape[1],
+        "dtype": str(subspace.coef.dtype),
+        "kernel": repr(subspace.kernel),
+        "kernel_asked": repr(_asked(model, "kernel")),
+        "components": subspace.n_components,
+        "components_asked": _describe_rule(model),
+        "support_points": subspace.n_support,
+        "seconds": seconds,
+        "peak_memory_bytes": _peak_memory(),
+    }
+    ratio = getattr(model, "explained_variance_ratio_", None)
+    if ratio is None:
+        ratio = getattr(getattr(model, "estimator_", None), "explained_variance_ratio_", None)
+    if ratio is not None:
+        facts["share_of_variance"] = float(ratio.sum())
+    if (report := getattr(model, "report_", None)) is not None:
+        facts |= {
+            "solver": report.solver,
+            "reason": report.reason,
+            "estimated_error": report.estimated_error,
+            "unexplained": report.unexplained,
+            "converged": report.converged,
+            "solver_seconds": report.seconds,
+            "solver_bytes": report.bytes,
+        }
+    for name in ("false_alarm_rate", "n_iter_", "noise_"):
+        if hasattr(model, name):
+            facts[name.rstrip("_")] = getattr(model, name)
+    if hasattr(model, "offset_"):
+        facts["threshold"] = -float(model.offset_)
+        facts["calibration_rows"] = len(model.conformal_.scores)
+    return facts
+
+
+def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
+    """The same as lines of a table."""
+    lines = {"data": f"{facts['rows']:,} rows, {facts['columns']:,} columns ({facts['dtype']})"}
+    chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
+    lines["kernel"] = f"{_short(facts['kernel'])}{chosen}"
+    count = f"{facts['components']:,} ({facts['components_asked']})"
+    if "share_of_variance" in facts:
+        count += f", which hold {facts['share_of_variance']:.1%} of the true variance"
+    lines["components"] = count
+    lines["support"] = f"{facts['support_points']:,} points"
+    if "solver" in facts:
+        lines["solver"] = f"{facts['solver']} ({facts['reason']})"
+        lines["error"] = f"{facts['estimated_error']:.1e}, estimated, relative, of the eigenvalues"
+        if facts["unexplained"] > 1e-9:
+            lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
+        if not facts["converged"]:
+            lines["warning"] = "did not converge; the model holds what was found"
+    if "threshold" in facts:
+        lines["threshold"] = (
+            f"{facts['threshold']:.4g}, for {facts['false_alarm_rate']:.1%} false alarms, from "
+            f"{facts['calibration_rows']:,} held-out scores"
+        )
+    lines["cost"] = f"{facts['seconds']:.2f} s, peak memory {size_text(facts['peak_memory_bytes'])}"
+    lines["file"] = f"{facts['output']}, {size_text(facts['file_bytes'])}"
+    return lines
+
+
+def _short(text: str) -> str:
+    """Numbers to five digits."""
+    return re.sub(r"\d+\.\d{6,}(e[-+]?\d+)?", lambda found: f"{float(found[0]):.5g}", text)
+
+
+def _asked(model: Any, name: str) -> Any:
+    inner = getattr(model, "estimator", None) or model
+    return getattr(inner, name)
+
+
+def _describe_rule(model: Any) -> str:
+    from mercer.subspace import as_rule
+
+    inner = getattr(model, "estimator", None) or model
+    if inner.n_components is None and hasattr(model, "offset_"):
+        return "auto: 0.95 of the variance in at most 40 components"
+    rule = as_rule(inner.n_components)
+    return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
+
+
+def _why_width(asked: str) -> str:
+    if "scale" in asked and "length_scale" not in asked:
+        return ", from the number of columns and their variance"
+    return ", from the median distance between rows"
+
+
+def _peak_memory() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)

@@ -1,0 +1,130 @@
+"""What `mercer fit` chooses, says and keeps."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mercer as package
+from tests.cli.conftest import NAMES, make_rows, write_csv
+
+
+def test_only_a_file(mercer, test, tmp_path, monkeypatch):
+    """Sensible choices, explained, under a sensible name."""
+    monkeypatch.chdir(tmp_path)
+    done = mercer("fit", test)
+    assert (tmp_path / "test.mercer").is_file()
+    for word in (
+        "25 rows",
+        "median distance",
+        "of the true variance",
+        "Dense",
+        "auto",
+        "MB",
+        " s,",
+    ):
+        assert word in done.out, done.out
+    assert "free memory" in done.err
+    fitted = package.load(tmp_path / "test.mercer")
+    assert fitted.explained_variance_ratio_.sum() >= 0.95
+    assert list(fitted.feature_names_in_) == list(NAMES)
+
+
+def test_json_and_quiet(mercer, test, tmp_path):
+    model = tmp_path / "m.mercer"
+    facts = json.loads(mercer("fit", test, "-o", model, "--components", "3", "--json").out)
+    fitted = package.load(model)
+    assert facts["components"] == 3
+    assert facts["share_of_variance"] == pytest.approx(fitted.explained_variance_ratio_.sum())
+    assert facts["file_bytes"] == model.stat().st_size
+    assert facts["converged"] is True
+    done = mercer("fit", test, "-o", model, "--force", "--quiet")
+    assert (done.out, done.err) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [("7", 7), ("0.5", None), ("50%", None), ("all", 24), ("parallel", None), ("auto", None)],
+)
+def test_components(mercer, test, tmp_path, given, count):
+    mercer("fit", test, "-o", tmp_path / "m.mercer", "--components", given, "-q")
+    found = package.load(tmp_path / "m.mercer").n_components_
+    assert 1 <= found <= 24
+    assert count is None or found == count
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--gamma", "0.5"], "Gaussian(gamma=0.5)"),
+        (["--sigma", "2"], "Gaussian(sigma=2.0)"),
+        (["--width", "2"], "Gaussian(width=2.0)"),
+        (["--gamma", "scale"], "Gaussian(gamma="),
+        (["--kernel", "polynomial:degree=2,coef0=0.5"], "Polynomial(coef0=0.5, degree=2)"),
+        (["--kernel", "matern:nu=2.5", "--width", "1.5"], "Matern(length_scale=1.5, nu=2.5)"),
+        (["--kernel", "linear"], "Linear()"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_kernels(mercer, test, tmp_path, options, expected):
+    done = mercer("fit", test, "-o", tmp_path / "m.mercer", "--components", 2, "--json", *options)
+    assert json.loads(done.out)["kernel"].startswith(expected)
+
+
+def test_landmarks_and_seed(mercer, test, tmp_path):
+    coefs = []
+    for seed in (0, 0, 1):
+        options = ["--landmarks", 9, "--seed", seed, "--components", 2, "--force", "-q"]
+        mercer("fit", test, "-o", tmp_path / "m.mercer", *options)
+        coefs.append(package.load(tmp_path / "m.mercer").subspace_.support)
+    np.testing.assert_array_equal(coefs[0], coefs[1])
+    assert not np.array_equal(coefs[0], coefs[2])
+
+
+def test_a_fit_that_does_not_converge_keeps_what_it_has(mercer, tmp_path, monkeypatch):
+    """Status 5, one warning, and a model file all the same."""
+    import mercer.solvers as solvers
+
+    class Impatient(solvers.Davidson):
+        def __init__(self, tol=1e-14, **options):
+            super().__init__(tol, max_passes=1)
+
+    monkeypatch.setitem(solvers._BY_NAME, "davidson", Impatient)
+    table = write_csv(tmp_path / "x.csv", np.random.default_rng(0).standard_normal((300, 4)))
+    options = ["--solver", "davidson", "--components", 5, "-o", tmp_path / "m.mercer"]
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        done = mercer("fit", table, *options, status=5)
+    assert "warning: " in done.err
+    assert "did not converge" in done.out
+    assert (tmp_path / "m.mercer").is_file()
+
+
+def test_generative_models_keep_classes(mercer, train, tmp_path):
+    model, target = tmp_path / "g.mercer", tmp_path / "new.csv"
+    mercer("fit", train, "--label", "kind", "--model", "generative", "-o", model, "-q")
+    mercer("sample", model, "-n", 7, "--label", "left", "-o", target)
+    fitted = package.load(model)
+    found = np.loadtxt(target, delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(found, fitted.sample(7, label="left", random_state=0))
+    assert target.read_text().startswith(",".join(NAMES))
+    mercer.fails("sample", model, "--label", "up", status=2, words=["'up'", "left, right"])
+    done = mercer("sample", model, "-n", 2)
+    assert len(done.out.splitlines()) == 3
+
+
+def test_robust_model(mercer, tmp_path):
+    X = make_rows()
+    X[0] = 30.0
+    model = tmp_path / "r.mercer"
+    mercer("fit", write_csv(tmp_path / "x.csv", X), "--model", "robust", "-o", model, "-q",
+           "--components", 5)  # fmt: skip
+    assert package.load(model).n_components_ == 5
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "davidson"])
+def test_solvers_that_need_the_rows(mercer, test, tmp_path, solver):
+    options = ["--solver", solver, "--components", 3, "-o", tmp_path / "m.mercer", "--json"]
+    assert json.loads(mercer("fit", test, *options).out)["solver"].lower() == solver

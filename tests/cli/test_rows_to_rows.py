@@ -1,0 +1,158 @@
+"""From file to file, compared with the Python API to the last bit."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mercer as package
+from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
+from mercer.rows import open_rows
+from tests.cli.conftest import NAMES, make_rows, write_csv
+
+
+@pytest.fixture
+def reference():
+    return KernelPCA(5, random_state=0).fit(make_rows())
+
+
+def read(path):
+    return open_rows(path, array="X" if path.suffix == ".npz" else None)[:]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "npy", "npz", "parquet"])
+def test_fit_and_transform(mercer, model, test, tmp_path, reference, ending):
+    target = tmp_path / f"z.{ending}"
+    done = mercer("transform", model, test, "-o", target)
+    np.testing.assert_array_equal(read(target), reference.transform(make_rows(25, seed=1)))
+    assert done.out == ""
+    assert "25 rows, 5 columns" in done.err
+
+
+def test_transform_to_standard_output(mercer, model, test, reference):
+    done = mercer("transform", model, test)
+    lines = done.out.splitlines()
+    assert lines[0] == "kernelpca0,kernelpca1,kernelpca2,kernelpca3,kernelpca4"
+    found = np.loadtxt(lines[1:], delimiter=",")
+    np.testing.assert_array_equal(found, reference.transform(make_rows(25, seed=1)))
+    assert done.err == ""
+
+
+def test_the_way_back(mercer, model, test, tmp_path, reference):
+    scores, rows = tmp_path / "z.parquet", tmp_path / "x.npy"
+    mercer("transform", model, test, "-o", scores)
+    mercer("inverse", model, scores, "-o", rows)
+    Z = reference.transform(make_rows(25, seed=1))
+    np.testing.assert_array_equal(np.load(rows), reference.inverse_transform(Z))
+
+
+def test_denoise_keeps_names_and_labels(mercer, model, train, tmp_path, reference):
+    target = tmp_path / "clean.csv"
+    mercer("denoise", model, train, "--label", "kind", "-o", target)
+    lines = target.read_text().splitlines()
+    assert lines[0] == ",".join([*NAMES, "kind"])
+    found = np.array([line.split(",")[:4] for line in lines[1:]], dtype=float)
+    np.testing.assert_array_equal(found, reference.denoise(make_rows()))
+    assert {line.split(",")[4] for line in lines[1:]} == {"left", "right"}
+
+
+def test_impute(mercer, model, tmp_path, reference):
+    X = make_rows(25, seed=1)
+    X[3, 1] = X[8, 0] = np.nan
+    holes, target = tmp_path / "holes.csv", tmp_path / "full.npy"
+    write_csv(holes, X)
+    holes.write_text(holes.read_text().replace("nan", ""))
+    mercer("impute", model, holes, "-o", target)
+    np.testing.assert_array_equal(np.load(target), reference.impute(X))
+
+
+def test_a_fit_with_holes(mercer, tmp_path):
+    X = make_rows()
+    X[3, 1] = X[8, 0] = np.nan
+    holes, model = write_csv(tmp_path / "holes.csv", X), tmp_path / "m.mercer"
+    mercer.fails("fit", holes, "-o", model, "-q", status=3, words=["nan", "line 5", "'width'"])
+    mercer("fit", holes, "--model", "missing", "--components", 5, "-o", model, "-q")
+    expected = MissingKernelPCA(KernelPCA(5, random_state=0), random_state=0).fit(X)
+    Z = package.load(model).subspace_.scores(make_rows(9, seed=2))
+    np.testing.assert_array_equal(Z, expected.transform(make_rows(9, seed=2)))
+
+
+def test_score(mercer, model, test, reference):
+    facts = json.loads(mercer("score", model, test, "--json").out)
+    X = make_rows(25, seed=1)
+    assert facts["score"] == pytest.approx(reference.score(X), rel=1e-12)
+    assert facts["rows"] == 25
+    assert "-" in mercer("score", model, test).out
+
+
+def test_sparse(mercer, train, test, tmp_path):
+    model = tmp_path / "s.mercer"
+    options = ["--drop", "kind", "--model", "sparse", "--kernels", 8, "-o", model, "--json"]
+    facts = json.loads(mercer("fit", train, *options).out)
+    assert facts["support_points"] == 8
+    expected = SparseKernelPCA(8, random_state=0).fit(make_rows())
+    Z = package.load(model).subspace_.scores(make_rows(9, seed=2))
+    np.testing.assert_array_equal(Z, expected.transform(make_rows(9, seed=2)))
+
+
+def test_novelty(mercer, train, tmp_path):
+    model, target = tmp_path / "n.mercer", tmp_path / "new.csv"
+    mercer("fit", train, "--drop", "kind", "--model", "novelty", "-o", model, "-q",
+           "--false-alarm-rate", "0.1")  # fmt: skip
+    X = np.vstack([make_rows(25, seed=1), np.zeros((1, 4)), np.full((1, 4), 9.0)])
+    done = mercer("novelty", model, write_csv(tmp_path / "x.csv", X), "-o", target)
+    expected = KernelNovelty(false_alarm_rate=0.1, random_state=0).fit(make_rows())
+    found = np.loadtxt(target, delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(found[:, 0], -expected.score_samples(X))
+    np.testing.assert_array_equal(found[:, 1], expected.p_values(X))
+    np.testing.assert_array_equal(found[:, 2], expected.predict(X) == -1)
+    assert found[-2:, 2].tolist() == [1, 1]
+    assert target.read_text().startswith("score,p_value,new\n")
+    assert f"{int(found[:, 2].sum())} new" in done.err
+
+
+def test_novelty_of_any_model(mercer, model, train, test, tmp_path, reference):
+    scores = mercer("novelty", model, test, "--json")
+    assert json.loads(scores.out)["columns"] == ["score"]
+    judged = json.loads(mercer("novelty", model, test, "--normal", test, "--json").out)
+    assert judged["columns"] == ["score", "p_value", "new"]
+    errors = reference.reconstruction_error(make_rows(25, seed=1))
+    assert [row[0] for row in judged["data"]] == errors.tolist()
+
+
+def test_columns_are_taken_by_name(mercer, model, tmp_path, reference):
+    X = make_rows(25, seed=1)
+    order = [2, 0, 3, 1]
+    mixed = np.column_stack([X[:, order], np.arange(25.0)])
+    table = write_csv(tmp_path / "mixed.csv", mixed, [*(NAMES[j] for j in order), "id"])
+    target = tmp_path / "z.npy"
+    done = mercer("transform", model, table, "-o", target)
+    np.testing.assert_array_equal(np.load(target), reference.transform(X))
+    assert "'id'" in done.err  # it is said what was left out
+    assert mercer("transform", model, table, "-o", target, "--force", "--quiet").err == ""
+
+
+def test_columns_by_number_where_there_are_no_names(mercer, tmp_path):
+    X = make_rows()
+    plain, model = tmp_path / "x.npy", tmp_path / "m.mercer"
+    np.save(plain, np.column_stack([np.arange(60.0), X]))
+    mercer("fit", plain, "--columns", "1-4", "--components", 3, "-o", model, "-q")
+    expected = KernelPCA(3, random_state=0).fit(X)
+    np.testing.assert_array_equal(package.load(model).transform(X[:5]), expected.transform(X[:5]))
+    target = tmp_path / "z.npy"
+    mercer("transform", model, plain, "--drop", 0, "-o", target, "-q")
+    np.testing.assert_array_equal(np.load(target), expected.transform(X))
+    mercer.fails("transform", model, plain, status=3, words=["5 features", "4 features"])
+    mercer.fails("transform", model, plain, "--columns", "length", status=3, words=["0 to 4"])
+    mercer.fails("transform", model, plain, "--columns", "1-9", status=3, words=["9"])
+
+
+def test_an_archive_with_labels(mercer, tmp_path):
+    archive, model = tmp_path / "a.npz", tmp_path / "m.mercer"
+    np.savez(archive, rows=make_rows(), kind=np.repeat(["a", "b"], 30))
+    mercer("fit", archive, "--array", "rows", "--label", "kind", "-o", model, "-q")
+    done = mercer("transform", model, archive, "--array", "rows", "--label", "kind")
+    assert done.out.splitlines()[1].endswith(",a")
+    mercer.fails("fit", archive, "-o", model, "--force", status=3, words=["rows, kind", "--array"])
+    mercer.fails("fit", archive, "--array", "rows", "--label", "sort", "-o", model, "--force",
+                 status=3, words=["'sort'", "kind"])  # fmt: skip

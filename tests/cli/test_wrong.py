@@ -1,0 +1,201 @@
+"""The wrong ways: every fault is one line with its cause and a remedy, and leaves no file."""
+
+import io
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from mercer.cli import model_options
+from mercer.generative.densities import _BY_NAME as DENSITIES
+from mercer.kernels import _BY_NAME as KERNELS
+from mercer.preimage import _BY_NAME as PREIMAGES
+from mercer.solvers import _BY_NAME as SOLVERS
+from mercer.sparse import _BY_NAME as SPARSE_SOLVERS
+from tests.cli.conftest import make_rows, write_csv
+
+
+def npy(array, **options):
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def huge_npy():
+    file = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**4)}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue()
+
+
+def zip_bomb():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", huge_npy() + bytes(1000))
+    return file.getvalue()
+
+
+def climbing_archive():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("../../escape.npy", npy(np.array([[object()]]), allow_pickle=True))
+    return file.getvalue()
+
+
+DATA = {
+    "nothing": ("x.csv", b"", ["empty"]),
+    "names only": ("x.csv", b"a,b\n", ["no rows"]),
+    "nan": ("x.csv", b"a,b\n1,2\n3,nan\n5,6\n", ["line 3", "'b'"]),
+    "infinity": ("x.csv", b"a,b\n1,2\n3,1e999\n5,6\n", ["inf", "line 3", "'b'"]),
+    "hole": ("x.csv", b"a,b\n1,2\n3,\n5,6\n", ["line 3", "'b'", "missing"]),
+    "text": ("x.csv", b"a,b\n1,2\n3,red\n5,6\n", ["'b'", "--drop b", "--label b"]),
+    "latin-1": ("x.csv", b"a,b\n1,2\n3,\xe9\n", ["'b'"]),
+    "UTF-16": ("x.csv", "a,b\n1,2\n".encode("utf-16"), ["UTF-16"]),
+    "NUL": ("x.csv", b"a,b\n1,2\n3,\x004\n", ["line 3", "NUL"]),
+    "ragged": ("x.csv", b"a,b\n1,2\n3,4,5\n", ["line 3", "3 fields"]),
+    "names twice": ("x.csv", b"a,a\n1,2\n3,4\n", ["'a'"]),
+    "open quote": ("x.csv", b'a,b\n1,2\n3,"4\n', ["line 3"]),
+    "one row": ("x.csv", b"a,b\n1,2\n", ["at least 2"]),
+    "constant": ("x.csv", b"a,b\n" + 5 * b"1,2\n", ["no variance"]),
+    "one dimension": ("x.npy", npy(np.arange(9.0)), ["(9,)"]),
+    "three dimensions": ("x.npy", npy(np.zeros((2, 3, 4))), ["(2, 3, 4)"]),
+    "complex": ("x.npy", npy(np.ones((3, 3), complex)), ["complex128"]),
+    "texts": ("x.npy", npy(np.full((3, 3), "a")), ["<U1"]),
+    "dates": ("x.npy", npy(np.zeros((3, 3), "M8[s]")), ["datetime64"]),
+    "pickled objects": ("x.npy", npy(np.array([[object()]]), allow_pickle=True), ["object"]),
+    "80 TB": ("x.npy", huge_npy(), ["declares"]),
+    "no numpy file": ("x.npy", b"hello", ["no .npy"]),
+    "zip bomb": ("x.npz", zip_bomb(), ["MB"]),
+    "member that climbs": ("x.npz", climbing_archive(), ["object"]),
+    "no zip": ("x.npz", b"hello", ["no readable .npz"]),
+    "no Parquet": ("x.parquet", b"hello", ["no Parquet"]),
+    "unknown ending": ("x.xls", b"hello", ["'.xls'"]),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "words"), DATA.values(), ids=DATA)
+def test_bad_data(mercer, tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_bytes(content)
+    mercer.fails("fit", path, "-o", tmp_path / "m.mercer", "-q", status=3, words=words)
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+MODELS = {
+    "empty": b"",
+    "text": b"hello",
+    "pickle": pickle.dumps(KERNELS),
+    "huge header": (2**40).to_bytes(8, "little") + b"{}",
+}
+
+
+@pytest.mark.parametrize("content", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("command", ["transform", "info", "score", "novelty", "sample", "impute"])
+def test_bad_model_files(mercer, tmp_path, test, command, content):
+    path = tmp_path / "m.mercer"
+    path.write_bytes(content)
+    args = [] if command in ("info", "sample") else [test]
+    mercer.fails(command, path, *args, status=4, words=["m.mercer"])
+
+
+def test_a_damaged_model_file(mercer, model, test):
+    content = bytearray(model.read_bytes())
+    content[-100] ^= 1
+    model.write_bytes(content)
+    mercer.fails("transform", model, test, status=4, words=["m.mercer"])
+    mercer.fails("info", model, status=4, words=["m.mercer"])
+
+
+USAGE = {
+    "no file": (["fit"], "DATA"),
+    "no model": (["transform"], "MODEL"),
+    "no command": (["fitt", "x.csv"], "fitt"),
+    "unknown model": (["fit", "{train}", "--model", "pca"], "pca"),
+    "unknown kernel": (["fit", "{train}", "--kernel", "rbf"], "rbf"),
+    "another kernel": (["fit", "{train}", "--kernel", "linear", "--gamma", "1"], "gamma"),
+    "kernel parameter": (["fit", "{train}", "--kernel", "matern:mu=1"], "'mu'"),
+    "no assignment": (["fit", "{train}", "--kernel", "matern:1.5"], "1.5"),
+    "gamma": (["fit", "{train}", "--gamma", "wide"], "wide"),
+    "components": (["fit", "{train}", "--components", "some"], "some"),
+    "no components": (["fit", "{train}", "--components", "0"], "0"),
+    "more than all": (["fit", "{train}", "--components", "1.5"], "1.5"),
+    "kernels of another model": (["fit", "{train}", "--kernels", "5"], "--kernels"),
+    "density of another model": (["fit", "{train}", "--density", "kde"], "--density"),
+    "rate of another model": (["fit", "{train}", "--false-alarm-rate", ".1"], "--false-alarm-rate"),
+    "rate": (["fit", "{train}", "--model", "novelty", "--false-alarm-rate", "2"], "2"),
+    "sparse solver": (["fit", "{train}", "--solver", "greedy"], "davidson"),
+    "eigensolver": (["fit", "{train}", "--model", "sparse", "--solver", "dense"], "greedy"),
+    "landmarks": (["fit", "{train}", "--solver", "dense", "--landmarks", "9"], "--landmarks"),
+    "model to the pipe": (["fit", "{train}", "-o", "-"], "--output"),
+    "seed": (["fit", "{train}", "--seed", "-1"], "-1"),
+    "picture ending": (["plot", "scree", "m.mercer", "-o", "x.gif"], ".png"),
+    "picture kind": (["plot", "pie", "m.mercer", "-o", "x.png"], "pie"),
+    "format": (["transform", "m.mercer", "-", "--format", "xls"], "xls"),
+    "count": (["sample", "m.mercer", "-n", "0"], "0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "word"), USAGE.values(), ids=USAGE)
+def test_wrong_usage(mercer, train, tmp_path, monkeypatch, args, word):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    args = [arg.format(train=train.name) for arg in args]
+    mercer.fails(*args, status=2, words=[word, "--help"])
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_files_that_are_not_there(mercer, model, tmp_path):
+    mercer.fails("fit", tmp_path / "none.csv", status=3, words=["none.csv"])
+    mercer.fails("transform", model, tmp_path / "none.csv", status=3, words=["none.csv"])
+    mercer.fails("transform", tmp_path / "none.mercer", model, status=4, words=["none.mercer"])
+    mercer.fails("info", tmp_path / "none.mercer", status=4, words=["none.mercer"])
+
+
+def test_columns_that_are_not_there(mercer, model, train, tmp_path):
+    few = write_csv(tmp_path / "few.csv", make_rows(5)[:, :2], ["length", "age"])
+    mercer.fails("transform", model, few, status=3, words=["3 of", "'width'", "'height'"])
+    mercer.fails("fit", train, "--columns", "age", status=3, words=["'age'", "'length'"])
+    mercer.fails("fit", train, "--label", "sort", status=3, words=["'sort'", "'kind'"])
+    mercer.fails("fit", train, "--drop", "length,width,height,weight,kind", status=3,
+                 words=["no column"])  # fmt: skip
+
+
+def test_a_model_that_cannot(mercer, train, test, model, tmp_path):
+    detector = tmp_path / "n.mercer"
+    mercer("fit", train, "--drop", "kind", "--model", "novelty", "-o", detector, "-q")
+    for command in ("transform", "denoise", "impute", "score", "inverse"):
+        mercer.fails(command, detector, test, status=1, words=["KernelNovelty", "--model kpca"])
+    mercer.fails("sample", model, status=1, words=["KernelPCA", "--model generative"])
+
+
+def test_existing_output_is_kept(mercer, model, train, test, tmp_path):
+    target = tmp_path / "z.csv"
+    target.write_text("mine")
+    before = model.read_bytes()
+    mercer.fails("transform", model, test, "-o", target, status=1, words=["--force"])
+    mercer.fails("fit", train, "--drop", "kind", "-o", model, status=1, words=["--force"])
+    assert target.read_text() == "mine"
+    assert model.read_bytes() == before
+    mercer("transform", model, test, "-o", target, "--force")
+    assert target.read_text().startswith("kernelpca0")
+
+
+@pytest.mark.parametrize("name", ["none/z.csv", "z.xls", "z"])
+def test_output_that_cannot_be_written(mercer, model, test, tmp_path, name):
+    mercer.fails("transform", model, test, "-o", tmp_path / name, status=1)
+    assert not [entry for entry in tmp_path.iterdir() if entry.name.startswith((".", "z"))]
+
+
+def test_a_fit_without_room_is_refused_before_it_starts(mercer, train, monkeypatch, tmp_path):
+    monkeypatch.setenv("MERCER_MEMORY", "20000")
+    mercer.fails("fit", train, "--drop", "kind", "--solver", "dense", "-o", tmp_path / "m.mercer",
+                 status=1, words=["landmarks", "MB"])  # fmt: skip
+
+
+def test_the_names_in_help_are_those_of_the_library():
+    assert set(model_options.KERNELS) == set(KERNELS) - {"precomputed"}
+    assert set(model_options.SOLVERS) == set(SOLVERS)
+    assert set(model_options.SPARSE_SOLVERS) == set(SPARSE_SOLVERS)
+    assert set(model_options.PREIMAGES) == set(PREIMAGES)
+    assert set(model_options.DENSITIES) == set(DENSITIES)
