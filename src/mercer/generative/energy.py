@@ -19,11 +19,11 @@ __all__ = ["generation_energy", "total_energy", "train_energy"]
 def train_energy(V: Array, H: Array, W: Array, lam: Any, eta: float = 1.0) -> float:
     r"""Energy of training: the visible units are clamped, H and W are sought.
 
-    .. math:: \bar J_{train} = -\sum_i v_i^\top W h_i + \tfrac12 \sum_i h_i^\top \Lambda h_i
+    .. math:: \bar J_{train} = -\sum_i v_i^\top W h_i + \tfrac{1}{2} \sum_i h_i^\top \Lambda h_i
               + \tfrac{\eta}{2} \operatorname{Tr}(W^\top W)
 
     Stationary where :math:`W^\top v_i = \Lambda h_i` and
-    :math:`W = \frac1\eta \sum_i v_i h_i^\top`, eqs. (1) and (2): at the
+    :math:`W = \frac{1}{\eta} \sum_i v_i h_i^\top`, eqs. (1) and (2): at the
     eigenvectors of :math:`K/\eta`, where its value is zero.
 
     Parameters
@@ -50,7 +50,7 @@ def train_energy(V: Array, H: Array, W: Array, lam: Any, eta: float = 1.0) -> fl
 def generation_energy(V: Array, H: Array, W: Array) -> float:
     r"""Energy of generation: hidden units are clamped, visible ones are sought.
 
-    .. math:: \bar J_{gen} = -\sum_i v_i^\top W h_i + \tfrac12 \sum_i v_i^\top v_i
+    .. math:: \bar J_{gen} = -\sum_i v_i^\top W h_i + \tfrac{1}{2} \sum_i v_i^\top v_i
 
     Least at :math:`v_i = W h_i`, eq. (4).
 
@@ -66,9 +66,9 @@ def generation_energy(V: Array, H: Array, W: Array) -> float:
 
 
 def total_energy(V: Array, H: Array, W: Array, lam: Any, eta: float = 1.0) -> Array:
-    r"""Eq. (3) for each pair of a visible and a hidden unit, (n,).
+    r"""Energy of each pair of a visible and a hidden unit, as in (3): (n,).
 
-    .. math:: \bar J(v, h, W) = -v^\top W h + \tfrac12 h^\top \Lambda h + \tfrac12 v^\top v
+    .. math:: \bar J(v, h, W) = -v^\top W h + \tfrac{1}{2} h^\top \Lambda h + \tfrac{1}{2} v^\top v
               + \tfrac{\eta}{2} \operatorname{Tr}(W^\top W)
 
     Examples

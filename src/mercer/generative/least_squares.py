@@ -4,10 +4,10 @@ r"""The least-squares Restricted Kernel Machine: hidden units that predict (Suyk
           + \frac{\eta}{2} \operatorname{Tr}(W^\top W), \qquad e_i = y_i - W^\top \varphi(x_i) - b
 
 with targets :math:`y_i` of p columns. By conjugate feature duality it bounds from
-below :math:`\frac{1}{2\lambda} \sum_i e_i^\top e_i + \frac\eta2 \operatorname{Tr}(W^\top W)`, the
-least-squares objective, and touches it where it is stationary:
+below :math:`\frac{1}{2\lambda} \sum_i e_i^\top e_i + \frac{\eta}{2} \operatorname{Tr}(W^\top W)`,
+the least-squares objective, and touches it where it is stationary:
 
-.. math:: h_i = e_i / \lambda, \qquad W = \frac1\eta \sum_i \varphi(x_i) h_i^\top, \qquad
+.. math:: h_i = e_i / \lambda, \qquad W = \frac{1}{\eta} \sum_i \varphi(x_i) h_i^\top, \qquad
           \sum_i h_i = 0
 """
 

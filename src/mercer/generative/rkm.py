@@ -90,7 +90,7 @@ class RKM:
         return float((squares / 2 - (Z * self.scores(self._check(Z, H))).sum(axis=1)).sum())
 
     def total_energy(self, X: Any, H: Array | None = None) -> Array:
-        """Eq. (3) for each row with its hidden unit, (n,)."""
+        """Energy of each row with its hidden unit, as in (3): (n,)."""
         Z, residual = self.subspace.scores_and_residual(X)
         H = self._check(Z, H)
         pairs = (H * H * self.lam).sum(axis=1) / 2 - (Z * self.scores(H)).sum(axis=1)

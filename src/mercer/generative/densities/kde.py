@@ -24,7 +24,7 @@ BANDWIDTHS = np.geomspace(0.05, 1.5, 24)
 class KDE(Density):
     r"""Kernel density estimate: a training row, and normal noise around it.
 
-    .. math:: p(z) = \frac1n \sum_i N\bigl(z;\, z_i,\, b^2 \operatorname{diag}(s_k^2)\bigr)
+    .. math:: p(z) = \frac{1}{n} \sum_i N\bigl(z;\, z_i,\, b^2 \operatorname{diag}(s_k^2)\bigr)
 
     with :math:`s_k` the standard deviation of coordinate k.
 
