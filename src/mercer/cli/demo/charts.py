@@ -86,7 +86,7 @@ def spectrum(shares: Array, shown: int = 40) -> str:
     end = height - total[-1] * (height - 30)
     parts.append(
         f'<text class="note end" x="{width - 4}" y="{end - 8:.1f}">together {total[-1]:.0%}</text>'
-        f'<text class="note" x="{step / 2 + 14:.1f}" y="{height - shares[0] * tall + 12:.1f}">'
+        f'<text class="note" x="1.5" y="{height - shares[0] * tall - 7:.1f}">'
         f"first {shares[0]:.1%}</text>"
         f'<text class="axis" x="{width / 2}" y="{height + 19}">component 1 to {len(shares)}</text>'
         "</svg>"

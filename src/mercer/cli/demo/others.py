@@ -24,7 +24,7 @@ __all__ = ["Compressed", "Found", "Generated", "compress_model", "find_new", "ge
 
 #: σ of the sparse model; a number of points (n_kernels) could be asked for instead, and would take
 #: a search over σ.
-SPARSE_NOISE = 0.074
+SPARSE_NOISE = 0.0741
 NEW_DIGIT = 0
 PER_DIGIT = 10
 
