@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -20,6 +20,7 @@ from mercer.kernels import Gaussian
 from tests import naive_generative as naive
 
 
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.2, 1.0, 3.0]))
 def test_loops(seed, k, scale):
     rng = np.random.default_rng(seed)

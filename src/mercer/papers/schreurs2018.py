@@ -24,10 +24,12 @@ from mercer._linalg import Array
 from mercer._progress import announce
 from mercer.generative import KernelSmoother, SampleReport, judge, scaled_similarities
 from mercer.kernels import Gaussian
+from mercer.papers.sources import Labelled, read_mnist
 
 __all__ = [
     "GENERATORS",
     "LAYOUTS",
+    "MNIST_KERNEL",
     "Judged",
     "Mixing",
     "Network",
@@ -41,6 +43,7 @@ __all__ = [
     "figure2a",
     "figure2b",
     "mnist_digits",
+    "paper_generator",
     "zeros_and_ones",
 ]
 
@@ -119,14 +122,18 @@ def distances(
 
 
 def mnist_digits(
-    folder: str | Path, rng: np.random.Generator, per_digit: int, digits: Sequence[int] = range(10)
+    source: str | Path | Labelled,
+    rng: np.random.Generator,
+    per_digit: int,
+    digits: Sequence[int] = range(10),
 ) -> tuple[Array, Array]:
     """So many training images of each digit, pixels from 0 to 1, and their labels.
 
-    From the first 20,000 rows; the network that judges is trained on others.
+    From the first 20,000 rows; the network that judges is trained on others. ``source`` is the
+    folder where ``mnist.npz`` is, or the digits.
     """
-    with np.load(Path(folder) / "mnist.npz") as data:
-        X, y = data["X_train"][:20_000], data["y_train"][:20_000]
+    data = _mnist(source)
+    X, y = data.X[:20_000], data.y[:20_000]
     rows = [rng.choice(np.flatnonzero(y == digit), per_digit, replace=False) for digit in digits]
     chosen = np.concatenate(rows)
     return X[chosen].reshape(len(chosen), -1) / 255.0, y[chosen].astype(int)
@@ -151,17 +158,19 @@ class Network:
         return np.asarray(np.maximum(X @ self.model.coefs_[0] + self.model.intercepts_[0], 0))
 
 
-def digit_network(folder: str | Path, seed: int = 0) -> Network:
+def digit_network(source: str | Path | Labelled, seed: int = 0) -> Network:
     """One hidden layer of 64, trained on 20,000 images that no generator is trained on."""
-    with np.load(Path(folder) / "mnist.npz") as data:
-        X, y = data["X_train"][40_000:60_000], data["y_train"][40_000:60_000]
+    data = _mnist(source)
+    X, y = data.X[40_000:60_000], data.y[40_000:60_000]
     model = MLPClassifier((64,), max_iter=12, tol=0, n_iter_no_change=100, random_state=seed)
     return Network(_quiet_fit(model, X.reshape(len(X), -1) / 255.0, y))
 
 
-def zeros_and_ones(folder: str | Path, seed: int = 0) -> tuple[GenerativeKernelPCA, Array]:
+def zeros_and_ones(
+    source: str | Path | Labelled, seed: int = 0
+) -> tuple[GenerativeKernelPCA, Array]:
     """The model of Figure 2 (a), 50 zeros and 50 ones with 20 components, and its digits."""
-    X, y = mnist_digits(folder, np.random.default_rng(seed), 50, (0, 1))
+    X, y = mnist_digits(source, np.random.default_rng(seed), 50, (0, 1))
     model = GenerativeKernelPCA(
         20, kernel=MNIST_KERNEL, density="normal", preimage=KernelSmoother(10), random_state=seed
     )
@@ -186,18 +195,18 @@ class Mixing:
     neighbours: Array
 
 
-def figure2a(folder: str | Path, n: int = 1000, seed: int = 0) -> Mixing:
+def figure2a(source: str | Path | Labelled, n: int = 1000, seed: int = 0) -> Mixing:
     """Samples of zeros and ones, each the mean of S = 10 images."""
-    model, y = zeros_and_ones(folder, seed)
+    model, y = zeros_and_ones(source, seed)
     return _mixing(model, y, n, 10, seed)
 
 
-def figure2b(folder: str | Path, n: int = 1000, seed: int = 0) -> Mixing:
+def figure2b(source: str | Path | Labelled, n: int = 1000, seed: int = 0) -> Mixing:
     """Samples of all digits (50 each, 50 components), each the mean of S = 100 images.
 
     ``similarity`` is the bar chart of Figure 2 (c).
     """
-    X, y = mnist_digits(folder, np.random.default_rng(seed), 50)
+    X, y = mnist_digits(source, np.random.default_rng(seed), 50)
     model = paper_generator(50, 100, seed).fit(X, y)
     return _mixing(model, y, n, 100, seed)
 
@@ -241,7 +250,7 @@ class Judged:
 
 
 def compare_generators(
-    folder: str | Path,
+    source: str | Path | Labelled,
     network: Network,
     *,
     per_digit: int = 50,
@@ -256,9 +265,8 @@ def compare_generators(
     training images are those of pixels.
     """
     rng = np.random.default_rng(seed)
-    train, _ = mnist_digits(folder, rng, per_digit)
-    with np.load(Path(folder) / "mnist.npz") as data:
-        X_test = data["X_test"].reshape(len(data["X_test"]), -1) / 255.0
+    train, _ = mnist_digits(source, rng, per_digit)
+    X_test = _mnist(source).X_test / 255.0
     real = X_test[rng.choice(len(X_test), n, replace=False)]
     reports = {}
     for i, name in enumerate(names):
@@ -270,6 +278,10 @@ def compare_generators(
         )
         reports[name] = Judged(raw, clipped, network.confidence(samples))
     return reports
+
+
+def _mnist(source: str | Path | Labelled) -> Labelled:
+    return source if isinstance(source, Labelled) else read_mnist(source)
 
 
 def _mixing(model: GenerativeKernelPCA, y: Array, n: int, S: int, seed: int) -> Mixing:
