@@ -1,1 +1,57 @@
-"""The papers: every table and figure that they print, with our number beside theirs."""
+"""The papers: every table and figure that they print, run again, with our number beside theirs.
+
+One module per paper computes data and numbers; :data:`ITEMS` lists what can be reproduced, each an
+:class:`Item` whose ``run`` returns a :class:`Result` with a picture and a computed verdict.
+``mercer reproduce`` runs them from the command line.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mercer.papers.item import Check, Item, Result, Setting, Verdict
+    from mercer.papers.registry import ITEMS, PAPERS, select
+    from mercer.papers.report import write_report
+    from mercer.papers.running import reproduce
+    from mercer.papers.sources import Labelled, Sources
+
+_WHERE = {
+    "ITEMS": "registry",
+    "PAPERS": "registry",
+    "Check": "item",
+    "Item": "item",
+    "Labelled": "sources",
+    "Result": "item",
+    "Setting": "item",
+    "Sources": "sources",
+    "Verdict": "item",
+    "reproduce": "running",
+    "select": "registry",
+    "write_report": "report",
+}
+
+__all__ = [
+    "ITEMS",
+    "PAPERS",
+    "Check",
+    "Item",
+    "Labelled",
+    "Result",
+    "Setting",
+    "Sources",
+    "Verdict",
+    "reproduce",
+    "select",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: one paper's data should not wait for the code of all the others.
+    if name not in _WHERE:
+        raise AttributeError(f"module 'mercer.papers' has no attribute {name!r}")
+    return getattr(import_module(f"mercer.papers.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,7 +7,6 @@ Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R pack
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from sklearn.svm import LinearSVC
@@ -15,6 +14,7 @@ from sklearn.svm import LinearSVC
 from mercer._linalg import Array
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
+from mercer.papers.sources import read_pima_part as read_pima
 from mercer.subspace import Subspace
 
 __all__ = [
@@ -183,12 +183,6 @@ def svm_errors(
         svm = LinearSVC(random_state=0, dual=False).fit(Z[:, :q], y)
         wrong.append(int((svm.predict(Z_test[:, :q]) != y_test).sum()))
     return np.array(wrong)
-
-
-def read_pima(path: str | Path) -> tuple[Array, Array]:
-    """The seven columns and the class (1 = diabetic) of ``Pima.tr.csv`` or ``Pima.te.csv``."""
-    text = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str)
-    return text[:, :7].astype(np.float64), (np.char.strip(text[:, 7], '"') == "Yes").astype(int)
 
 
 def _rms_curve(subspace: Subspace, X: Array, n_components: int) -> Array:

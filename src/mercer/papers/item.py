@@ -1,0 +1,182 @@
+"""What a table or figure of a paper is here: something to run, and what comes of it.
+
+A verdict is computed and never written by hand: each :class:`Check` says where a number has to lie,
+and a :class:`Result` is *reproduced* if all of them hold on the data that the paper used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer.papers.sources import Sources
+
+__all__ = ["Check", "Item", "Result", "Setting", "Verdict"]
+
+#: Failed checks that a verdict names before it counts the rest.
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How to run an item.
+
+    Parameters
+    ----------
+    full : bool
+        As many draws and seeds as the documentation shows; otherwise as few as the bars need.
+    sources : Sources
+        Where the data come from.
+    seed : int
+    """
+
+    full: bool = False
+    sources: Sources = field(default_factory=Sources)
+    seed: int = 0
+
+    def choose(self, fast: Any, full: Any) -> Any:
+        """One of two values by the size of the run."""
+        return full if self.full else fast
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number of ours, the paper's beside it, and where ours has to lie.
+
+    Parameters
+    ----------
+    what : str
+    found : float
+    low, high : float
+        The bars, both included.
+    paper : float or str, optional
+        What the paper prints, if it prints anything.
+
+    Examples
+    --------
+    >>> from mercer.papers import Check
+    >>> check = Check("ratio", 1.4, low=1.5, paper=1.6)
+    >>> check.holds, check.fault
+    (False, 'ratio is 1.4, below 1.5')
+    """
+
+    what: str
+    found: float
+    low: float = -np.inf
+    high: float = np.inf
+    paper: float | str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the number lies within its bars; NaN does not."""
+        return bool(self.low <= self.found <= self.high)
+
+    @property
+    def bar(self) -> str:
+        """The bars in words."""
+        if self.low == self.high:
+            return f"= {self.low:.4g}"
+        low = "" if self.low == -np.inf else f"≥ {self.low:.4g}"
+        high = "" if self.high == np.inf else f"≤ {self.high:.4g}"
+        return ", ".join(filter(None, (low, high)))
+
+    @property
+    def fault(self) -> str:
+        """What is wrong, in words; empty if nothing is."""
+        if self.holds:
+            return ""
+        side = f"below {self.low:.4g}" if self.found < self.low else f"above {self.high:.4g}"
+        return f"{self.what} is {self.found:.4g}, {side}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """*reproduced*, or *differs* with a reason."""
+
+    reproduced: bool
+    reason: str
+
+    def __str__(self) -> str:
+        word = "reproduced" if self.reproduced else "differs, because"
+        return f"{word}: {self.reason}" if self.reproduced else f"{word} {self.reason}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The numbers of an item, how they compare with the paper, and how to draw them.
+
+    Parameters
+    ----------
+    numbers : sequence of mappings
+        A table: equal keys in every row.
+    checks : sequence of Check
+    draw : function without arguments that returns a matplotlib figure
+    setting : mapping
+        Everything that was chosen: sizes, kernel, draws, seed.
+    remarks : sequence of str
+        Where the paper was read in one of several ways, and what it does not print.
+    stands_in : str
+        What was used in the place of the paper's data; empty if nothing was.
+    """
+
+    numbers: Sequence[Mapping[str, Any]]
+    checks: Sequence[Check]
+    draw: Callable[[], Any]
+    setting: Mapping[str, Any]
+    remarks: Sequence[str] = ()
+    stands_in: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Computed from the checks and from the data.
+
+        Examples
+        --------
+        >>> from mercer.papers import Check, Result
+        >>> good, bad = Check("a", 2.0, low=1), Check("b", 2.0, high=1)
+        >>> print(Result([], [good], lambda: None, {}).verdict)
+        reproduced: the one check holds
+        >>> print(Result([], [good, bad], lambda: None, {}).verdict)
+        differs, because b is 2, above 1
+        """
+        faults = [check.fault for check in self.checks if not check.holds]
+        if self.stands_in:
+            kept = f"{len(self.checks) - len(faults)} of {len(self.checks)}"
+            return Verdict(False, f"{self.stands_in}; {kept} checks hold all the same")
+        if faults:
+            rest = f", and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
+            return Verdict(False, "; ".join(faults[:NAMED]) + rest)
+        if not self.checks:
+            return Verdict(False, "nothing was checked")
+        few = len(self.checks) == 1
+        return Verdict(
+            True, "the one check holds" if few else f"all {len(self.checks)} checks hold"
+        )
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or a figure of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        Its key, such as ``"mika1999"``.
+    name : str
+        Such as ``"table1"``.
+    title : str
+    run : function of a Setting that returns a Result
+    """
+
+    paper: str
+    name: str
+    title: str
+    run: Callable[[Setting], Result]
+
+    @property
+    def key(self) -> str:
+        """``paper/name``, as the command line takes it."""
+        return f"{self.paper}/{self.name}"

@@ -1,0 +1,69 @@
+"""What can be reproduced: a plain table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mercer.exceptions import MercerError
+from mercer.papers.item import Item
+from mercer.papers.items import (
+    baran2018,
+    mika1999,
+    mika1999_digits,
+    schreurs2018,
+    tipping2001,
+)
+
+__all__ = ["ITEMS", "PAPERS", "select"]
+
+#: Key → authors, title and place.
+PAPERS: Mapping[str, str] = {
+    "mika1999": "S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz & G. Rätsch, “Kernel PCA "
+    "and de-noising in feature spaces”, NIPS 11, 1999",
+    "tipping2001": "M. E. Tipping, “Sparse kernel principal component analysis”, NIPS 13, 2001",
+    "schreurs2018": "J. Schreurs & J. A. K. Suykens, “Generative kernel PCA”, ESANN 2018",
+    "baran2018": "I. Baran & H. Pylieva, “Kernel principal component analysis and its "
+    "applications”, project report, Ukrainian Catholic University, 2018",
+}
+
+ITEMS: Sequence[Item] = (
+    Item("mika1999", "table1", "Gaussians in ten dimensions, denoised", mika1999.table1),
+    Item("mika1999", "figure1", "A half circle and a square, denoised", mika1999.figure1),
+    Item("mika1999", "figure2", "Components of USPS digits as images", mika1999_digits.figure2),
+    Item("mika1999", "figure3", "USPS digits from their components", mika1999_digits.figure3),
+    Item("mika1999", "figure4", "USPS digits, denoised", mika1999_digits.figure4),
+    Item("tipping2001", "figure1", "Three clusters: nine components", tipping2001.figure1),
+    Item("tipping2001", "figure2", "The same from few kernels", tipping2001.figure2),
+    Item("tipping2001", "figure3", "Points that represent the data", tipping2001.figure3),
+    Item("tipping2001", "figure4", "Pima: 40 kernels against 200", tipping2001.figure4),
+    Item("schreurs2018", "figure1", "Circle and lines, denoised", schreurs2018.figure1),
+    Item("schreurs2018", "figure2", "New digits", schreurs2018.figure2),
+    Item("baran2018", "figure1", "Principal components", baran2018.figure1),
+    Item("baran2018", "figure2", "PCA on a parabola", baran2018.figure2),
+    Item("baran2018", "figure3", "Pancakes", baran2018.figure3),
+    Item("baran2018", "figure4", "Directions that are not orthogonal", baran2018.figure4),
+    Item("baran2018", "figure5", "The idea of kernel PCA", baran2018.figure5),
+    Item("baran2018", "figure6", "Concentric clouds in 2-D and 3-D", baran2018.figure6),
+    Item("baran2018", "figure7", "PCA against kernel PCA", baran2018.figure7),
+)
+
+
+def select(what: str) -> list[Item]:
+    """The items that a name means: ``"all"``, a paper, or ``paper/item``.
+
+    Examples
+    --------
+    >>> from mercer.papers import select
+    >>> [item.key for item in select("mika1999/table1")]
+    ['mika1999/table1']
+    >>> len(select("mika1999"))
+    5
+    """
+    found = [item for item in ITEMS if what in ("all", item.paper, item.key)]
+    if found:
+        return found
+    paper = what.split("/")[0]
+    if paper in PAPERS:
+        names = ", ".join(item.name for item in ITEMS if item.paper == paper)
+        raise MercerError(f"'{what}' is not there; {paper} has {names}.")
+    raise MercerError(f"there is no paper '{paper}'; give 'all' or one of {', '.join(PAPERS)}.")

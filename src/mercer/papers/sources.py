@@ -1,0 +1,251 @@
+"""Where the papers' data come from: a folder, OpenML, or a stand-in that says so.
+
+None of them is part of the package. What a folder must hold: ``usps.npz`` and ``mnist.npz`` with
+``X_train``, ``y_train``, ``X_test``, ``y_test`` (and ``scale`` for USPS), ``Pima.tr.csv`` and
+``Pima.te.csv`` of the R package MASS. Every set is checked by the counts of its classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError, MercerWarning, warn
+
+__all__ = [
+    "COUNTS",
+    "Labelled",
+    "Sources",
+    "read_mnist",
+    "read_pima",
+    "read_pima_part",
+    "read_usps",
+]
+
+#: Rows of each class in the training and test parts.
+COUNTS: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "USPS": (
+        (1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644),
+        (359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
+    ),
+    "MNIST": (
+        (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949),
+        (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009),
+    ),
+    "Pima": ((132, 68), (223, 109)),
+}
+_Make = Callable[[], "Labelled"]
+#: Seconds to wait for another machine before a stand-in is used.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows with classes, in a training and a test part.
+
+    Attributes
+    ----------
+    name : str
+        The set that the paper used.
+    X, X_test : (n, d) arrays
+    y, y_test : (n,) arrays of whole numbers
+    stands_in : str
+        What this is if it is not that set; empty if it is.
+    """
+
+    name: str
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+    stands_in: str = ""
+
+    def checked(self) -> Labelled:
+        """The same, if the counts of the classes are those of the set."""
+        found = tuple(tuple(np.bincount(y).tolist()) for y in (self.y, self.y_test))
+        if found != COUNTS[self.name]:
+            raise DataError(
+                f"this is not {self.name}: its classes have {found[0]} training and {found[1]} "
+                f"test rows, and should have {COUNTS[self.name][0]} and {COUNTS[self.name][1]}; "
+                "give the original files in their original order."
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Finds each set: in a folder, else at OpenML, else a stand-in with a warning.
+
+    Parameters
+    ----------
+    folder : path, optional
+    offline : bool
+        Ask no other machine.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer.papers import Sources
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     digits = Sources(offline=True).usps()
+    >>> digits.X.shape[1], digits.stands_in
+    (256, "the data are scikit-learn's digits, not USPS")
+    """
+
+    folder: Path | None = None
+    offline: bool = False
+
+    def usps(self) -> Labelled:
+        """Digits of 16 × 16 pixels from -1 (paper) to 1 (ink)."""
+        return _find("USPS", self.folder, self.offline)
+
+    def mnist(self) -> Labelled:
+        """Digits of 28 × 28 pixels from 0 (paper) to 255 (ink)."""
+        return _find("MNIST", self.folder, self.offline)
+
+    def pima(self) -> Labelled:
+        """Seven measurements of a person, and whether she is diabetic (1)."""
+        return _find("Pima", self.folder, self.offline)
+
+
+def read_usps(folder: str | Path) -> Labelled:
+    """USPS from ``usps.npz``."""
+    with np.load(Path(folder) / "usps.npz") as data:
+        scale = float(data["scale"])
+        X, X_test = data["X_train"] / scale, data["X_test"] / scale
+        return Labelled("USPS", X, data["y_train"], X_test, data["y_test"]).checked()
+
+
+def read_mnist(folder: str | Path) -> Labelled:
+    """MNIST from ``mnist.npz``."""
+    with np.load(Path(folder) / "mnist.npz") as data:
+        parts = [data[name].reshape(len(data[name]), -1) for name in ("X_train", "X_test")]
+        return Labelled("MNIST", parts[0], data["y_train"], parts[1], data["y_test"]).checked()
+
+
+def read_pima(folder: str | Path) -> Labelled:
+    """Pima from ``Pima.tr.csv`` and ``Pima.te.csv``."""
+    train, test = (read_pima_part(Path(folder) / f"Pima.{part}.csv") for part in ("tr", "te"))
+    return Labelled("Pima", *train, *test).checked()
+
+
+def read_pima_part(path: str | Path) -> tuple[Array, Array]:
+    """The seven columns and the class (1 = diabetic) of ``Pima.tr.csv`` or ``Pima.te.csv``."""
+    if not Path(path).is_file():  # NumPy's own error does not name the file in the usual place
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+    text = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str)
+    return text[:, :7].astype(np.float64), (np.char.strip(text[:, 7], '"') == "Yes").astype(int)
+
+
+@functools.lru_cache(maxsize=3)
+def _find(name: str, folder: Path | None, offline: bool) -> Labelled:
+    read, fetch, stand_in = _WAYS[name]
+    missing = "no folder was given"
+    if folder is not None:
+        try:
+            return read(folder)
+        except FileNotFoundError as error:
+            missing = f"there is no '{error.filename}'"
+    unreachable = "nothing was to be fetched"
+    if not offline:
+        try:
+            return fetch()
+        except (OSError, ValueError) as error:
+            unreachable = f"OpenML did not answer ({type(error).__name__})"
+    found = stand_in()
+    warn(
+        f"{name} is not here: {missing}, and {unreachable}. {found.stands_in[0].upper()}"
+        f"{found.stands_in[1:]}; verdicts say so. Give the folder that holds {name} with --data.",
+        MercerWarning,
+    )
+    return found
+
+
+def _fetch(data_id: int) -> tuple[Array, Array]:
+    from sklearn.datasets import fetch_openml
+
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(PATIENCE)
+    try:
+        found = fetch_openml(data_id=data_id, as_frame=False, n_retries=1, parser="auto")
+    finally:
+        socket.setdefaulttimeout(before)
+    return np.asarray(found.data), np.asarray(found.target)
+
+
+def _split(name: str, X: Array, y: Array, n: int) -> Labelled:
+    return Labelled(name, X[:n], y[:n], X[n:], y[n:]).checked()
+
+
+def _fetch_usps() -> Labelled:
+    X, y = _fetch(41082)
+    return _split("USPS", X, y.astype(int) - 1, 7291)  # labels are 1 … 10
+
+
+def _fetch_mnist() -> Labelled:
+    X, y = _fetch(554)
+    return _split("MNIST", X, y.astype(int), 60_000)
+
+
+def _fetch_pima() -> Labelled:
+    """OpenML has all 768 rows; MASS has the 532 complete ones, in a split that is only there."""
+    X, y = _fetch(37)
+    columns = X[:, [0, 1, 2, 3, 5, 6, 7]].astype(np.float64)
+    kept = (columns[:, 1:5] != 0).all(axis=1)
+    X, y = columns[kept], (y[kept] == "tested_positive").astype(int)
+    if tuple(np.bincount(y)) != (355, 177):
+        raise DataError(f"Pima from OpenML has classes of {np.bincount(y)} rows, not 355 and 177.")
+    rng = np.random.default_rng(0)
+    chosen = np.zeros(len(y), dtype=bool)
+    for value, count in enumerate(COUNTS["Pima"][0]):
+        chosen[rng.permutation(np.flatnonzero(y == value))[:count]] = True
+    why = "the 200 training rows of Pima are drawn anew (OpenML has no split)"
+    return Labelled("Pima", X[chosen], y[chosen], X[~chosen], y[~chosen], why)
+
+
+def _digits(name: str, side: int) -> Labelled:
+    """scikit-learn's digits of 8 × 8 pixels, enlarged; ink from 0 to 1."""
+    from scipy.ndimage import zoom
+    from sklearn.datasets import load_digits
+
+    small = load_digits()
+    X = np.clip(zoom(small.images / 16, (1, side / 8, side / 8), order=1), 0, 1)
+    X, y, n = X.reshape(len(X), -1), small.target, 1197
+    why = f"the data are scikit-learn's digits, not {name}"
+    return Labelled(name, X[:n], y[:n], X[n:], y[n:], why)
+
+
+def _instead_of_usps() -> Labelled:
+    d = _digits("USPS", 16)
+    return Labelled(d.name, 2 * d.X - 1, d.y, 2 * d.X_test - 1, d.y_test, d.stands_in)
+
+
+def _instead_of_mnist() -> Labelled:
+    d = _digits("MNIST", 28)
+    X, X_test = (np.rint(255 * part).astype(np.uint8) for part in (d.X, d.X_test))
+    return Labelled(d.name, X, d.y, X_test, d.y_test, d.stands_in)
+
+
+def _instead_of_pima() -> Labelled:
+    """Seven columns and as many rows of a medical table that comes with scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
+    table = load_breast_cancer()
+    order = np.random.default_rng(0).permutation(len(table.target))
+    X, y = table.data[order, :7], 1 - table.target[order]
+    why = "the data are scikit-learn's breast cancer table, not Pima"
+    return Labelled("Pima", X[:200], y[:200], X[200:532], y[200:532], why)
+
+
+_WAYS: Mapping[str, tuple[Callable[[Path], Labelled], _Make, _Make]] = {
+    "USPS": (read_usps, _fetch_usps, _instead_of_usps),
+    "MNIST": (read_mnist, _fetch_mnist, _instead_of_mnist),
+    "Pima": (read_pima, _fetch_pima, _instead_of_pima),
+}
