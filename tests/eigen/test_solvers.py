@@ -140,3 +140,14 @@ def test_names(name):
 def test_an_unknown_solver_names_the_known():
     with pytest.raises(ValueError, match="'lanczos'"):
         as_solver("arpack")
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "davidson"])
+def test_exact_solvers_load_the_rows_of_a_file(solver, rng, tmp_path):
+    X = rng.standard_normal((300, 4))
+    np.save(tmp_path / "rows.npy", X)
+    here, there = (
+        KernelPCA(3, solver=solver, random_state=0).fit(rows).transform(X)
+        for rows in (X, tmp_path / "rows.npy")
+    )
+    assert np.array_equal(here, there)

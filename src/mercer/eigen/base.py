@@ -16,6 +16,7 @@ from mercer.eigen.result import Fit, Report, Spectrum
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.gram import CenteredGram, GramOperator, WeightedGram
 from mercer.kernels import Kernel
+from mercer.rows import Rows
 from mercer.subspace import ComponentRule, from_gram
 
 __all__ = ["EigenSolver", "Problem", "Solver"]
@@ -77,6 +78,9 @@ class EigenSolver(Solver):
 
     def fit(self, problem: Problem) -> Fit:
         started = time.perf_counter()
+        if isinstance(problem.X, Rows):
+            # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
+            problem = replace(problem, X=problem.X[:])
         operator = _weighted_and_centered(self.bind(problem), problem)
         if not self.streams:
             refuse_no_variance(operator)
