@@ -23,6 +23,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "paper_items",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",

@@ -104,15 +104,25 @@ class Sources:
 
     def usps(self) -> Labelled:
         """Digits of 16 × 16 pixels from -1 (paper) to 1 (ink)."""
-        return _find("USPS", self.folder, self.offline)
+        return self._found("USPS")
 
     def mnist(self) -> Labelled:
         """Digits of 28 × 28 pixels from 0 (paper) to 255 (ink)."""
-        return _find("MNIST", self.folder, self.offline)
+        return self._found("MNIST")
 
     def pima(self) -> Labelled:
         """Seven measurements of a person, and whether she is diabetic (1)."""
-        return _find("Pima", self.folder, self.offline)
+        return self._found("Pima")
+
+    def _found(self, name: str) -> Labelled:
+        found, why = _find(name, self.folder, self.offline)
+        if why:
+            warn(
+                f"{name} is not here: {why}. {found.stands_in[0].upper()}{found.stands_in[1:]}; "
+                f"verdicts say so. Give the folder that holds {name} with --data.",
+                MercerWarning,
+            )
+        return found
 
 
 def read_usps(folder: str | Path) -> Labelled:
@@ -145,27 +155,21 @@ def read_pima_part(path: str | Path) -> tuple[Array, Array]:
 
 
 @functools.lru_cache(maxsize=3)
-def _find(name: str, folder: Path | None, offline: bool) -> Labelled:
+def _find(name: str, folder: Path | None, offline: bool) -> tuple[Labelled, str]:
+    """A set, and why it is only a stand-in (empty if it is not)."""
     read, fetch, stand_in = _WAYS[name]
-    missing = "no folder was given"
+    missing, unreachable = "no folder was given", "nothing was to be fetched"
     if folder is not None:
         try:
-            return read(folder)
+            return read(folder), ""
         except FileNotFoundError as error:
             missing = f"there is no '{error.filename}'"
-    unreachable = "nothing was to be fetched"
     if not offline:
         try:
-            return fetch()
+            return fetch(), ""
         except (OSError, ValueError) as error:
             unreachable = f"OpenML did not answer ({type(error).__name__})"
-    found = stand_in()
-    warn(
-        f"{name} is not here: {missing}, and {unreachable}. {found.stands_in[0].upper()}"
-        f"{found.stands_in[1:]}; verdicts say so. Give the folder that holds {name} with --data.",
-        MercerWarning,
-    )
-    return found
+    return stand_in(), f"{missing}, and {unreachable}"
 
 
 def _fetch(data_id: int) -> tuple[Array, Array]:

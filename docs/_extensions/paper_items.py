@@ -1,0 +1,76 @@
+"""Items of the papers on a page: ``<!-- item: mika1999/table1 -->`` becomes picture and table.
+
+They are read from the files that ``mercer reproduce all --full`` wrote; nothing is copied by hand.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+MARK = re.compile(r"^<!-- item: (\w+)/(\w+) -->$", re.MULTILINE)
+FOLDER = Path(__file__).parents[1] / "papers"
+
+
+def item(match: re.Match[str]) -> str:
+    """One item as Markdown."""
+    paper, name = match.groups()
+    record = json.loads((FOLDER / paper / f"{name}.json").read_text(encoding="utf-8"))
+    word = "Reproduced" if record["verdict"] == "reproduced" else "Differs, because"
+    setting = ", ".join(f"{key} {value}" for key, value in record["setting"].items())
+    kind, number = re.fullmatch(r"([a-z]+)(\d+)", name).groups()
+    title = f"{kind.capitalize()} {number}: {record['title'][0].lower()}{record['title'][1:]}"
+    wide = (paper, name) == ("mika1999", "table1")
+    cells = table1(record) if wide else table(record["checks"])
+    lines = [
+        f"## {title}",
+        "",
+        f"![{record['title']}]({paper}/{name}.png)",
+        "",
+        f"**{word}{':' if word == 'Reproduced' else ''}** {record['reason']}.",
+        f"Setting: {setting}; seed {record['seed']}. `mercer reproduce {paper}/{name} --full`",
+        "",
+        *cells,
+        "",
+        *(f"- {remark}" for remark in record["remarks"]),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def table(checks: list[dict[str, Any]]) -> list[str]:
+    """Paper, mercer and bar, one line for each number."""
+    return ["| | paper | mercer | bar |", "|---|---|---|---|"] + [
+        f"| {plain(c['what'])} | {c['paper'] or '–'} | {c['mercer']:g} | {c['bar']} |"
+        for c in checks
+    ]
+
+
+def table1(record: dict[str, Any]) -> list[str]:
+    """Mika's Table 1 as the paper prints it, with our medians below."""
+    lines = ["| σ | | " + " | ".join(f"n = {n}" for n in range(1, 10)) + " |", "|---" * 11 + "|"]
+    for sigma in sorted({row["sigma"] for row in record["numbers"]}):
+        own = [row for row in record["numbers"] if row["sigma"] == sigma]
+        for who, key in (("paper", "paper"), ("mercer, median", "median")):
+            cells = " | ".join(f"{row[key]:.3g}" if row[key] < 1000 else f"{row[key]:.0f}"
+                               for row in own)  # fmt: skip
+            lines.append(f"| {sigma if who == 'paper' else ''} | {who} | {cells} |")
+        spread = " | ".join(f"{row['min']:.3g}–{row['max']:.3g}" for row in own)
+        lines.append(f"| | smallest–largest | {spread} |")
+    return lines
+
+
+def plain(text: str) -> str:
+    """A bar would end the cell."""
+    return text.replace("|", "\\|")
+
+
+def fill(_app: Any, _page: str, source: list[str]) -> None:
+    """Fill in the items of a page before it is parsed."""
+    source[0] = MARK.sub(item, source[0])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("source-read", fill)
+    return {"parallel_read_safe": True}
