@@ -185,6 +185,8 @@ def test_nothing_private_is_committed():
         found += [
             f"{os.fspath(path.relative_to(ROOT))}: {what} ({match.group()!r})"
             for what, pattern in FORBIDDEN.items()
-            if (match := re.search(pattern, text))
+            # In a picture three letters come by chance; a path or a key does not.
+            if not ("\0" in text and what == "an unfinished place")
+            and (match := re.search(pattern, text))
         ]
     assert not found, "\n".join(found)

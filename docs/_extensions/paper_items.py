@@ -19,7 +19,7 @@ def item(match: re.Match[str]) -> str:
     word = "Reproduced" if record["verdict"] == "reproduced" else "Differs, because"
     setting = ", ".join(f"{key} {value}" for key, value in record["setting"].items())
     kind, number = re.fullmatch(r"([a-z]+)(\d+)", name).groups()
-    title = f"{kind.capitalize()} {number}: {record['title'][0].lower()}{record['title'][1:]}"
+    title = f"{kind.capitalize()} {number}. {record['title']}"
     wide = (paper, name) == ("mika1999", "table1")
     cells = table1(record) if wide else table(record["checks"])
     lines = [
@@ -47,17 +47,20 @@ def table(checks: list[dict[str, Any]]) -> list[str]:
 
 
 def table1(record: dict[str, Any]) -> list[str]:
-    """Mika's Table 1 as the paper prints it, with our medians below."""
-    lines = ["| σ | | " + " | ".join(f"n = {n}" for n in range(1, 10)) + " |", "|---" * 11 + "|"]
+    """Mika's Table 1 as the paper prints it, with our median and spread below."""
+    lines = ["| σ | n = | " + " | ".join(map(str, range(1, 10))) + " |", "|---" * 11 + "|"]
+    names = {"paper": "paper", "median": "mercer", "min": "least", "max": "most"}
     for sigma in sorted({row["sigma"] for row in record["numbers"]}):
         own = [row for row in record["numbers"] if row["sigma"] == sigma]
-        for who, key in (("paper", "paper"), ("mercer, median", "median")):
-            cells = " | ".join(f"{row[key]:.3g}" if row[key] < 1000 else f"{row[key]:.0f}"
-                               for row in own)  # fmt: skip
-            lines.append(f"| {sigma if who == 'paper' else ''} | {who} | {cells} |")
-        spread = " | ".join(f"{row['min']:.3g}–{row['max']:.3g}" for row in own)
-        lines.append(f"| | smallest–largest | {spread} |")
-    return lines
+        for key, who in names.items():
+            cells = " | ".join(short(row[key]) for row in own)
+            lines.append(f"| {sigma if key == 'paper' else ''} | {who} | {cells} |")
+    return [*lines, "", "*mercer* is the median of the draws, *least* and *most* are their ends."]
+
+
+def short(value: float) -> str:
+    """Three digits, never with an exponent."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def plain(text: str) -> str:

@@ -88,7 +88,7 @@ def test_item_is_reproduced(item, request):
 
 
 def test_wrong_kernel_pca_is_noticed(monkeypatch):
-    """The verdict can say no: without centring the rings are not told by component 1."""
+    """The verdict can say no: with too wide a kernel component 1 is no radius."""
     from mercer import KernelPCA
     from mercer.papers.items import baran2018 as module
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.exceptions import DataError, MercerWarning
-from mercer.papers import Labelled, Sources, sources
+from mercer.papers import Labelled, Sources, mika1999, sources
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +83,11 @@ def test_no_network_is_no_failure(monkeypatch):
     monkeypatch.setattr(sources, "_fetch", fail)
     with pytest.warns(MercerWarning, match="OpenML did not answer"):
         assert Sources().usps().stands_in
+
+
+def test_a_stand_in_has_fewer_images_and_says_how_many():
+    with pytest.warns(MercerWarning):
+        data = Sources(offline=True).usps()
+    train, test = mika1999.usps_digits(data, np.random.default_rng(0))
+    assert (len(train), len(test)) == tuple(10 * count for count in mika1999.per_digit(data))
+    assert mika1999.per_digit(data) == (117, 50)

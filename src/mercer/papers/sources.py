@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import socket
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,7 +179,9 @@ def _fetch(data_id: int) -> tuple[Array, Array]:
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(PATIENCE)
     try:
-        found = fetch_openml(data_id=data_id, as_frame=False, n_retries=1, parser="auto")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it tries again; failure is told by the caller
+            found = fetch_openml(data_id=data_id, as_frame=False, n_retries=1, parser="auto")
     finally:
         socket.setdefaulttimeout(before)
     return np.asarray(found.data), np.asarray(found.target)

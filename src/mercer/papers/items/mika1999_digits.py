@@ -11,11 +11,11 @@ from mercer._linalg import Array
 from mercer.papers import mika1999 as paper
 from mercer.papers.drawing import PALETTE, sheet, tidy
 from mercer.papers.item import Check, Result, Setting
+from mercer.papers.sources import Labelled
 from mercer.plots._images import show_tiles
 
 __all__ = ["figure2", "figure3", "figure4"]
 
-SETTING = {"images": "300 + 50 of each digit", "kernel": "exp(-r²/128)"}
 SMOOTHED = (
     "The digits are smoothed by a Gaussian of 0.75 pixels: only then is the paper's c = 0.5 twice "
     "their variance per pixel (inferred)."
@@ -24,6 +24,11 @@ SHAPE = (16, 16)
 #: What Figure 4 draws, and all that is tried for the best.
 DRAWN = (1, 4, 16, 64, 256)
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+def _setting(data: Labelled) -> dict[str, Any]:
+    train, test = paper.per_digit(data)
+    return {"images": f"{train} + {test} of each digit", "kernel": "exp(-r²/128)"}
 
 
 def figure2(setting: Setting) -> Result:
@@ -55,7 +60,7 @@ def figure2(setting: Setting) -> Result:
         numbers,
         checks,
         lambda: _draw_figure2(found),
-        {**SETTING, "components": "1, 2, 4, …, 256"},
+        {**_setting(data), "components": "1, 2, 4, …, 256"},
         (
             SMOOTHED,
             (
@@ -128,7 +133,7 @@ def figure3(setting: Setting) -> Result:
         numbers,
         checks,
         lambda: _draw_figure3(found, shown[1] / shown[0]),
-        {**SETTING, "n": "1 to 20"},
+        {**_setting(data), "n": "1 to 20"},
         (
             SMOOTHED,
             (
@@ -180,7 +185,7 @@ def figure4(setting: Setting) -> Result:
         numbers,
         _figure4_checks([study.rows for study in studies]),
         lambda: _draw_figure4(studies[0]),
-        {**SETTING, "seeds": len(seeds), "n": ", ".join(map(str, COUNTS))},
+        {**_setting(data), "seeds": len(seeds), "n": ", ".join(map(str, COUNTS))},
         (
             SMOOTHED,
             (

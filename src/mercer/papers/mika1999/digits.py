@@ -27,6 +27,7 @@ __all__ = [
     "UspsStudy",
     "eigenvectors",
     "factors",
+    "per_digit",
     "reconstructions",
     "usps",
     "usps_digits",
@@ -35,8 +36,6 @@ __all__ = [
 
 #: c = 0.5 in exp(-r²/(d c)), d = 256.
 KERNEL = Gaussian(width=np.sqrt(256 * 0.5))
-#: Images of each digit, training and test.
-PER_DIGIT = (300, 50)
 
 #: Noise of the paper: Gaussian, and speckle in which a share of the pixels turns black or white.
 #: The printed p = 0.4 agrees with the printed factor when 20 % of all pixels flip (inferred).
@@ -45,6 +44,12 @@ NOISES: Mapping[str, Callable[[Array, np.random.Generator], Array]] = {
     "speckle 20 %": lambda X, rng: _speckle(X, 0.2, rng),
     "speckle 40 %": lambda X, rng: _speckle(X, 0.4, rng),
 }
+
+
+def per_digit(data: Labelled) -> tuple[int, int]:
+    """Training and test images of each digit: the paper's 300 and 50, fewer from a stand-in."""
+    train, test = (int(np.bincount(y).min()) for y in (data.y, data.y_test))
+    return min(300, train), min(50, test)
 
 
 def usps_digits(
@@ -64,11 +69,9 @@ def usps_digits(
     """
     data = source if isinstance(source, Labelled) else read_usps(source)
     chosen = []
-    for X, y, count in zip((data.X, data.X_test), (data.y, data.y_test), PER_DIGIT, strict=True):
-        enough = min(count, int(np.bincount(y).min()))
-        rows = [
-            rng.choice(np.flatnonzero(y == digit), enough, replace=False) for digit in range(10)
-        ]
+    parts = ((data.X, data.y), (data.X_test, data.y_test))
+    for (X, y), count in zip(parts, per_digit(data), strict=True):
+        rows = [rng.choice(np.flatnonzero(y == digit), count, replace=False) for digit in range(10)]
         images = X[np.concatenate(rows)].reshape(-1, 16, 16)
         if smooth:
             images = gaussian_filter(images, (0, 0.75, 0.75), mode="constant", cval=-1, truncate=8)
