@@ -338,9 +338,9 @@ START = b'{"__metadata__":{"digest":"'
 def test_refused_within_a_second_and_50_mb(content, tmp_path):
     path = tmp_path / "hostile.mercer"
     path.write_bytes(content)
-    started = time.perf_counter()
+    started = time.process_time()  # of this process: other tests run beside it
     refusal(path)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     tracemalloc.start()
     refusal(path)
     peak = tracemalloc.get_traced_memory()[1]
@@ -352,6 +352,6 @@ def test_a_sparse_file_of_a_terabyte_is_refused_at_once(good, tmp_path):
     path = tmp_path / "m.mercer"
     path.write_bytes(good.read_bytes())
     os.truncate(path, 1 << 40)
-    started = time.perf_counter()
+    started = time.process_time()
     assert "appended" in refusal(path)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
