@@ -81,6 +81,22 @@ def test_a_smooth_kernel_is_whitened_before_it_is_summed(rng):
     assert np.linalg.eigvalsh(sums.square)[0] > 0
 
 
+def test_components_far_above_the_rounding_need_no_whitening_before_the_sums(rng, monkeypatch):
+    """K_ZZ is singular here, but the eight leading components are not small."""
+    X = swiss(rng, 800)
+    features = LandmarkFeatures(Gaussian(width=12.0), X[:300], leading=8)
+    assert features.size == 300 > features.basis.shape[1]
+    solver = Landmarks(300, select=X[:300])
+    plain = KernelPCA(8, kernel=Gaussian(width=12.0), solver=solver).fit(X)
+    monkeypatch.setattr("mercer.gram.feature_sums.TALL", 2.0)
+    careful = KernelPCA(8, kernel=Gaussian(width=12.0), solver=solver).fit(X)
+    np.testing.assert_allclose(plain.eigenvalues_, careful.eigenvalues_, rtol=1e-7)
+    exact = KernelPCA(8, kernel=Gaussian(width=12.0), solver=Dense()).fit(X)
+    error = np.abs(plain.eigenvalues_ / exact.eigenvalues_ - 1).max()
+    assert error <= plain.report_.estimated_error
+    np.testing.assert_allclose(plain.transform(X), careful.transform(X), atol=1e-6)
+
+
 def test_precomputed_kernels_have_no_landmarks(rng):
     K = np.eye(5)
     with pytest.raises(KernelError, match="need points"):

@@ -91,7 +91,8 @@ class Landmarks(Solver):
             landmarks = checkpoint.landmarks
         if checkpoint is not None:
             checkpoint.begin(landmarks)
-        features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype)
+        leading = problem.rule.guess(min(self.m, problem.rank_limit))
+        features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, leading)
         sums = sum_features(features, problem.X, problem.weight, checkpoint)
         fit = LandmarkModel.of(features, sums, problem.center).fit(problem, sample, started)
         if checkpoint is not None:

@@ -28,6 +28,9 @@ __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
 STEEP = {np.float64: 1e9, np.float32: 5e5}
+#: If the components wanted have more than this share of the largest eigenvalue, directions beyond
+#: STEEP cannot move them and are left out.
+TALL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -35,18 +38,21 @@ class LandmarkFeatures:
     """The map ``x → k(Z, x)``, and the basis R in which its coordinates are orthonormal.
 
     A sum of squares ``Rᵀ (Σ k kᵀ) R`` errs by eps·cond(K_ZZ). Where that is too much in float32,
-    the features are computed in float64; where it is too much there (a smooth kernel), they are
-    whitened *before* they are summed, and the error is eps·√cond only.
+    the features are computed in float64. Where it is too much there (a smooth kernel), directions
+    of small variance are left out if the components wanted lie far above them; else features are
+    whitened *before* they are summed, and the error is eps·√cond only, at twice the time.
 
     Attributes
     ----------
     kernel, landmarks : k and Z
     dtype : precision of the rows and of the result
+    leading : how many components will be wanted, if that is known
     """
 
     kernel: Kernel
     landmarks: Any
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
+    leading: int | None = None
 
     @cached_property
     def origin(self) -> Array | None:
@@ -78,8 +84,8 @@ class LandmarkFeatures:
 
     @property
     def size(self) -> int:
-        """Number of features that are summed, r."""
-        return int(self.basis.shape[1])
+        """Number of features that are summed."""
+        return int(self.basis.shape[1 if self._whitening.before_sums else 0])
 
     def of(self, X: Any) -> Array:
         """The features that are summed, (n, r)."""
@@ -115,8 +121,10 @@ class LandmarkFeatures:
             if condition < STEEP[np.float64]:
                 return _Whitening(R, np.dtype(np.float64), before_sums=False)
         s, Q = np.linalg.eigh(K)
-        keep = s > 1e-12 * s[-1]
-        return _Whitening(Q[:, keep] / np.sqrt(s[keep]), np.dtype(np.float64), before_sums=True)
+        tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]
+        keep = s > (1 / STEEP[np.float64] if tall else 1e-12) * s[-1]
+        basis = Q[:, keep] / np.sqrt(s[keep])
+        return _Whitening(basis, np.dtype(np.float64), before_sums=not tall)
 
 
 @dataclass(frozen=True)
