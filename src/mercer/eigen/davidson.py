@@ -125,7 +125,7 @@ class Davidson(EigenSolver):
 
     def _rank(self, n: int, k: int) -> int:
         # A preconditioner much wider than the block pays for itself in passes.
-        return min(n, self.n_landmarks or max(4 * k, min(1000, max(100, n // 20))))
+        return min(n, self.n_landmarks or max(4 * k, min(1000, max(100, n // 25))))
 
 
 @dataclass(frozen=True)
