@@ -42,10 +42,10 @@ def main() -> None:
 
 def one(n: int, d: int, dtype: str) -> list[str]:
     """One row: mercer's auto against the fastest of scikit-learn's solvers."""
-    data = {"n": n, "d": d, "dtype": dtype}
-    contenders = {"mercer": Contender("mercer", data)}
+    data, calls = {"n": n, "d": d, "dtype": dtype}, 3 if n <= 2_000 else 1
+    contenders = {"mercer": Contender("mercer", data, calls)}
     for solver in ("arpack", "randomized", *(["dense"] if n <= DENSE_UP_TO else [])):
-        contenders[solver] = Contender("sklearn", data | {"solver": solver})
+        contenders[solver] = Contender("sklearn", data | {"solver": solver}, calls)
     runs = compare("benchmarks.fit", contenders, repeats=3 if n <= 5_000 else 2)
     ours = runs.pop("mercer")
     exact = np.array(runs["arpack"].facts["values"])
