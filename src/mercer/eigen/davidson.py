@@ -35,7 +35,7 @@ class Davidson(EigenSolver):
         float32 (with sums in float64); below that, in float64.
     max_passes : int, default=30
     n_landmarks : int, optional
-        Rank of the preconditioner; between 100 and 1,000 by the number of rows if not given.
+        Rank of the preconditioner; between 250 and 1,000 by the number of rows if not given.
 
     Notes
     -----
@@ -125,7 +125,7 @@ class Davidson(EigenSolver):
 
     def _rank(self, n: int, k: int) -> int:
         # A preconditioner much wider than the block pays for itself in passes.
-        return min(n, self.n_landmarks or max(4 * k, min(1000, max(100, n // 25))))
+        return min(n, self.n_landmarks or max(4 * k, min(1000, max(250, n // 25))))
 
 
 @dataclass(frozen=True)
