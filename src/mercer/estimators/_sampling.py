@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.generative import Density, FittedDensity, as_density
 
-__all__ = ["LatentMixin", "as_generator", "check_hidden", "one_row"]
+__all__ = ["LatentMixin", "as_generator", "check_eta", "check_hidden", "one_row"]
 
 
 class LatentMixin:
@@ -90,6 +91,13 @@ class LatentMixin:
         private = ("_bound_smoother", "_class_densities")
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in private}
+
+
+def check_eta(eta: Any) -> float:
+    """The regularisation constant η, a positive number."""
+    if isinstance(eta, bool) or not isinstance(eta, Real) or not 0 < float(eta) < np.inf:
+        raise DataError(f"eta={eta!r}: give a positive number.")
+    return float(eta)
 
 
 def check_hidden(H: Any, q: int, dtype: np.dtype) -> Array:

@@ -11,7 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer.eigen import Solver
-from mercer.estimators._sampling import LatentMixin, as_generator, check_hidden, one_row
+from mercer.estimators._sampling import (
+    LatentMixin,
+    as_generator,
+    check_eta,
+    check_hidden,
+    one_row,
+)
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -134,13 +140,14 @@ class DeepGenerativeKernelPCA(
         density, kernel = as_density(self.density), as_kernel(self.kernel)
         as_generator_preimage(self.preimage)
         self._check(kernel)
+        eta = check_eta(self.eta)
         rng = as_generator(self.random_state)
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
             pca = KernelPCA(q, kernel=kernel, solver=self.solver, random_state=rng)
             Z = np.asarray(pca.fit_transform(Z))
-            machines.append(RKM(pca.subspace_, pca.eigenvalues_, float(self.eta)))
+            machines.append(RKM(pca.subspace_, pca.eigenvalues_, eta))
         self.layers_ = tuple(machines)
         self.__dict__.pop("_bound", None)
         self.scores_ = Z
@@ -214,8 +221,6 @@ class DeepGenerativeKernelPCA(
                 f"{kernel!r} has no coordinates for a second layer; use a vector kernel, "
                 "or GenerativeKernelPCA."
             )
-        if not 0 < float(self.eta) < np.inf:
-            raise DataError(f"eta={self.eta!r}: give a positive number.")
 
     @property
     def _n_features_out(self) -> int:

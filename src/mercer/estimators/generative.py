@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
-from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
+from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError
@@ -149,7 +148,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             For ``sample(label=...)``. Anything but classes (numbers that vary continuously, several
             columns) is ignored, as in other transformers.
         """
-        density, eta = as_density(self.density), self._check_eta()
+        density, eta = as_density(self.density), check_eta(self.eta)
         as_generator_preimage(self.preimage)
         kernel, rng = as_kernel(self.kernel), self._rng()
         rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
@@ -200,7 +199,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         check_rows(generator, X, model.subspace_.kernel, reset=True)
         rng = generator._rng()
         chosen = as_density(density)
-        generator._adopt(model, np.asarray(model.transform(X)), generator._check_eta(), y)
+        generator._adopt(model, np.asarray(model.transform(X)), check_eta(generator.eta), y)
         generator.density_ = chosen.fit(generator.scores_, rng)
         return generator
 
@@ -353,15 +352,6 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             self.__dict__[name] = kept
         bound: BoundPreImage = kept[2]
         return bound
-
-    def _check_eta(self) -> float:
-        if (
-            isinstance(self.eta, bool)
-            or not isinstance(self.eta, Real)
-            or not 0 < self.eta < np.inf
-        ):
-            raise DataError(f"eta={self.eta!r}: give a positive number.")
-        return float(self.eta)
 
     def _check_hidden(self, H: Any) -> Array:
         check_is_fitted(self, "subspace_")
