@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         compress,
         load,
     )
+    from mercer.exceptions import strict
     from mercer.model_file import export_onnx
     from mercer.subspace import ParallelAnalysis, Subspace
 
@@ -41,6 +42,7 @@ _WHERE = {
     "export_onnx": "mercer.model_file",
     "listen": "mercer._progress",
     "load": "mercer.estimators",
+    "strict": "mercer.exceptions",
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "export_onnx",
     "listen",
     "load",
+    "strict",
 ]
 
 

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array, fix_signs
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
-from mercer.eigen.policy import noise_floor, removed_by_centring, smallest_eigenvalue
+from mercer.eigen.policy import noise_floor, smallest_eigenvalue
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import (
     ConvergenceWarning,
@@ -269,7 +269,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         values = found.values
         scale = float(np.abs(operator.diagonal()).max())
         floor = noise_floor(
-            float(values[0]), operator.n, scale, operator.precision, removed_by_centring(operator)
+            float(values[0]), operator.n, scale, operator.precision, operator.removed()
         )
         smallest = float(values.min())
         if self.eigen_solver == "randomized" and self._may_be_indefinite:

@@ -3,7 +3,11 @@
 Errors subclass ``ValueError`` so that code written for scikit-learn catches them unchanged.
 """
 
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError
@@ -19,9 +23,14 @@ __all__ = [
     "MercerWarning",
     "ModelFileError",
     "NotFittedError",
+    "NumericalWarning",
     "RankWarning",
+    "strict",
     "warn",
 ]
+
+
+_strict: ContextVar[bool] = ContextVar("mercer_strict", default=False)
 
 
 class MercerError(ValueError):
@@ -64,6 +73,36 @@ class ConvergenceWarning(MercerWarning, _SklearnConvergenceWarning):  # type: ig
     """A solver stopped before it reached its tolerance; the result carries its residuals."""
 
 
+class NumericalWarning(MercerWarning):
+    """A result and the kernel's definition differ by more than the result claims."""
+
+
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the caller of the library, however deep the cause lies."""
-    warnings.warn(message, category, stacklevel=3)
+    """Warn at the caller of the library, however deep the cause lies.
+
+    Inside :func:`strict` a result that is not what it claims to be is an error instead.
+    """
+    if _strict.get() and issubclass(category, NumericalWarning | ConvergenceWarning):
+        raise ConvergenceError(message)
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mercer."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def strict() -> Iterator[None]:
+    """Raise where a result did not converge or fails its audit, instead of warning.
+
+    Examples
+    --------
+    >>> import numpy as np, mercer
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> with mercer.strict():
+    ...     model = mercer.KernelPCA(5).fit(X)
+    """
+    token = _strict.set(True)
+    try:
+        yield
+    finally:
+        _strict.reset(token)

@@ -5,19 +5,27 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
-from mercer.eigen.policy import keep_positive, refuse_no_variance, warn_if_degenerate
+from mercer.eigen.audit import Finding, audit_rows, audit_spectrum, audited
+from mercer.eigen.policy import (
+    hides_components,
+    keep_positive,
+    refuse_no_variance,
+    warn_if_degenerate,
+)
 from mercer.eigen.result import Fit, Report, Spectrum
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.gram import CenteredGram, GramOperator, WeightedGram
+from mercer.gram import CenteredGram, GramOperator, SpotCheck, WeightedGram
 from mercer.kernels import Kernel
+from mercer.landmarks.base import take
 from mercer.rows import Rows
-from mercer.subspace import ComponentRule, from_gram
+from mercer.subspace import ComponentRule, Subspace, from_gram
 
 __all__ = ["EigenSolver", "Problem", "Solver"]
 
@@ -47,6 +55,11 @@ class Problem:
     def dtype(self) -> np.dtype:
         """float32 for float32 rows, else float64."""
         return np.dtype(np.float32 if getattr(self.X, "dtype", None) == np.float32 else np.float64)
+
+    @cached_property
+    def spot(self) -> SpotCheck:
+        """A few rows of the Gram matrix by the kernel's definition."""
+        return SpotCheck(self.kernel, self.X, self.weight)
 
     @property
     def rank_limit(self) -> int:
@@ -82,9 +95,10 @@ class EigenSolver(Solver):
             # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
             problem = replace(problem, X=problem.X[:])
         operator = _weighted_and_centered(self.bind(problem), problem)
-        if not self.streams:
-            refuse_no_variance(operator)
+        if not self.streams and operator.refined() is None:
+            refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
         spectrum, q = self._solve_for_rule(operator, problem)
+        operator = spectrum.operator
         trace = operator.trace()
         warn_if_degenerate(problem.kernel, problem.X, spectrum.values, trace, operator)
         if not spectrum.converged:
@@ -103,13 +117,15 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
-        return Fit(
-            self._subspace(problem, operator, spectrum, q),
+        fit = Fit(
+            self._subspace(problem, spectrum, q),
             spectrum.values[:q].astype(problem.dtype, copy=False),
             spectrum.residuals[:q].astype(problem.dtype, copy=False),
             trace,
             report,
         )
+        findings = _findings(problem, fit.subspace, spectrum, q)
+        return replace(fit, report=audited(report, findings))
 
     @abstractmethod
     def estimate_bytes(self, problem: Problem, k: int) -> int:
@@ -120,10 +136,14 @@ class EigenSolver(Solver):
         k, passes = problem.rule.guess(problem.rank_limit), 0
         while True:
             spectrum = self.solve(operator, k, problem.rng)
+            finer = spectrum.operator.refined()
+            if finer is not None and hides_components(spectrum, problem.rule):
+                spectrum = self.solve(finer, k, problem.rng)
+            refuse_no_variance(spectrum.operator)
             passes += spectrum.passes
             spectrum = replace(spectrum, passes=passes)
-            rank = keep_positive(spectrum, operator, problem.kernel, problem.rule)
-            q = problem.rule.count(spectrum.values[:rank], operator.trace())
+            rank = keep_positive(spectrum, problem.kernel, problem.rule)
+            q = problem.rule.count(spectrum.values[:rank], spectrum.operator.trace())
             if q is not None:
                 return spectrum, q
             if rank < k or k >= problem.rank_limit:
@@ -131,7 +151,8 @@ class EigenSolver(Solver):
             k = min(2 * k, problem.rank_limit)
 
     @staticmethod
-    def _subspace(problem: Problem, operator: GramOperator, spectrum: Spectrum, q: int) -> Any:
+    def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
+        operator = spectrum.operator
         centred = isinstance(operator, CenteredGram)
         return from_gram(
             problem.kernel,
@@ -144,13 +165,26 @@ class EigenSolver(Solver):
         )
 
 
+def _findings(problem: Problem, subspace: Subspace, spectrum: Spectrum, q: int) -> list[Finding]:
+    total = problem.n if problem.weight is None else float(problem.weight.sum())
+    if problem.kernel.is_pairwise:  # new rows have no definition but themselves
+        return audit_spectrum(subspace, spectrum, q, problem.spot)
+    rows = take(problem.X, problem.spot.index)
+    variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
+    return [
+        *audit_spectrum(subspace, spectrum, q, problem.spot),
+        *audit_rows(subspace, rows, variance, errors),
+    ]
+
+
 def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:
-    n, dtype = problem.n, problem.dtype
-    direction = np.full(n, 1 / np.sqrt(n), dtype=dtype)
+    # In float64 whatever the rows are: a direction that is not a unit vector projects badly.
+    n = problem.n
+    direction = np.full(n, 1 / np.sqrt(n))
     if problem.weight is not None:
-        root = np.sqrt(problem.weight)
-        base = WeightedGram(base, root.astype(dtype))
-        direction = (root / np.linalg.norm(root)).astype(dtype)
+        root = np.sqrt(problem.weight, dtype=np.float64)
+        base = WeightedGram(base, root)
+        direction = root / np.linalg.norm(root)
     if not problem.center:
         return base
     operator = CenteredGram(base, direction)

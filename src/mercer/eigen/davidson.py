@@ -14,8 +14,8 @@ from mercer._linalg import Array, orthonormalize
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
-from mercer.eigen.policy import noise_floor, refuse_no_variance
-from mercer.eigen.result import Spectrum, estimate_errors
+from mercer.eigen.policy import rank_floor
+from mercer.eigen.result import Spectrum, estimate_errors, rounding_errors
 from mercer.gram import GramOperator, LowRank, StreamedGram
 
 __all__ = ["Davidson"]
@@ -55,19 +55,34 @@ class Davidson(EigenSolver):
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         n = operator.n
         block = min(n, 16 * -(-(k + 8) // 16))
+        finer = operator.refined()
         if 4 * block >= n:  # the search space would soon be everything
-            refuse_no_variance(operator)
-            return Dense().solve(operator, k, rng)
-        low = operator.low_rank(self._rank(n, k), rng)
-        preconditioner = None if low is None else _Preconditioner.of(low)
+            return Dense().solve(finer or operator, k, rng)
+        preconditioner = self._preconditioner(operator, k, rng)
         V = _start(preconditioner, n, block, rng)
         spectrum = self._iterate(operator, preconditioner, V, k, block)
-        too_coarse = spectrum.converged and spectrum.errors.max() > self.tol
-        if too_coarse and (finer := operator.refined()) is not None:
-            # The pairs have converged as far as the rounding of coarse entries allows.
-            again = self._iterate(finer, preconditioner, spectrum.vectors, k, block)
+        hidden = _is_hidden(spectrum, k)
+        if finer is not None and (hidden or self._is_coarse(spectrum)):
+            V = spectrum.vectors
+            if hidden:  # what coarse entries hide, landmarks by the same entries hide, too
+                preconditioner = self._preconditioner(finer, k, rng)
+                V = np.hstack([V, _start(preconditioner, n, block, rng)])
+            again = self._iterate(finer, preconditioner, orthonormalize(V), k, block)
             spectrum = replace(again, passes=again.passes + spectrum.passes)
         return replace(spectrum, values=spectrum.values[:k], vectors=spectrum.vectors[:, :k])
+
+    def _preconditioner(
+        self, operator: GramOperator, k: int, rng: np.random.Generator
+    ) -> _Preconditioner | None:
+        low = operator.low_rank(self._rank(operator.n, k), rng)
+        return None if low is None else _Preconditioner.of(low)
+
+    def _is_coarse(self, spectrum: Spectrum) -> bool:
+        """Whether pairs or the trace are only as good as the rounding of coarse entries allows."""
+        operator = spectrum.operator
+        return bool(
+            spectrum.errors.max() > self.tol or operator.trace_error() > self.tol * operator.trace()
+        )
 
     def _iterate(
         self,
@@ -82,15 +97,13 @@ class Davidson(EigenSolver):
         Returns a whole block of pairs, with residuals and errors of the first k.
         """
         space = _SearchSpace(operator, V, room=max(6 * block, 200))
-        refuse_no_variance(operator)  # the product has brought the trace along
-        scale = float(np.abs(operator.diagonal()).max())
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
             beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
             residuals = np.linalg.norm(ritz.residual_vectors(slice(k)), axis=0)
             errors = estimate_errors(ritz.values[:k], residuals, beyond)
-            floor = noise_floor(ritz.values[0], operator.n, scale, operator.precision)
+            floor = rank_floor(operator, float(ritz.values[0]))
             # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
             open_pairs = np.flatnonzero((errors > self.tol) & (ritz.values[:k] > floor))
             if not len(open_pairs) or passes == self.max_passes:
@@ -98,24 +111,25 @@ class Davidson(EigenSolver):
             if space.is_full(block):  # thick restart
                 space.restart(ritz)
             space.extend(_corrections(preconditioner, ritz, open_pairs))
-        # Rounding of the entries moves the eigenvalues without showing in the residuals.
-        eps = float(np.finfo(operator.precision).eps)
-        noise = np.sqrt(operator.n) * scale  # of independent errors, the norm of a random matrix
-        rounding = eps * (4 + noise / np.maximum(ritz.values[:k], max(floor, 1e-300)))
+        rounding = rounding_errors(operator, ritz.values[:k], ritz.vectors[:, :k])
         return Spectrum(
             ritz.values,
             ritz.vectors,
             residuals,
-            np.maximum(errors, rounding),
+            errors + rounding,
             passes,
-            operator.precision,
+            operator,
             converged=not len(open_pairs),
         )
 
     def bind(self, problem: Problem) -> GramOperator:
         mixed = self.tol >= 1e-6 or problem.dtype == np.float32
         return StreamedGram.from_rows(
-            problem.kernel, problem.X, np.float64, np.float32 if mixed else np.float64
+            problem.kernel,
+            problem.X,
+            np.float64,
+            np.float32 if mixed else np.float64,
+            spot=problem.spot,
         )
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
@@ -205,6 +219,12 @@ class _Preconditioner:
         shifted = np.where(near, np.copysign(1e-3 * theta, shifted), shifted)
         inner = (1 / shifted - 1 / theta) * (self.M.T @ self.low.contract(R))
         return np.asarray(R / theta + self.low.expand(self.M @ inner))
+
+
+def _is_hidden(spectrum: Spectrum, k: int) -> bool:
+    """Whether eigenvalues, or the variance as a whole, are below the rounding of the entries."""
+    floor = rank_floor(spectrum.operator, float(spectrum.values[0]))
+    return bool(spectrum.values[:k].min() <= floor)
 
 
 def _start(

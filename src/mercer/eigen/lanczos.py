@@ -12,6 +12,7 @@ from mercer._memory import available_bytes
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
+from mercer.eigen.policy import rank_floor
 from mercer.eigen.result import Spectrum, measured
 from mercer.exceptions import ConvergenceError
 from mercer.gram import DenseGram, GramOperator, StreamedGram
@@ -49,12 +50,19 @@ class Lanczos(EigenSolver):
         if k + _BLOCK * _ROUNDS >= operator.n:  # the Krylov spaces would be nearly everything
             return Dense().solve(operator, k, rng)
         values, V, passes, converged = self._arpack(operator, k, rng, None)
-        while missed := _missed_copies(operator, values, V, rng):
+        for _ in range(_SEARCHES):
+            passes += _ROUNDS
+            missed = _missed_copies(operator, values, V, rng)
+            if not missed:
+                return measured(operator, values, V, passes, converged=converged)
             found = self._arpack(operator, missed, rng, V)
             values, V = _merge(operator, V, found.vectors, k)
-            passes += found.passes + _ROUNDS + 1
+            passes += found.passes + 1
             converged = converged and found.converged
-        return measured(operator, values, V, passes + _ROUNDS, converged=converged)
+        # So many copies: a spectrum that is flat, where a Krylov space sees next to nothing.
+        if 3 * operator.n**2 * operator.dtype.itemsize < available_bytes() / 2:
+            return Dense().solve(operator, k, rng)
+        return measured(operator, values, V, passes, converged=False)
 
     def _arpack(
         self, operator: GramOperator, k: int, rng: np.random.Generator, outside: Array | None
@@ -93,8 +101,8 @@ class Lanczos(EigenSolver):
 
     def bind(self, problem: Problem) -> GramOperator:
         if self._keeps(problem):
-            return DenseGram.from_rows(problem.kernel, problem.X, problem.dtype)
-        return StreamedGram.from_rows(problem.kernel, problem.X, problem.dtype)
+            return DenseGram.from_rows(problem.kernel, problem.X, problem.dtype, problem.spot)
+        return StreamedGram.from_rows(problem.kernel, problem.X, problem.dtype, spot=problem.spot)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d
@@ -114,6 +122,8 @@ class _Pairs(NamedTuple):
 
 # A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.
 _BLOCK, _ROUNDS = 4, 4
+#: Searches for missed copies before LAPACK takes over.
+_SEARCHES = 4
 
 
 def _missed_copies(
@@ -125,8 +135,9 @@ def _missed_copies(
     copies of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks
     started outside V show whether that happened.
     """
-    rounding = 1e3 * np.finfo(operator.dtype).eps * abs(values[0])
-    bar = values[-1] + max(1e-6 * abs(values[-1]), rounding)
+    floor = rank_floor(operator, float(values[0]))
+    # What lies below the floor is rounding, and dropped afterwards.
+    bar = max(float(values[-1]) * (1 + 1e-6), 0.0) + floor
     Q = rng.standard_normal((operator.n, _BLOCK)).astype(operator.dtype)
     Q = orthonormalize(Q, against=V)
     basis, products = np.empty((operator.n, 0), operator.dtype), []

@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
+from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative
 from mercer.eigen.result import Fit, Report
@@ -202,22 +203,24 @@ class LandmarkModel:
                 RankWarning,
             )
         residuals, beyond = self.residuals(sample, q)
-        r = len(self.mean)
+        errors, r = self.errors(residuals, beyond), len(self.mean)
         report = Report(
             solver="Landmarks",
             reason="asked for",
             passes=1,
             seconds=time.perf_counter() - started,
-            estimated_error=float(np.max(self.errors(residuals, beyond))),
+            estimated_error=float(errors.max()),
             bytes=(3 * r * r + 4 * 2048 * r) * 8,
             unexplained=self.unexplained,
         )
+        subspace, rounding = self.subspace(q), np.full(q, self.features.rounding)
+        findings = audit_rows(subspace, sample, self.values[:q] / self.weight, rounding)
         return Fit(
-            self.subspace(q),
+            subspace,
             self.values[:q].astype(self.features.dtype),
             residuals.astype(self.features.dtype),
             self.trace,
-            report,
+            audited(report, findings),
         )
 
     def subspace(self, q: int) -> Subspace:

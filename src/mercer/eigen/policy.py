@@ -24,16 +24,19 @@ from mercer.kernels.width import median_length
 from mercer.subspace import ComponentRule
 
 __all__ = [
+    "hides_components",
     "keep_positive",
     "noise_floor",
+    "rank_floor",
     "refuse_negative",
     "refuse_no_variance",
-    "removed_by_centring",
     "warn_if_degenerate",
 ]
 
 #: Negative eigenvalues beyond this share of the largest are the kernel's fault.
 NEGATIVE_LIMIT = 1e-5
+#: Relative error of an eigenvalue from which on float32 entries are too coarse for it.
+COARSE = 1e-2
 
 
 def noise_floor(
@@ -48,15 +51,30 @@ def noise_floor(
     return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale + removed))
 
 
-def removed_by_centring(operator: GramOperator) -> float:
-    """``uᵀKu``: what the projection took from the trace; 0 for an uncentred operator."""
-    return operator.base.trace() - operator.trace() if isinstance(operator, CenteredGram) else 0.0
+def rank_floor(operator: GramOperator, largest: float) -> float:
+    """The :func:`noise_floor` of an operator whose largest eigenvalue is known."""
+    return noise_floor(
+        largest, operator.n, operator.scale(), operator.precision, operator.removed()
+    )
+
+
+def hides_components(spectrum: Spectrum, rule: ComponentRule) -> bool:
+    """Whether the rounding of float32 entries hides what was asked for, or most of its digits."""
+    operator, values = spectrum.operator, spectrum.values
+    eps, trace = float(np.finfo(operator.precision).eps), operator.trace()
+    floor = rank_floor(operator, float(values[0]))
+    kept = values > floor
+    return bool(
+        trace < 1e3 * eps * (abs(trace) + operator.removed())
+        or (rule.is_request and not kept.all())
+        or spectrum.errors[kept].max(initial=0.0) > COARSE
+    )
 
 
 def refuse_no_variance(operator: GramOperator) -> None:
     """Raise before any work where the trace, the sum of all eigenvalues, is zero or negative."""
     trace = operator.trace()
-    total = operator.base.trace() if isinstance(operator, CenteredGram) else trace
+    total = trace + operator.removed()
     rounding = 16 * float(np.finfo(operator.precision).eps) * abs(total)
     # A little below zero is rounding, too: sums over float32 tiles err by more than their entries.
     if trace < -8 * rounding or total < 0:
@@ -71,14 +89,10 @@ def refuse_no_variance(operator: GramOperator) -> None:
         )
 
 
-def keep_positive(
-    spectrum: Spectrum, operator: GramOperator, kernel: Kernel, rule: ComponentRule
-) -> int:
+def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> int:
     """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
-    values, n = spectrum.values, operator.n
-    scale = float(np.abs(operator.diagonal()).max())
-    removed = removed_by_centring(operator)
-    floor = noise_floor(values[0], n, scale, spectrum.precision, removed)
+    operator = spectrum.operator
+    values, floor = spectrum.values, rank_floor(operator, float(spectrum.values[0]))
     if values[0] <= floor:
         raise DataError(
             f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "

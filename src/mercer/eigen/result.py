@@ -10,7 +10,7 @@ from mercer._linalg import Array
 from mercer.gram import GramOperator
 from mercer.subspace import Subspace
 
-__all__ = ["Fit", "Report", "Spectrum", "estimate_errors", "measured"]
+__all__ = ["Fit", "Report", "Spectrum", "estimate_errors", "measured", "rounding_errors"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Spectrum:
     residuals : (k,) norms ``|A v - λ v|``
     errors : (k,) estimates of the relative error of each eigenvalue, from the residuals
     passes : number of passes over the matrix (products with a block of vectors)
-    precision : the floating type in which the matrix was computed; its rounding limits the rank
+    operator : the matrix that they belong to; a solver may have gone over to a finer one
     converged : did every pair reach the solver's tolerance?
     smallest : the smallest eigenvalue of the whole matrix, where the solver knows it
     """
@@ -34,7 +34,7 @@ class Spectrum:
     residuals: Array
     errors: Array
     passes: int
-    precision: np.dtype
+    operator: GramOperator
     converged: bool = True
     smallest: float | None = None
 
@@ -53,7 +53,9 @@ class Report:
     bytes : estimated peak of the solver's own arrays
     converged : did the solver reach its tolerance?
     unexplained : share of the total variance that the approximation cannot see (landmarks); 0 if
-    none
+        none
+    audited : largest relative discrepancy between the fit and the kernel's definition at a few
+        rows; None for models that were saved before fits were audited
     """
 
     solver: str
@@ -64,6 +66,7 @@ class Report:
     bytes: int
     converged: bool = True
     unexplained: float = 0.0
+    audited: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,20 @@ def measured(
     """A Spectrum with residuals measured by one more product, for solvers that return none."""
     R = operator.matmat(vectors) - vectors * values
     residuals = np.linalg.norm(R, axis=0)
-    errors = estimate_errors(values, residuals)
-    precision = operator.precision
-    return Spectrum(values, vectors, residuals, errors, passes + 1, precision, **known)  # type: ignore[arg-type]
+    errors = estimate_errors(values, residuals) + rounding_errors(operator, values, vectors)
+    return Spectrum(values, vectors, residuals, errors, passes + 1, operator, **known)  # type: ignore[arg-type]
+
+
+def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Array:
+    """Relative errors of the eigenvalues that no residual shows: those of the entries themselves.
+
+    Entries computed as K + E move an eigenvalue by ``vᵀEv``, at most ``|E v|``, which a few rows
+    of the kernel's definition tell; LAPACK and the sums of a product add their own rounding.
+    """
+    eps = float(np.finfo(operator.dtype).eps)
+    arithmetic = eps * (abs(float(values[0])) + operator.scale())
+    size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
+    return np.asarray((operator.entry_errors(vectors) + arithmetic) / size)
 
 
 def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.eigen import Report
+from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmarks import LandmarkModel, as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._saving import remember_data
@@ -198,7 +199,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self.eigenvalues_ = model.values[:q].astype(self._features.dtype)
         self.explained_variance_ = self.eigenvalues_ / model.weight
         self.explained_variance_ratio_ = self.eigenvalues_ / model.trace
-        self.report_ = Report(
+        report = Report(
             solver=type(self).__name__,
             reason=f"{self.n_samples_seen_} rows in chunks",
             passes=1,
@@ -208,6 +209,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
         )
+        rounding = np.full(q, self._features.rounding)
+        landmarks, variance = self._features.landmarks, self.explained_variance_
+        findings = audit_rows(self.subspace_, landmarks, variance, rounding)
+        self.report_ = audited(report, findings)
 
 
 def _missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> Array:

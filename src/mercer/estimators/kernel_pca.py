@@ -119,12 +119,12 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         problem, on_these_rows = self._fit(X, sample_weight)
-        if not on_these_rows:
+        # With weights z = λ B / w would divide the rounding of B by weights that may be tiny.
+        if not on_these_rows or problem.weight is not None:
             return self.transform(X)
-        # On the Gram matrix itself K v = λ v, so that z = √λ v / √w = λ B / w.
-        lam, w = self.eigenvalues_, problem.weight
-        scale = lam if w is None else lam / w[:, None]
-        return np.asarray(self.subspace_.coef * scale, dtype=self.subspace_.coef.dtype)
+        # On the Gram matrix itself K v = λ v, so that z = √λ v = λ B.
+        scores = self.subspace_.coef * self.eigenvalues_
+        return np.asarray(scores, dtype=self.subspace_.coef.dtype)
 
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
         """Fit; the problem solved, and whether the support is the rows as they were given."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.eigen import Report
+from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._validation import check_rows
@@ -162,6 +163,9 @@ class SparseKernelPCA(SubspaceEstimator):
         self.explained_variance_ratio_ = (values[:q] / chosen.pool.mean_diag).astype(dtype)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
         report = self._report(chosen, solver, rows, unexplained)
+        if not rows.kernel.is_pairwise:  # new rows have no definition but themselves
+            support = self.subspace_.support
+            report = audited(report, audit_rows(self.subspace_, support, values[:q], np.zeros(q)))
         self.report_ = replace(report, seconds=time.perf_counter() - started)
         return self
 

@@ -7,6 +7,7 @@ from mercer.gram.cross import cross_matmat
 from mercer.gram.dense import DenseGram
 from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, sum_features
 from mercer.gram.low_rank import LowRank, nystrom, whiten
+from mercer.gram.spot_check import SpotCheck
 from mercer.gram.streamed import StreamedGram
 from mercer.gram.sums import FeatureSums
 from mercer.gram.weighted import WeightedGram
@@ -21,6 +22,7 @@ __all__ = [
     "LandmarkFeatures",
     "LowRank",
     "MatrixOperator",
+    "SpotCheck",
     "StreamedGram",
     "WeightedGram",
     "cross_matmat",

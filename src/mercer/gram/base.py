@@ -47,6 +47,18 @@ class GramOperator(ABC):
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
         return None
 
+    def scale(self) -> float:
+        """The largest entry before anything was projected out: what rounding is relative to."""
+        return float(np.abs(self.diagonal()).max(initial=0.0))
+
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:  # noqa: ARG002
+        """Estimated norms ``|E v|`` for each column, E the error of the entries by rounding.
+
+        By a few rows of the kernel's definition; zero where there is nothing to compare with.
+        ``row_scale`` multiplies the rows of E.
+        """
+        return np.zeros(V.shape[1])
+
     def refined(self) -> GramOperator | None:
         """The same with entries computed in full precision; None if they are already."""
         return None
@@ -54,6 +66,14 @@ class GramOperator(ABC):
     def trace(self) -> float:
         """The sum of the diagonal, in float64."""
         return float(self.diagonal().sum(dtype=np.float64))
+
+    def removed(self) -> float:
+        """What a projection has taken from the trace."""
+        return 0.0
+
+    def trace_error(self) -> float:
+        """How far off the trace may be because of the entries' rounding."""
+        return 0.0
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,21 @@ class CenteredGram(GramOperator):
         return np.asarray(self.base.diagonal() - 2 * u * Ku + u * u * (u @ Ku))
 
     def trace(self) -> float:
-        return self.base.trace() - float(self.direction @ self.mean_product)
+        return self.base.trace() - self.removed()
+
+    def removed(self) -> float:
+        return float(self.direction @ self.mean_product)
+
+    def scale(self) -> float:
+        return self.base.scale()
+
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        # |P E P v| ≤ |E P v|
+        return self.base.entry_errors(self.project(V), row_scale)
+
+    def trace_error(self) -> float:
+        # The trace lacks uᵀKu, which errs by uᵀEu.
+        return float(self.base.entry_errors(self.direction[:, None])[0])
 
     def refined(self) -> CenteredGram | None:
         base = self.base.refined()

@@ -14,6 +14,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Kernel
 
 __all__ = ["DenseGram"]
@@ -36,12 +37,16 @@ class DenseGram(GramOperator):
     X: Any
     lower: Array
     diag: Array
+    spot: SpotCheck
 
     @classmethod
-    def from_rows(cls, kernel: Kernel, X: Any, dtype: np.dtype) -> DenseGram:
+    def from_rows(
+        cls, kernel: Kernel, X: Any, dtype: np.dtype, spot: SpotCheck | None = None
+    ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
-        packed = kernel.pack(X, kernel.origin(X))
-        diag = kernel.diag(X).astype(dtype, copy=False)
+        packed = kernel.pack(X, kernel.origin(X), dtype)
+        diag = kernel.diag(X.astype(dtype, copy=False) if isinstance(X, np.ndarray) else X)
+        diag = diag.astype(dtype, copy=False)
         lower = _untouched(len(packed), dtype)
 
         def fill(i: slice) -> None:
@@ -51,7 +56,7 @@ class DenseGram(GramOperator):
         # Long rows first, so that no thread is left with the longest at the end.
         thread_map(fill, blocks(len(packed), ROWS)[::-1])
         np.fill_diagonal(lower, diag)
-        return cls(kernel, X, lower, diag)
+        return cls(kernel, X, lower, diag, spot or SpotCheck(kernel, X))
 
     @property
     def n(self) -> int:
@@ -70,6 +75,18 @@ class DenseGram(GramOperator):
 
     def diagonal(self) -> Array:
         return self.diag
+
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        index = self.spot.index
+        rows = np.empty((len(index), self.n))
+        for row, i in zip(rows, index, strict=True):
+            row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
+        return self.spot.norms((self.spot.values - rows) @ V, row_scale)
+
+    def refined(self) -> DenseGram | None:
+        if self.dtype == np.float64:
+            return None
+        return DenseGram.from_rows(self.kernel, self.X, np.dtype(np.float64), self.spot)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         origin = self.kernel.origin(self.X)

@@ -19,7 +19,7 @@ from mercer._progress import announce
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
-from mercer.kernels import Kernel, Packed, cross_gram
+from mercer.kernels import Kernel, Origin, Packed, cross_gram
 from mercer.rows import as_rows
 
 __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
@@ -55,8 +55,8 @@ class LandmarkFeatures:
     leading: int | None = None
 
     @cached_property
-    def origin(self) -> Array | None:
-        """The point that rows are shifted by before they are packed."""
+    def origin(self) -> Origin:
+        """What the kernel measures rows from."""
         return self.kernel.origin(self.landmarks)
 
     @cached_property
@@ -106,8 +106,7 @@ class LandmarkFeatures:
         return FeatureSums(sums.weight, R.T @ sums.linear, R.T @ sums.square @ R, sums.diagonal)
 
     def _pack(self, X: Any, dtype: Any) -> Packed:
-        rows = X.astype(dtype, copy=False) if isinstance(X, np.ndarray) else X
-        return self.kernel.pack(rows, self.origin)
+        return self.kernel.pack(X, self.origin, dtype)
 
     @cached_property
     def _whitening(self) -> _Whitening:

@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
-from mercer.kernels import Kernel, Packed, cross_gram
+from mercer.kernels import Kernel, Origin, Packed, cross_gram
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
@@ -103,7 +103,7 @@ def nystrom(
     kernel: Kernel,
     X: Any,
     packed: Packed,
-    origin: Array | None,
+    origin: Origin,
     rank: int,
     rng: np.random.Generator,
 ) -> LowRank | None:
@@ -113,12 +113,7 @@ def nystrom(
     """
     if kernel.is_pairwise:
         return None  # there are no points to take landmarks from
-    Z = _landmarks(kernel, X, rank, rng)
-    if isinstance(Z, np.ndarray):
-        # Shift in full precision first, as was done with the rows.
-        Z = (Z if origin is None else Z - origin.astype(Z.dtype)).astype(packed.dtype)
-        origin = None
-    landmarks = kernel.pack(Z, origin)
+    landmarks = kernel.pack(_landmarks(kernel, X, rank, rng), origin, packed.dtype)
     cross = cross_gram(kernel, packed, landmarks, packed.dtype)
     own = cross_gram(kernel, landmarks, landmarks).astype(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.

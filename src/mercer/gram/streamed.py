@@ -11,7 +11,9 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, n_threads, split_evenly, thread_map
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
-from mercer.kernels import Kernel, Packed
+from mercer.gram.spot_check import SpotCheck
+from mercer.kernels import Kernel, Origin, Packed
+from mercer.landmarks.base import take
 
 __all__ = ["StreamedGram"]
 
@@ -30,10 +32,11 @@ class StreamedGram(GramOperator):
     kernel: Kernel
     X: Any
     packed: Packed
-    origin: Array | None
+    origin: Origin
     diag: Array
     tile_dtype: np.dtype
     block: int
+    spot: SpotCheck
 
     @classmethod
     def from_rows(
@@ -43,21 +46,18 @@ class StreamedGram(GramOperator):
         dtype: Any = np.float64,
         tile_dtype: Any = None,
         block: int | None = None,
+        spot: SpotCheck | None = None,
     ) -> StreamedGram:
         """Pack the rows once; nothing of size n × n is made."""
-        diag = kernel.diag(X)
+        diag = kernel.diag(X.astype(dtype, copy=False) if isinstance(X, np.ndarray) else X)
         tile_dtype = np.dtype(tile_dtype or dtype)
         if isinstance(X, np.ndarray) and not _fits(tile_dtype, X, diag):
             tile_dtype = X.dtype
         origin = kernel.origin(X)
-        if isinstance(X, np.ndarray) and X.dtype != tile_dtype:
-            # Shift in full precision first: the rows then lose no more than their own rounding.
-            shifted = X if origin is None else X - origin.astype(X.dtype)
-            packed = kernel.pack(shifted.astype(tile_dtype), None)
-        else:
-            packed = kernel.pack(X, origin)
+        packed = kernel.pack(X, origin, tile_dtype)
         size = block or TILE[tile_dtype.char]
-        return cls(kernel, X, packed, origin, diag.astype(dtype), tile_dtype, size)
+        spot = spot or SpotCheck(kernel, X)
+        return cls(kernel, X, packed, origin, diag.astype(dtype), tile_dtype, size, spot)
 
     @property
     def n(self) -> int:
@@ -94,9 +94,19 @@ class StreamedGram(GramOperator):
     def diagonal(self) -> Array:
         return self.diag
 
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        index = self.spot.index
+        rows = np.empty((len(index), self.n), dtype=self.tile_dtype)
+        self.kernel.fill(
+            self.kernel.pack(take(self.X, index), self.origin, self.tile_dtype), self.packed, rows
+        )
+        rows[np.arange(len(index)), index] = self.diag[index]
+        return self.spot.norms((self.spot.values - rows) @ V, row_scale)
+
     def refined(self) -> StreamedGram | None:
-        coarse = self.tile_dtype != self.dtype and getattr(self.X, "dtype", None) != self.tile_dtype
-        return StreamedGram.from_rows(self.kernel, self.X, self.dtype) if coarse else None
+        if self.tile_dtype == np.float64:
+            return None
+        return StreamedGram.from_rows(self.kernel, self.X, np.float64, spot=self.spot)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         return nystrom(self.kernel, self.X, self.packed, self.origin, rank, rng)

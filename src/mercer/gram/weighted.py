@@ -39,6 +39,10 @@ class WeightedGram(GramOperator):
     def diagonal(self) -> Array:
         return self.root_weight**2 * self.base.diagonal()
 
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        D = self.root_weight
+        return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
+
     def refined(self) -> WeightedGram | None:
         base = self.base.refined()
         return None if base is None else WeightedGram(base, self.root_weight)

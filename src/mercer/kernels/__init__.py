@@ -2,7 +2,7 @@
 
 from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
-from mercer.kernels.base import Kernel, Packed, cross_gram
+from mercer.kernels.base import Kernel, Origin, Packed, cross_gram
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
 from mercer.kernels.histogram import Chi2, Laplacian
@@ -19,6 +19,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "Origin",
     "Packed",
     "Polynomial",
     "Precomputed",

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import KernelError
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, Origin
 
 __all__ = ["FunctionKernel", "Precomputed"]
 
@@ -59,10 +59,10 @@ class Precomputed(Kernel):
             )
         return self
 
-    def pack(self, X: Any, origin: Array | None = None) -> _MatrixRows:  # noqa: ARG002
+    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> _MatrixRows:  # noqa: ARG002
         if np.issubdtype(X.dtype, np.integer) and X.ndim == 1:  # support: column numbers
             return _MatrixRows(X, X)
-        return _MatrixRows(X, np.arange(len(X)))
+        return _MatrixRows(X.astype(dtype or X.dtype, copy=False), np.arange(len(X)))
 
     def fill(self, A: _MatrixRows, B: _MatrixRows, out: Array) -> None:
         if B.columns.size and B.columns.max() >= A.values.shape[1]:
@@ -134,7 +134,7 @@ class FunctionKernel(Kernel):
                 f"{self.function!r} cannot be called; give a function of two objects."
             )
 
-    def pack(self, X: Any, origin: Array | None = None) -> _Objects:  # noqa: ARG002
+    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> _Objects:  # noqa: ARG002
         return _Objects(X)
 
     def fill(self, A: _Objects, B: _Objects, out: Array) -> None:

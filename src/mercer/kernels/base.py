@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from mercer._parallel import blocks, thread_map
 if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
 
-__all__ = ["Kernel", "Packed", "PackedRows", "cross_gram", "full_precision"]
+__all__ = ["Kernel", "Origin", "Packed", "PackedRows", "cross_gram", "full_precision"]
+
+#: What a kernel measures rows from: a point, nothing, or one of these for each part of a composite.
+#: Only the kernel that made it may look inside.
+Origin: TypeAlias = Any
 
 TILE = 512
 
@@ -81,13 +85,18 @@ class Kernel(Config, ABC):
     def check(self) -> None:
         """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
 
-    def origin(self, X: Any) -> Array | None:  # noqa: ARG002
-        """The point to shift rows by before packing, where the kernel does not notice a shift."""
+    def origin(self, X: Any) -> Origin:  # noqa: ARG002
+        """What to shift rows by before packing, where the kernel does not notice a shift."""
         return None
 
     @abstractmethod
-    def pack(self, X: Any, origin: Array | None = None) -> Packed:
-        """Make rows ready for tiles. O(n d) time and memory."""
+    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> Packed:
+        """Make rows ready for tiles of type ``dtype`` (the rows' own if not given).
+
+        The kernel alone shifts and casts, in this order: a shift that it does not notice is made in
+        the rows' own precision, so that a cast to float32 loses no more than the rows' rounding.
+        O(n d) time and memory.
+        """
 
     @abstractmethod
     def fill(self, A: Any, B: Any, out: Array) -> None:
@@ -96,6 +105,18 @@ class Kernel(Config, ABC):
     @abstractmethod
     def diag(self, X: Any) -> Array:
         """``k(x_i, x_i)`` for each row."""
+
+    def exact(self, X: Any, Y: Any) -> Array:
+        """``k(x_i, y_j)`` by its definition, in float64: what everything faster is audited with.
+
+        No shift, no product formula for distances, no tile. O(n m d) time, several times slower
+        than tiles; for a few rows. Kernels that write only ``pack`` and ``fill`` are audited
+        through these, in float64.
+        """
+        A, B = (self.pack(rows, None, np.float64) for rows in (X, Y))
+        out = np.empty((len(A), len(B)))
+        self.fill(A, B, out)
+        return out
 
     @abstractmethod
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:

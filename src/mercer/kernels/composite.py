@@ -10,7 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_positive
-from mercer.kernels.base import Kernel, Packed
+from mercer.kernels.base import Kernel, Origin, Packed
 
 __all__ = ["Product", "Scaled", "Sum"]
 
@@ -59,12 +59,13 @@ class _Pair(Kernel):
         self.check()
         return type(self)(self.k1.resolve(X, weight), self.k2.resolve(X, weight))
 
-    def origin(self, X: Any) -> Array | None:
-        first = self.k1.origin(X)
-        return first if first is not None else self.k2.origin(X)
+    def origin(self, X: Any) -> tuple[Origin, Origin]:
+        """One for each part: what one kernel does not notice may be all that the other sees."""
+        return self.k1.origin(X), self.k2.origin(X)
 
-    def pack(self, X: Any, origin: Array | None = None) -> _PackedTwice:
-        return _PackedTwice((self.k1.pack(X, origin), self.k2.pack(X, origin)))
+    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> _PackedTwice:
+        first, second = origin or (None, None)
+        return _PackedTwice((self.k1.pack(X, first, dtype), self.k2.pack(X, second, dtype)))
 
     def _tiles(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> Array:
         """The first kernel into ``out``, the second into a tile of its own."""
@@ -91,6 +92,9 @@ class Sum(_Pair):
     def diag(self, X: Any) -> Array:
         return self.k1.diag(X) + self.k2.diag(X)
 
+    def exact(self, X: Any, Y: Any) -> Array:
+        return self.k1.exact(X, Y) + self.k2.exact(X, Y)
+
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         return self.k1.gradient(Z, S, G) + self.k2.gradient(Z, S, G)
 
@@ -106,6 +110,9 @@ class Product(_Pair):
 
     def diag(self, X: Any) -> Array:
         return self.k1.diag(X) * self.k2.diag(X)
+
+    def exact(self, X: Any, Y: Any) -> Array:
+        return self.k1.exact(X, Y) * self.k2.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         first, second = self.k1(Z, S), self.k2(Z, S)
@@ -141,11 +148,11 @@ class Scaled(Kernel):
         self.check()
         return type(self)(self.factor, self.kernel.resolve(X, weight))
 
-    def origin(self, X: Any) -> Array | None:
+    def origin(self, X: Any) -> Origin:
         return self.kernel.origin(X)
 
-    def pack(self, X: Any, origin: Array | None = None) -> Packed:
-        return self.kernel.pack(X, origin)
+    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> Packed:
+        return self.kernel.pack(X, origin, dtype)
 
     def fill(self, A: Packed, B: Packed, out: Array) -> None:
         self.kernel.fill(A, B, out)
@@ -153,6 +160,9 @@ class Scaled(Kernel):
 
     def diag(self, X: Any) -> Array:
         return self.factor * self.kernel.diag(X)
+
+    def exact(self, X: Any, Y: Any) -> Array:
+        return self.factor * self.kernel.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         return self.factor * self.kernel.gradient(Z, S, G)

@@ -3,14 +3,14 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_finite, require_positive
-from mercer.kernels.base import Kernel, PackedRows
+from mercer.kernels.base import Kernel, Origin, PackedRows
 from mercer.kernels.width import variance_length
 
 __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
@@ -31,8 +31,10 @@ class DotProductKernel(Kernel):
     def invert(self, k: Array) -> Array:
         """The dot product p with f(p) = k; :class:`KernelError` if f cannot be inverted."""
 
-    def pack(self, X: Array, origin: Array | None = None) -> PackedRows:  # noqa: ARG002
-        return PackedRows(X, X)
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows:  # noqa: ARG002
+        with np.errstate(over="ignore"):  # the tile tells of it
+            rows = X.astype(dtype or X.dtype, copy=False)
+        return PackedRows(rows, rows)
 
     def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -191,8 +193,8 @@ class Sigmoid(_Affine):
 class Cosine(Kernel):
     r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
 
-    def pack(self, X: Array, origin: Array | None = None) -> PackedRows:  # noqa: ARG002
-        unit = _unit_rows(X)
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows:  # noqa: ARG002
+        unit = _unit_rows(X).astype(dtype or X.dtype, copy=False)
         return PackedRows(unit, unit)
 
     def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel
 from mercer._linalg import Array
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels._check import require_choice, require_positive
-from mercer.kernels.base import Kernel
+from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.width import median_length
 
 __all__ = ["Chi2", "Laplacian"]
@@ -20,19 +20,16 @@ __all__ = ["Chi2", "Laplacian"]
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows as they are."""
+    """Rows as they are: the costs are summed in float64 whatever the tile's type is."""
 
     rows: Array
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.rows.dtype
+    dtype: np.dtype[Any]
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, rows: slice) -> _Rows:
-        return _Rows(self.rows[rows])
+        return _Rows(self.rows[rows], self.dtype)
 
 
 class _EntrywiseKernel(Kernel):
@@ -40,8 +37,8 @@ class _EntrywiseKernel(Kernel):
 
     gamma: float | str
 
-    def pack(self, X: Array, origin: Array | None = None) -> _Rows:  # noqa: ARG002
-        return _Rows(X)
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> _Rows:  # noqa: ARG002
+        return _Rows(X, np.dtype(dtype or X.dtype))
 
     def _cost(self, X: Array, Y: Array) -> Array:
         raise NotImplementedError
@@ -127,14 +124,14 @@ class Chi2(_EntrywiseKernel):
         self.pack(X)
         return self
 
-    def pack(self, X: Array, origin: Array | None = None) -> _Rows:
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> _Rows:
         if (X < 0).any():
             row, column = np.argwhere(X < 0)[0]
             raise DataError(
                 f"Chi2 needs entries of 0 or more, but row {row}, column {column} is "
                 f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
             )
-        return super().pack(X, origin)
+        return super().pack(X, origin, dtype)
 
     def _cost(self, X: Array, Y: Array) -> Array:
         return -np.asarray(additive_chi2_kernel(X, Y))

@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_nonnegative, require_positive
-from mercer.kernels.base import Kernel, PackedRows
+from mercer.kernels.base import Kernel, Origin, PackedRows
 from mercer.kernels.width import resolve_length
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "RadialKernel", "RationalQuadratic"]
@@ -52,15 +52,16 @@ class RadialKernel(Kernel):
         """The mean: distances do not change, and far fewer digits cancel."""
         return np.asarray(np.mean(X, axis=0, dtype=np.float64))
 
-    def pack(self, X: Array, origin: Array | None = None) -> PackedRows | _Scattered:
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | _Scattered:
         shift = np.zeros(X.shape[1]) if origin is None else origin
         # Subtract in the rows' own precision: there x - mean is exact where it matters.
         scaled = (X - shift.astype(X.dtype)) / self.length
-        with np.errstate(over="ignore"):  # an infinite norm means scattered, too
+        with np.errstate(over="ignore"):  # what leaves the range of float32 is scattered, too
+            scaled = scaled.astype(dtype or X.dtype, copy=False)
             norms = square_sums(scaled)
-        if norms.size and norms.max() > _LARGEST_NORM[X.dtype.char]:
+        if norms.size and not norms.max() <= _LARGEST_NORM[scaled.dtype.char]:
             return _Scattered(scaled)
-        left = np.empty((len(X), X.shape[1] + 2), dtype=X.dtype)
+        left = np.empty((len(X), X.shape[1] + 2), dtype=scaled.dtype)
         np.multiply(scaled, np.sqrt(2.0), out=left[:, :-2])
         right = left.copy()
         left[:, -2], left[:, -1] = -norms, 1
@@ -86,6 +87,15 @@ class RadialKernel(Kernel):
 
     def diag(self, X: Array) -> Array:
         return np.ones(len(X), dtype=X.dtype)
+
+    def exact(self, X: Array, Y: Array) -> Array:
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+        unit = max(np.abs(A).max(initial=0.0), np.abs(B).max(initial=0.0))
+        if 1e-100 < unit < 1e100:  # else squares would leave the range of floats
+            unit = 1.0
+        with np.errstate(over="ignore"):
+            t = -cdist(A / unit, B / unit, "sqeuclidean") / (self.length / unit) ** 2
+        return self.profile(np.maximum(t, self.floor(t.dtype)))
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # t = -|z-s|²/ℓ²  =>  dk/dz = f'(t) · (-2/ℓ²) (z - s)

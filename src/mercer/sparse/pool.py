@@ -16,7 +16,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
-from mercer.kernels import Kernel, Packed, cross_gram
+from mercer.kernels import Kernel, Origin, Packed, cross_gram
 from mercer.landmarks.base import take
 
 __all__ = ["Pool", "Rows", "triangular_factor"]
@@ -43,8 +43,8 @@ class Rows:
         return self.kernel.diag(self.X).astype(np.float64)
 
     @cached_property
-    def origin(self) -> Array | None:
-        """The point that rows are shifted by before they are packed."""
+    def origin(self) -> Origin:
+        """What the kernel measures rows from."""
         return self.kernel.origin(self.X)
 
     def columns(self, index: Array) -> Array:
@@ -77,9 +77,7 @@ class Rows:
 
     def _pack(self, rows: Any) -> Packed:
         # Also float32 rows get kernels in float64: small noise makes the weights feel every digit.
-        if getattr(rows, "dtype", None) == np.float32:
-            rows = rows.astype(np.float64)
-        return self.kernel.pack(rows, self.origin)
+        return self.kernel.pack(rows, self.origin, np.float64)
 
 
 @dataclass(frozen=True)

@@ -127,13 +127,7 @@ class ExactScreen(Screen):
     def _mean_squares(self, u: Array, columns: Array) -> Array:
         """Mean over j of (k_ij − u_i · K_jA)² for each i."""
         rows, kernel = self.rows, self.rows.kernel
-        origin = rows.origin
-        X = rows.X
-        if isinstance(X, np.ndarray) and not kernel.is_pairwise:
-            # Shift in full precision first: the rows then lose no more than their own rounding.
-            X = (X if origin is None else X - origin.astype(X.dtype)).astype(self.dtype)
-            origin = None if origin is None else np.zeros_like(origin)
-        left = kernel.pack(X, origin)
+        left = kernel.pack(rows.X, rows.origin, self.dtype)
         right = kernel.pack(np.arange(rows.n)) if kernel.is_pairwise else left
         u, columns = u.astype(self.dtype), columns.astype(self.dtype)
         means = np.empty(rows.n)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer.gram import cross_matmat
-from mercer.kernels import Kernel, Packed
+from mercer.kernels import Kernel, Origin, Packed
 
 __all__ = ["Subspace"]
 
@@ -57,8 +57,8 @@ class Subspace:
         return int(self.coef.shape[1])
 
     @cached_property
-    def origin(self) -> Array | None:
-        """The point that rows are shifted by before they are packed."""
+    def origin(self) -> Origin:
+        """What the kernel measures rows from."""
         return self.kernel.origin(self.support)
 
     @cached_property
@@ -94,6 +94,10 @@ class Subspace:
         Z = products[:, :-1] - self.offset
         centred_square = self.kernel.diag(X) - 2 * products[:, -1] + self.mean_square
         return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
+
+    def exact(self, X: Any) -> Array:
+        """``k(x_i, s_j)`` by the kernel's definition, in float64; for a few rows."""
+        return self.kernel.exact(X, self.support)
 
     def expansion(self, Z: Array) -> Array:
         """Coefficients of ``mu + sum_k z_k w_k`` on the support: rows ``c + B z``."""

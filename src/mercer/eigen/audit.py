@@ -1,0 +1,129 @@
+r"""Every fit is audited: a few rows of the kernel's definition against what the solver claims.
+
+A solver works on tiles, shifted and perhaps in float32; a fault there is repeated in every product
+and shows in no residual. The audit shares nothing with it but the definition,
+:meth:`~mercer.kernels.Kernel.exact`. At s sampled rows, with :math:`z_i = B^\top k(S, x_i) - b`,
+
+- scores and reconstruction errors are those of ``transform`` and ``reconstruction_error``;
+- the eigen-equation holds: :math:`z_{ik} = \lambda_k B_{ik} / w_i`;
+- the centring holds: :math:`(K c)_i` is what the mean was taken from;
+- what is left, :math:`\langle \tilde\varphi_i, \tilde\varphi_j \rangle - z_i \cdot z_j`, has no
+  eigenvalue above the first one that was not kept (interlacing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.eigen.policy import noise_floor
+from mercer.eigen.result import Report, Spectrum
+from mercer.exceptions import NumericalWarning, warn
+from mercer.gram import CenteredGram, SpotCheck
+from mercer.gram.spot_check import ROWS
+from mercer.subspace import Subspace
+
+__all__ = ["Finding", "audit_rows", "audit_spectrum", "audited"]
+
+#: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.
+SLACK = 10.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison: how large the discrepancy is, and how large it may be, both relative."""
+
+    what: str
+    size: float
+    allowed: float
+
+
+def audited(report: Report, findings: list[Finding]) -> Report:
+    """The report with the largest discrepancy; a warning if one is beyond what was claimed."""
+    worst = max(findings, key=lambda finding: finding.size / finding.allowed)
+    if not worst.size <= worst.allowed:
+        warn(
+            f"the {worst.what} by the kernel's definition and by {report.solver} differ by "
+            f"{worst.size:.2g} where at most {worst.allowed:.2g} was claimed; "
+            "use solver='dense', or rows in float64.",
+            NumericalWarning,
+        )
+    return replace(report, audited=max(finding.size for finding in findings))
+
+
+def audit_rows(subspace: Subspace, rows: Any, variance: Array, errors: Array) -> list[Finding]:
+    """Scores and reconstruction errors of some rows, by definition and as the model gives them.
+
+    Parameters
+    ----------
+    rows : (n, d) array or n objects, in the precision of the model; a few of them are looked at
+    variance : (q,) variances of the scores
+    errors : (q,) claimed relative errors of the eigenvalues
+    """
+    rows = rows[:: -(-len(rows) // ROWS)]
+    K, B, c = subspace.exact(rows), *(a.astype(np.float64) for a in (subspace.coef, subspace.mean))
+    Z = K @ B - subspace.offset
+    own = subspace.kernel.diag(rows).astype(np.float64)
+    E = np.maximum(own - 2 * K @ c + subspace.mean_square - square_sums(Z), 0)
+    scores, residual = subspace.scores_and_residual(rows)
+    # Sums of products in the model's precision err by this much, and so do kernel values.
+    eps = float(np.finfo(subspace.coef.dtype).eps)
+    size = np.abs(K) @ np.abs(B) + np.abs(subspace.offset)
+    spread = np.sqrt(variance) + np.finfo(float).tiny
+    off = np.abs(scores - Z) / spread
+    # ... but scores that are off by half their spread are none, whatever the reason is.
+    allowed = np.minimum(SLACK * (SLACK * errors + 64 * eps * (1 + size / spread)), 0.5)
+    worst = np.unravel_index(np.argmax(off / allowed), off.shape)
+    total = float(np.abs(own).max() + subspace.mean_square) + np.finfo(float).tiny
+    noise = 128 * eps * float((np.abs(Z) * size).sum(axis=1).max())  # of |z|²
+    return [
+        Finding("scores", float(off[worst]), float(allowed[worst])),
+        Finding(
+            "reconstruction errors",
+            float(np.abs(residual - E).max() / total),
+            SLACK * (SLACK * float(errors.max()) + 64 * eps + noise / total),
+        ),
+    ]
+
+
+def audit_spectrum(
+    subspace: Subspace, spectrum: Spectrum, q: int, spot: SpotCheck
+) -> list[Finding]:
+    """The eigenpairs of a Gram matrix and its centring, at the rows of a spot check."""
+    operator, i = spectrum.operator, spot.index
+    K, B = spot.values, subspace.coef.astype(np.float64)
+    lam = spectrum.values[:q].astype(np.float64)
+    root = np.ones(len(B)) if spot.weight is None else np.sqrt(spot.weight)
+    Z = K @ B - subspace.offset
+    floor = noise_floor(
+        lam[0], operator.n, operator.scale(), subspace.coef.dtype, operator.removed()
+    )
+    # D (z - λ B / w) √λ is the residual of the unit eigenvector v = B √λ / D.
+    R = spot.norms(np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None]))
+    claimed = spectrum.residuals[:q] + spectrum.errors[:q] * lam + floor
+    worst = int(np.argmax(R / claimed))
+    findings = [
+        Finding("eigen-equation", float(R[worst] / lam[0]), SLACK * float(claimed[worst] / lam[0]))
+    ]
+    Kc = np.zeros(len(i))
+    if isinstance(operator, CenteredGram):
+        Kc = K @ subspace.mean.astype(np.float64)
+        product = operator.mean_product[i] / (root[i] * np.linalg.norm(root))
+        size = float(np.abs(K).max()) + np.finfo(float).tiny
+        types = (operator.precision, subspace.coef.dtype)
+        coarse = 64 * max(float(np.finfo(dtype).eps) for dtype in types)
+        findings.append(Finding("centring", float(np.abs(Kc - product).max() / size), coarse))
+    # The rows may have been drawn twice: then the matrix is one of fewer rows.
+    once = np.unique(i, return_index=True)[1]
+    left = K[np.ix_(once, i[once])] - Kc[once] - Kc[once, None] + subspace.mean_square
+    left -= Z[once] @ Z[once].T
+    D = root[i[once]]
+    beyond = float(np.linalg.eigvalsh(D[:, None] * left * D)[-1])
+    following = max(float(spectrum.values[min(q, len(spectrum.values) - 1)]), 0.0)
+    excess = max(beyond - following, 0.0)
+    allowed = SLACK * float(claimed[-1])
+    findings.append(Finding("spectrum that is left", excess / lam[0], allowed / lam[0]))
+    return findings
