@@ -13,7 +13,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
-from mercer.rows.files import file_fingerprint, pick_columns
+from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
 
 __all__ = ["CsvRows", "is_missing", "is_number"]
 
@@ -46,6 +46,7 @@ class CsvRows(Rows):
         self, path: Path, columns: Sequence[str] | None = None, *, allow_nan: bool = False
     ) -> None:
         self.path = path
+        self.watch = FileWatch([path])
         self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         with path.open("rb") as file:
