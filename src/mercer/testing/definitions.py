@@ -99,7 +99,9 @@ def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> Draw
     p[0], p[-3], p[-1] = 4, 0.4, 0.4  # most are refused or slow, and say little more
     name = str(rng.choice(_PLAIN, p=p / p.sum()))
     # Most widths suit the data; some are far too wide or too narrow.
-    length = float(spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2)))
+    length = float(
+        spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2))
+    )
     gamma = float(10 ** rng.uniform(-1, 0.5) / size**2) if rng.random() < 0.7 else 1.0
     return _MAKERS[name](rng, length, gamma, d)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
 from mercer.exceptions import (
     ConvergenceWarning,
     IndefiniteKernelWarning,
     MercerError,
     RankWarning,
 )
+from mercer.testing.grams import check_operators
 from mercer.testing.limits import Unbounded, bounded
 from mercer.testing.outputs import Outputs, check_outputs
 from mercer.testing.problems import FitProblem
@@ -24,7 +24,15 @@ from mercer.testing.reference import Reference
 
 __all__ = ["OUTCOMES", "Verdict", "check_fit", "judge_fit"]
 
-OUTCOMES = ("ok", "refused", "wrong", "over-claimed", "refused without cause", "too slow", "crashed")
+OUTCOMES = (
+    "ok",
+    "refused",
+    "wrong",
+    "over-claimed",
+    "refused without cause",
+    "too slow",
+    "crashed",
+)
 
 #: Eigenvalues below minus this share of the largest make a kernel indefinite (FAULTS, the policy).
 NEGATIVE_LIMIT = 1e-5
@@ -76,7 +84,9 @@ def judge_fit(problem: FitProblem, seconds: float = SECONDS) -> Verdict:
         warnings.simplefilter("always")
         try:
             with bounded(seconds, steps):
-                found = Outputs.of(problem)
+                found = None if problem.method.operators else Outputs.of(problem)
+                reference = Reference.of(problem)
+                faults = check_operators(problem, reference) if found is None else []
         except Unbounded as error:
             return Verdict("too slow", str(error), time.perf_counter() - started)
         except MercerError as error:
@@ -86,9 +96,9 @@ def judge_fit(problem: FitProblem, seconds: float = SECONDS) -> Verdict:
             where = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
             return Verdict("crashed", f"{type(error).__name__}: {error} ({where})")
     took = time.perf_counter() - started
-    reference = Reference.of(problem)
-    faults = _silence(problem, reference, found, [w.category for w in caught])
-    faults += check_outputs(problem, reference, found)
+    if found is not None:
+        faults = _silence(problem, reference, found, [w.category for w in caught])
+        faults += check_outputs(problem, reference, found)
     if not faults:
         return Verdict("ok", seconds=took)
     worst = min(faults, key=lambda fault: OUTCOMES.index(fault[0]))
@@ -141,5 +151,7 @@ def _silence(
     if slightly and reference.values[-1] > -reference.rounding / 64:
         faults.append(("wrong", f"IndefiniteKernelWarning at λ_min {reference.values[-1]:.2g}"))
     if problem.method.tol is not None and _is_indefinite(reference, problem, 2):
-        faults.append(("wrong", f"silent on an indefinite kernel: λ_min {reference.values[-1]:.2g}"))
+        faults.append(
+            ("wrong", f"silent on an indefinite kernel: λ_min {reference.values[-1]:.2g}")
+        )
     return faults

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,9 +28,10 @@ class Method:
     build : from a problem to an estimator that has not been fitted
     tol : the promised relative error of the eigenvalues; 0 for rounding alone, None for methods
         that only look inside a span of fewer points than rows (their own estimate is the promise)
-    weights, objects, pairwise : does it take sample weights, kernels of objects, a matrix?
+    weights, pairwise : does it take sample weights, and a precomputed matrix?
     center : does it centre? None if it can be told to or not to
     claims : is ``report_.estimated_error`` an estimate of the eigenvalues' error?
+    operators : are the Gram operators judged, and no model?
     """
 
     name: str
@@ -39,6 +41,7 @@ class Method:
     pairwise: bool = True
     center: bool | None = None
     claims: bool = True
+    operators: bool = False
 
     def __repr__(self) -> str:
         return self.name
@@ -54,7 +57,8 @@ class FitProblem:
     weight : (n,) sample weights, or None
     k : number of components, a share, or None for all
     definition : ``definition(A, B)`` is k(a_i, b_j) in np.longdouble; None for a precomputed kernel
-    fresh_diag : k(y, y) for a precomputed kernel
+    family, data : what kind of kernel and of rows, for tables
+    seed : where it came from
     """
 
     kernel: Kernel
@@ -82,7 +86,7 @@ class FitProblem:
             f"{self.method} k={self.k}, {self.kernel!r} on {self.data} {n} x {d} "
             f"{self.X.dtype}{weights}{centred}"
         )
-        return " ".join(text.split())
+        return " ".join(re.sub(r"<function .*? at 0x\w+>", "f", text).split())
 
 
 def _range(w: Array) -> str:
@@ -113,9 +117,7 @@ METHODS = (
         tol=None,
         pairwise=False,
     ),
-    Method(
-        "landmarks m<n", _kernel_pca(lambda p: Landmarks(_few(p))), tol=None, pairwise=False
-    ),
+    Method("landmarks m<n", _kernel_pca(lambda p: Landmarks(_few(p))), tol=None, pairwise=False),
     Method(
         "incremental",
         lambda p: IncrementalKernelPCA(
@@ -134,10 +136,12 @@ METHODS = (
         center=False,
         claims=False,
     ),
+    Method("operators", lambda p: None, pairwise=False, operators=True),
 )
 _SHARES = {
     "dense": 2, "auto": 1.5, "lanczos kept": 2, "lanczos streamed": 1.5, "davidson 1e-6": 4,
     "davidson 1e-10": 2, "landmarks m=n": 1.5, "landmarks m<n": 1.5, "incremental": 1, "sparse": 0.6,
+    "operators": 1.5,
 }  # fmt: skip
 
 

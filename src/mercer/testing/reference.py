@@ -77,9 +77,7 @@ class Reference:
     def centred(self) -> Array:
         """⟨φ(x) - μ, φ(x_j) - μ⟩ between all rows and those that count."""
         to_mean = self.to_mean
-        return np.asarray(
-            self.K - to_mean[:, None] - to_mean[None, self.counts] + self.mean_square
-        )
+        return np.asarray(self.K - to_mean[:, None] - to_mean[None, self.counts] + self.mean_square)
 
     @cached_property
     def own_centred(self) -> Array:
