@@ -26,6 +26,7 @@ from mercer.kernels import (
     Matern,
     Polynomial,
     RationalQuadratic,
+    Scaled,
     Sigmoid,
 )
 
@@ -71,7 +72,7 @@ def _composite(
     if how == "scaled":
         factor = float(10 ** rng.uniform(-2, 2))
         return DrawnKernel(
-            factor * first.kernel,
+            Scaled(factor, first.kernel),
             lambda A, B: np.longdouble(factor) * first.definition(A, B),
             f"{first.family} scaled" if "scaled" not in first.family else first.family,
             first.histogram,
@@ -103,23 +104,33 @@ def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> Draw
         spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2))
     )
     gamma = float(10 ** rng.uniform(-1, 0.5) / size**2) if rng.random() < 0.7 else 1.0
-    return _MAKERS[name](rng, length, gamma, d)
+    return _MAKERS[name](_Draw(rng, length, gamma, d))
 
 
-def _gaussian(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    if rng.random() < 0.5:
-        g = 1 / length**2
+@dataclass(frozen=True)
+class _Draw:
+    """What a kernel's parameters are made of."""
+
+    rng: np.random.Generator
+    length: float
+    gamma: float
+    d: int
+
+
+def _gaussian(draw: _Draw) -> DrawnKernel:
+    if draw.rng.random() < 0.5:
+        g = 1 / draw.length**2
         return DrawnKernel(
             Gaussian(gamma=g), lambda A, B: np.exp(-np.longdouble(g) * _squares(A, B)), "gaussian"
         )
-    two = 2 * np.longdouble(length) ** 2
+    two = 2 * np.longdouble(draw.length) ** 2
     return DrawnKernel(
-        Gaussian(sigma=length), lambda A, B: np.exp(-_squares(A, B) / two), "gaussian"
+        Gaussian(sigma=draw.length), lambda A, B: np.exp(-_squares(A, B) / two), "gaussian"
     )
 
 
-def _laplacian(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    g = float(1 / (length * np.sqrt(d)))
+def _laplacian(draw: _Draw) -> DrawnKernel:
+    g = float(1 / (draw.length * np.sqrt(draw.d)))
     return DrawnKernel(
         Laplacian(gamma=g),
         lambda A, B: np.exp(-np.longdouble(g) * _sum_over_columns(A, B, lambda a, b: abs(a - b))),
@@ -127,60 +138,52 @@ def _laplacian(rng: np.random.Generator, length: float, gamma: float, d: int) ->
     )
 
 
-def _matern(nu: float) -> Callable[..., DrawnKernel]:
-    def make(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
+def _matern(nu: float) -> Callable[[_Draw], DrawnKernel]:
+    def make(draw: _Draw) -> DrawnKernel:
         def k(A: Array, B: Array) -> Array:
-            a = np.sqrt(2 * np.longdouble(nu) * _squares(A, B)) / np.longdouble(length)
+            a = np.sqrt(2 * np.longdouble(nu) * _squares(A, B)) / np.longdouble(draw.length)
             return np.asarray({0.5: 1, 1.5: 1 + a, 2.5: 1 + a + a * a / 3}[nu] * np.exp(-a))
 
-        return DrawnKernel(Matern(length, nu=nu), k, "matern")
+        return DrawnKernel(Matern(draw.length, nu=nu), k, "matern")
 
     return make
 
 
-def _rational(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    alpha = float(10 ** rng.uniform(-0.5, 1))
-    unit = 2 * np.longdouble(alpha) * np.longdouble(length) ** 2
+def _rational(draw: _Draw) -> DrawnKernel:
+    alpha = float(10 ** draw.rng.uniform(-0.5, 1))
+    unit = 2 * np.longdouble(alpha) * np.longdouble(draw.length) ** 2
     return DrawnKernel(
-        RationalQuadratic(length, alpha=alpha),
+        RationalQuadratic(draw.length, alpha=alpha),
         lambda A, B: (1 + _squares(A, B) / unit) ** np.longdouble(-alpha),
         "rational quadratic",
     )
 
 
-def _cauchy(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    unit = np.longdouble(length) ** 2
-    return DrawnKernel(Cauchy(length), lambda A, B: 1 / (1 + _squares(A, B) / unit), "cauchy")
+def _cauchy(draw: _Draw) -> DrawnKernel:
+    unit = np.longdouble(draw.length) ** 2
+    return DrawnKernel(Cauchy(draw.length), lambda A, B: 1 / (1 + _squares(A, B) / unit), "cauchy")
 
 
-def _linear(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    return DrawnKernel(Linear(), _dots, "linear")
-
-
-def _polynomial(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    degree, coef0 = int(rng.integers(1, 5)), float(rng.choice([0.0, 0.5, 1.0]))
+def _polynomial(draw: _Draw) -> DrawnKernel:
+    degree, coef0 = int(draw.rng.integers(1, 5)), float(draw.rng.choice([0.0, 0.5, 1.0]))
     return DrawnKernel(
-        Polynomial(degree, gamma=gamma, coef0=coef0),
-        lambda A, B: (np.longdouble(gamma) * _dots(A, B) + np.longdouble(coef0)) ** degree,
+        Polynomial(degree, gamma=draw.gamma, coef0=coef0),
+        lambda A, B: (np.longdouble(draw.gamma) * _dots(A, B) + np.longdouble(coef0)) ** degree,
         "polynomial",
     )
 
 
-def _sigmoid(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    coef0 = float(rng.choice([0.0, 0.5]))
+def _sigmoid(draw: _Draw) -> DrawnKernel:
+    coef0 = float(draw.rng.choice([0.0, 0.5]))
     return DrawnKernel(
-        Sigmoid(gamma, coef0=coef0),
-        lambda A, B: np.tanh(np.longdouble(gamma) * _dots(A, B) + np.longdouble(coef0)),
+        Sigmoid(draw.gamma, coef0=coef0),
+        lambda A, B: np.tanh(np.longdouble(draw.gamma) * _dots(A, B) + np.longdouble(coef0)),
         "sigmoid",
     )
 
 
-def _cosine(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    return DrawnKernel(Cosine(), lambda A, B: _dots(_unit(A), _unit(B)), "cosine")
-
-
-def _chi2(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
-    g = 1 / length
+def _chi2(draw: _Draw) -> DrawnKernel:
+    g = 1 / draw.length
 
     def k(A: Array, B: Array) -> Array:
         def cost(a: Array, b: Array) -> Array:
@@ -192,20 +195,20 @@ def _chi2(rng: np.random.Generator, length: float, gamma: float, d: int) -> Draw
     return DrawnKernel(Chi2(g), k, "chi2", histogram=True)
 
 
-def _function(rng: np.random.Generator, length: float, gamma: float, d: int) -> DrawnKernel:
+def _function(draw: _Draw) -> DrawnKernel:
     def inverse_multiquadric(x: Any, y: Any) -> float:
         r2 = sum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True))
-        return 1 / (1 + r2 / length**2) ** 0.5
+        return float(1 / (1 + r2 / draw.length**2) ** 0.5)
 
     return DrawnKernel(
         FunctionKernel(inverse_multiquadric),
-        lambda A, B: 1 / np.sqrt(1 + _squares(A, B) / np.longdouble(length) ** 2),
+        lambda A, B: 1 / np.sqrt(1 + _squares(A, B) / np.longdouble(draw.length) ** 2),
         "function",
         slow=True,
     )
 
 
-_MAKERS: dict[str, Callable[..., DrawnKernel]] = {
+_MAKERS: dict[str, Callable[[_Draw], DrawnKernel]] = {
     "gaussian": _gaussian,
     "laplacian": _laplacian,
     "matern12": _matern(0.5),
@@ -213,9 +216,9 @@ _MAKERS: dict[str, Callable[..., DrawnKernel]] = {
     "matern52": _matern(2.5),
     "rational": _rational,
     "cauchy": _cauchy,
-    "linear": _linear,
+    "linear": lambda _: DrawnKernel(Linear(), _dots, "linear"),
     "polynomial": _polynomial,
-    "cosine": _cosine,
+    "cosine": lambda _: DrawnKernel(Cosine(), lambda A, B: _dots(_unit(A), _unit(B)), "cosine"),
     "sigmoid": _sigmoid,
     "chi2": _chi2,
     "function": _function,

@@ -1,4 +1,4 @@
-"""Judge a fit by the definition: is it right, and does it know how right it is?"""
+"""Judge a fit by the definition: whether it is right, and whether it knows how right it is."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
 
 
 def _is_indefinite(reference: Reference, problem: FitProblem, share: float) -> bool:
-    """Below zero by this share of the limit, for the matrix or (landmarks look there) before D, H."""
+    """Below zero by this share of the limit; landmarks look at K itself, before weights."""
     values = [reference.values]
     if problem.method.tol is None and share < 1:
         values.append(np.linalg.eigvalsh(reference.K[reference.counts].astype(np.float64))[::-1])

@@ -21,7 +21,7 @@ __all__ = ["Outputs", "check_outputs"]
 
 Faults = list[tuple[str, str]]
 
-#: Off by more than this share of its size a number is wrong; below, it is less accurate than claimed.
+#: Off by more than this share of its size a number is wrong; else less accurate than claimed.
 FAR = 1e-4
 
 
@@ -146,13 +146,9 @@ def check_count(problem: FitProblem, reference: Reference, found: Outputs) -> Fa
         least = min(most, certain)
     if least <= q <= most:
         return []
-    return [
-        (
-            "wrong",
-            f"{q} components, expected {least} to {most} (λ_{q} is "
-            f"{values[min(q, len(values) - 1)]:.3g}, rounding {reference.floor:.2g})",
-        )
-    ]
+    after = values[min(q, len(values) - 1)]
+    text = f"{q} components, expected {least} to {most}"
+    return [("wrong", f"{text} (λ_{q} is {after:.3g}, rounding {reference.floor:.2g})")]
 
 
 class _Bounds:
@@ -264,7 +260,7 @@ class _Bounds:
         noise = np.sqrt((self.w[:, None] * self.evaluation[ref.counts] ** 2).sum(axis=0))
         per_row = np.sqrt(self.largest / self.lam) * self.rho + np.sqrt(self.largest) * noise
         cancelled = ROUNDING * ref.eps * np.sqrt(ref.size)  # a row at the mean still rounds
-        return (reach + cancelled)[:, None] * per_row + self.lam * self.evaluation
+        return np.asarray((reach + cancelled)[:, None] * per_row + self.lam * self.evaluation)
 
 
 def _worst(what: str, off: Array, allowed: Array, scale: Array) -> Faults:
@@ -278,10 +274,6 @@ def _worst(what: str, off: Array, allowed: Array, scale: Array) -> Faults:
     share = np.where(excess > 0, off / np.maximum(size, 1e-300), -1)
     at = np.unravel_index(share.argmax(), share.shape)
     where = ", ".join(str(int(i)) for i in at)
-    return [
-        (
-            "wrong" if share[at] > FAR else "over-claimed",
-            f"{what} [{where}] off by {share[at]:.2g} of {size[at]:.3g}, "
-            f"allowed {allowed[at] / max(size[at], 1e-300):.2g}",
-        )
-    ]
+    limit = allowed[at] / max(size[at], 1e-300)
+    text = f"{what} [{where}] off by {share[at]:.2g} of {size[at]:.3g}, allowed {limit:.2g}"
+    return [("wrong" if share[at] > FAR else "over-claimed", text)]

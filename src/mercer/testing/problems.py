@@ -105,12 +105,12 @@ def _few(p: FitProblem) -> int:
 
 
 METHODS = (
-    Method("dense", _kernel_pca(lambda p: Dense())),
-    Method("auto", _kernel_pca(lambda p: "auto")),
-    Method("lanczos kept", _kernel_pca(lambda p: Lanczos(keep=True))),
-    Method("lanczos streamed", _kernel_pca(lambda p: Lanczos(keep=False))),
-    Method("davidson 1e-6", _kernel_pca(lambda p: Davidson(1e-6)), tol=1e-6),
-    Method("davidson 1e-10", _kernel_pca(lambda p: Davidson(1e-10)), tol=1e-10),
+    Method("dense", _kernel_pca(lambda _: Dense())),
+    Method("auto", _kernel_pca(lambda _: "auto")),
+    Method("lanczos kept", _kernel_pca(lambda _: Lanczos(keep=True))),
+    Method("lanczos streamed", _kernel_pca(lambda _: Lanczos(keep=False))),
+    Method("davidson 1e-6", _kernel_pca(lambda _: Davidson(1e-6)), tol=1e-6),
+    Method("davidson 1e-10", _kernel_pca(lambda _: Davidson(1e-10)), tol=1e-10),
     Method(
         "landmarks m=n",
         _kernel_pca(lambda p: Landmarks(len(p.X), select=p.X)),
@@ -136,12 +136,12 @@ METHODS = (
         center=False,
         claims=False,
     ),
-    Method("operators", lambda p: None, pairwise=False, operators=True),
+    Method("operators", lambda _: None, pairwise=False, operators=True),
 )
 _SHARES = {
     "dense": 2, "auto": 1.5, "lanczos kept": 2, "lanczos streamed": 1.5, "davidson 1e-6": 4,
-    "davidson 1e-10": 2, "landmarks m=n": 1.5, "landmarks m<n": 1.5, "incremental": 1, "sparse": 0.6,
-    "operators": 1.5,
+    "davidson 1e-10": 2, "landmarks m=n": 1.5, "landmarks m<n": 1.5, "incremental": 1,
+    "sparse": 0.6, "operators": 1.5,
 }  # fmt: skip
 
 

@@ -118,7 +118,7 @@ class Reference:
         like √n. A stable eigensolver adds eps·λ₁.
         """
         largest = max(float(self.values[0]), 0.0)
-        return ROUNDING * self.eps * (largest + np.sqrt(len(self.w)) * self.entry)
+        return float(ROUNDING * self.eps * (largest + np.sqrt(len(self.w)) * self.entry))
 
     @cached_property
     def floor(self) -> float:
