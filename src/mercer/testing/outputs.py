@@ -102,15 +102,15 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
     q, tol, claims = len(found.values), problem.method.tol, problem.method.claims
     true = reference.values[:q]
     claimed = 3 * found.claim * np.abs(true) if claims else np.zeros(q)
-    names = [f"λ, claim {found.claim:.2g}"]
+    size = _visible(np.abs(true))
     off = np.abs(found.values - true)
     if tol is None and not claims:  # inside a span: too small is no fault, too large is
         off = found.values - true
-    faults = _worst(names[0], off, reference.rounding + claimed, true)
+    faults = _worst(f"λ, claim {found.claim:.2g}", off, reference.rounding + claimed, size)
     # Rows in float32 cannot be promised more than their own rounding, which the claim tells.
     if tol is not None and found.converged and problem.X.dtype == np.float64 and not faults:
         allowed = reference.rounding + 3 * tol * np.abs(true)
-        faults = _worst(f"λ at tol={tol:g}, claim {found.claim:.2g}", off, allowed, true)
+        faults = _worst(f"λ at tol={tol:g}, claim {found.claim:.2g}", off, allowed, size)
     return faults
 
 
@@ -126,7 +126,7 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
     if blur > 0.5 * reference.trace:
         return []
     allowed = 2 * true * blur / reference.trace + ROUNDING * reference.eps
-    return _worst("share", np.abs(found.ratio - true), allowed, true)
+    return _worst("share", np.abs(found.ratio - true), allowed, _visible(true))
 
 
 def check_count(problem: FitProblem, reference: Reference, found: Outputs) -> Faults:
@@ -183,7 +183,7 @@ class _Bounds:
         p = self.ref.p.astype(np.float64)
         mean = np.abs(p @ self.Z[self.ref.counts])
         allowed = p @ self.evaluation[self.ref.counts] + self.rho / np.sqrt(self.lam * self.w.sum())
-        return _worst("mean score", mean, allowed, np.sqrt(self.lam / self.w.sum()))
+        return _worst("mean score", mean, allowed, np.sqrt(_visible(self.lam) / self.w.sum()))
 
     def check_variances(self) -> Faults:
         """Zᵀ D² Z = Λ. Off the eigenvectors by a residual ρ, it is so to √(λᵢ/λⱼ) ρⱼ."""
@@ -199,7 +199,8 @@ class _Bounds:
         both = rho[:, None] * rho / np.sqrt(self.lam[:, None] * self.lam)
         allowed = by_residual + by_residual.T + by_rounding + by_rounding.T + both
         allowed = allowed + self.ref.rounding
-        return _worst("scores' covariance", off, allowed, np.sqrt(np.outer(self.lam, self.lam)))
+        size = np.sqrt(_visible(self.lam))
+        return _worst("scores' covariance", off, allowed, np.outer(size, size))
 
     def check_equation(self) -> Faults:
         """λ z(x) = Σ k~(x, x_i) w_i z(x_i) for old, weightless and fresh rows."""
@@ -263,6 +264,11 @@ class _Bounds:
         return np.asarray((reach + cancelled)[:, None] * per_row + self.lam * self.evaluation)
 
 
+def _visible(lam: Array) -> Array:
+    """Variances to measure errors by: nobody sees a component with a millionth of the largest."""
+    return np.asarray(np.maximum(lam, 1e-6 * np.abs(lam).max()))
+
+
 def _worst(what: str, off: Array, allowed: Array, scale: Array) -> Faults:
     """The fault that is largest beside the size of its column, or none."""
     excess = off - allowed
@@ -270,7 +276,7 @@ def _worst(what: str, off: Array, allowed: Array, scale: Array) -> Faults:
         return []
     size = np.abs(np.broadcast_to(scale, off.shape))
     if off.ndim == 2 and off.shape[0] != off.shape[1]:
-        size = np.broadcast_to(size.max(axis=0), off.shape)
+        size = np.broadcast_to(np.sqrt(_visible(size.max(axis=0) ** 2)), off.shape)
     share = np.where(excess > 0, off / np.maximum(size, 1e-300), -1)
     at = np.unravel_index(share.argmax(), share.shape)
     where = ", ".join(str(int(i)) for i in at)
