@@ -2,7 +2,9 @@
 
 Each check is a plain function that raises ``AssertionError`` with the numbers that it saw;
 ``check_kernel``, ``check_operator``, ``check_eigensolver`` and ``check_preimage`` run all that
-belong to a role. They need no test framework; mercer's own implementations pass them in its tests.
+belong to a role. ``check_fit`` judges a whole fit, of a ``random_problem`` or of one of your own,
+by the definition in extended precision. They need no test framework; mercer's own implementations
+pass them in its tests.
 """
 
 from mercer.testing.eigensolvers import check_eigensolver, lapack_ratio, prescribed_spectra

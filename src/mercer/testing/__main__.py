@@ -20,4 +20,5 @@ def main() -> None:
     sys.exit(not good)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -96,6 +96,10 @@ class Reference:
         """All eigenvalues, decreasing."""
         return np.linalg.eigvalsh(self.matrix.astype(np.float64))[::-1]
 
+    def leading(self, q: int) -> Array:
+        """The q largest eigenvalues; zero beyond the number of rows that count."""
+        return np.pad(self.values, (0, max(0, q - len(self.values))))[:q]
+
     @cached_property
     def trace(self) -> float:
         """Total variance, times the number of rows."""
