@@ -1,0 +1,205 @@
+"""The judge of fits finds each lie of a solver, and each wrong number of a model."""
+
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+import pytest
+
+from mercer import KernelPCA
+from mercer._progress import announce
+from mercer.eigen import EigenSolver
+from mercer.exceptions import DataError
+from mercer.kernels import Gaussian, Kernel, Linear
+from mercer.solvers import Dense, Landmarks
+from mercer.testing import FitProblem, Method, check_fit, judge_fit, random_problem
+
+
+class Told(EigenSolver):
+    """LAPACK with one lie."""
+
+    def __init__(self, lie=None):
+        self.lie = lie
+
+    def bind(self, problem):
+        return Dense().bind(problem)
+
+    def estimate_bytes(self, problem, k):
+        return 0
+
+    def solve(self, operator, k, rng):
+        found = Dense().solve(operator, k, rng)
+        values, vectors = found.values.copy(), found.vectors.copy()
+        if self.lie == "value":
+            values[1] *= 1 + 1e-10
+        if self.lie == "missed":
+            more = Dense().solve(operator, k + 1, rng)
+            values, vectors = np.delete(more.values, 1), np.delete(more.vectors, 1, axis=1)
+        if self.lie == "vector":
+            vectors[:, 0] += 1e-6 * vectors[:, 1]
+        if self.lie == "dropped":
+            values[-1] = 0
+        if self.lie == "endless":
+            for step in count():
+                announce("lanczos", step)
+        if self.lie == "stuck":
+            while True:
+                pass
+        if self.lie == "refused":
+            raise DataError("kernel has no variance; give other rows.")
+        if self.lie == "broken":
+            raise IndexError("oops")
+        return replace(found, values=values, vectors=vectors)
+
+
+def told(lie, **changes):
+    """A plain problem for a solver that lies."""
+
+    def build(p):
+        return KernelPCA(p.k, kernel=p.kernel, center=p.center, solver=Told(lie))
+
+    def definition(A, B):
+        return np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2) / 2)
+
+    rows = np.random.default_rng(0).standard_normal((50, 3))
+    problem = FitProblem(
+        Gaussian(sigma=1.0), definition, rows[:40], rows[40:], None, 5, True, Method("told", build)
+    )
+    return replace(problem, **changes)
+
+
+def test_a_sound_fit_passes():
+    check_fit(told(None))
+    check_fit(told(None, weight=np.arange(40.0)))
+    check_fit(told(None, center=False))
+    check_fit(told(None, X=told(None).X.astype(np.float32), Y=told(None).Y.astype(np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("lie", "outcome", "words"),
+    [
+        ("value", "over-claimed", "λ, claim"),
+        ("missed", "wrong", "λ, claim"),
+        ("vector", "over-claimed", "scores"),
+        ("dropped", "wrong", "4 components"),
+        ("endless", "too slow", "steps of lanczos"),
+        ("stuck", "too slow", "processor"),
+        ("refused", "refused without cause", "variance"),
+        ("broken", "crashed", "IndexError"),
+    ],
+)
+def test_lies_of_a_solver(lie, outcome, words):
+    verdict = judge_fit(told(lie), seconds=0.3)
+    assert verdict.outcome == outcome, verdict
+    assert words in verdict.detail
+
+
+class Says(KernelPCA):
+    """A model with one wrong number."""
+
+    wrong = ""
+
+    def fit_transform(self, X, y=None, sample_weight=None):
+        self.fit(X, sample_weight=sample_weight)
+        return super().transform(X) * (1 + 1e-9 * (self.wrong == "fit_transform"))
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        if self.wrong == "share":
+            self.explained_variance_ratio_ = self.explained_variance_ratio_ * 1.001
+        return self
+
+    def transform(self, X):
+        Z = super().transform(X)
+        if self.wrong == "mean":
+            Z = Z + 1e-9
+        if self.wrong == "fresh" and len(X) == 10:
+            Z = Z * (1 + 1e-9)
+        if self.wrong == "scale":
+            Z = Z * (1 + 1e-9)
+        return Z
+
+    def reconstruction_error(self, X):
+        return super().reconstruction_error(X) * (1 + 1e-9 * (self.wrong == "error"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("share", "share"),
+        ("mean", "mean score"),
+        ("fresh", "scores \\[4"),
+        ("scale", "covariance"),
+        ("error", "reconstruction error"),
+        ("fit_transform", "fit_transform"),
+    ],
+)
+def test_wrong_numbers_of_a_model(wrong, words):
+    def build(p):
+        model = Says(p.k, kernel=p.kernel, solver="dense")
+        model.wrong = wrong
+        return model
+
+    with pytest.raises(AssertionError, match=words):
+        check_fit(told(None, method=Method("says", build)))
+
+
+def test_a_landmark_fit_that_claims_too_much():
+    def build(p):
+        model = KernelPCA(p.k, kernel=p.kernel, solver=Landmarks(15), random_state=0)
+        fit = model.fit_transform
+
+        def claim(X, **more):
+            Z = fit(X, **more)
+            model.report_ = replace(model.report_, estimated_error=1e-9)
+            return Z
+
+        model.fit_transform = claim
+        return model
+
+    check_fit(
+        told(
+            None,
+            method=Method(
+                "landmarks",
+                lambda p: KernelPCA(p.k, kernel=p.kernel, solver=Landmarks(15), random_state=0),
+                tol=None,
+            ),
+        )
+    )
+    with pytest.raises(AssertionError, match="claim 1e-09"):
+        check_fit(told(None, method=Method("landmarks", build, tol=None)))
+
+
+def test_a_kernel_whose_tiles_are_shifted_is_seen_by_the_operators():
+    class Shifted(Kernel):
+        """A sum that shifts a part that must not be shifted."""
+
+        def origin(self, X):
+            return X.mean(axis=0)
+
+        def pack(self, X, origin=None):
+            return Linear().pack(X if origin is None else X - origin)
+
+        def fill(self, A, B, out):
+            Linear().fill(A, B, out)
+            out += 1
+
+        def diag(self, X):
+            return Linear().diag(X) + 1
+
+        gradient = diag_gradient = None
+
+    Shifted.__abstractmethods__ = frozenset()
+    problem = told(
+        None, kernel=Shifted(), definition=lambda A, B: A @ B.T + 1, center=False,
+        X=told(None).X + 2, Y=told(None).Y + 2,
+        method=Method("operators", lambda _: None, operators=True),
+    )  # fmt: skip
+    assert judge_fit(problem).outcome == "wrong"
+
+
+def test_problems_repeat():
+    first, again = random_problem(77), random_problem(77)
+    np.testing.assert_array_equal(first.X, again.X)
+    assert first.describe() == again.describe()
