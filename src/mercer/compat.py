@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array, fix_signs
+from mercer._registry import ours
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, removed_by_centring, smallest_eigenvalue
 from mercer.estimators._saving import SaveMixin
@@ -386,3 +387,6 @@ def _require(name: str, value: Any, choices: tuple[Any, ...], otherwise: bool = 
     if not otherwise and not any(value is c or value == c for c in choices):
         options = f"give one of {', '.join(map(repr, choices))}, or " if choices else "give "
         raise KernelError(f"{name}={value!r} cannot be used; {options}what the docstring says.")
+
+
+ours("compat", KernelPCA)

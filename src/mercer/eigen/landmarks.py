@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._by_name import by_name
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer.eigen.base import Problem, Solver
@@ -281,22 +282,16 @@ def _largest_eigenvalue(off_diagonal: Array, diagonal: Array) -> float:
     return size
 
 
-def as_landmark_rule(select: Any) -> LandmarkRule:
-    """A rule from its name, from points, or the rule itself."""
-    if isinstance(select, LandmarkRule):
-        return select
-    if isinstance(select, str):
-        if select not in _BY_NAME:
-            raise DataError(
-                f"select={select!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
-                "a rule of mercer.landmarks, or the points themselves."
-            )
-        return _BY_NAME[select]()
-    return Given(select)
-
-
 _BY_NAME: dict[str, type[LandmarkRule]] = {
     "kmeans": KMeans,
     "rpcholesky": RPCholesky,
     "uniform": Uniform,
 }
+
+
+def as_landmark_rule(select: Any) -> LandmarkRule:
+    """A rule from its name, from points, or the rule itself."""
+    if not isinstance(select, str | LandmarkRule):
+        return Given(select)
+    others = "a rule of mercer.landmarks, or the points themselves"
+    return by_name("select", select, LandmarkRule, _BY_NAME, DataError, others)

@@ -126,7 +126,8 @@ def _text(reader: Reader, value: Any) -> str:
         parts = value.get("with")
         inside = parts.items() if isinstance(parts, dict) else ()
         given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
-        return f"{str(value['object']).rpartition('.')[2]}({given})"
+        name = str(value["object"]).replace(":", ".").rpartition(".")[2]
+        return f"{name}({given})"
     if "tuple" in value:
         return f"({', '.join(_text(reader, item) for item in value['tuple'])})"
     if "dict" in value:

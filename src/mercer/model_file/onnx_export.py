@@ -180,7 +180,7 @@ class _Nodes:
     @cached_property
     def _centred(self) -> str | None:
         """For the linear kernel x − μ, where μ = Sᵀ c is a point of input space."""
-        if not isinstance(self.subspace.kernel, Linear):
+        if type(self.subspace.kernel) is not Linear:
             return None
         g, mean = self.g, (self._wide("mean") @ self._wide("support"))[None]
         rounded = mean.astype(g.dtype).astype(np.float64)
@@ -225,7 +225,7 @@ def _rounding(subspace: Subspace) -> float:
 
     Of some support points; the distances from the subspace count as shares of those from the mean.
     """
-    if isinstance(subspace.kernel, Linear):  # the graph has another, better formula
+    if type(subspace.kernel) is Linear:  # the graph has another, better formula
         return 0.0
     rows = subspace.support[:: -(-subspace.n_support // SAMPLE)].astype(np.float32)
     Z, residual = _as_type(subspace, np.float64).scores_and_residual(rows.astype(np.float64))

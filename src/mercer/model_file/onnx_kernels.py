@@ -45,12 +45,14 @@ class Exported(ABC):
 
 def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype[Any]) -> Exported:
     """The kernel as nodes; :class:`ModelFileError` with a remedy if there are none for it."""
-    if isinstance(kernel, RadialKernel) and type(kernel) in _PROFILES:
+    # By the class itself: a subclass, which only others may have made, is another kernel.
+    kind = type(kernel)
+    if isinstance(kernel, RadialKernel) and kind in _PROFILES:
         # Rounded first: what is taken off the rows must be taken off the support, too.
         return RadialNodes(kernel, S, kernel.origin(S).astype(dtype).astype(np.float64))
-    if isinstance(kernel, Linear | Polynomial | Sigmoid):
+    if isinstance(kernel, Linear | Polynomial | Sigmoid) and kind in (Linear, Polynomial, Sigmoid):
         return _DotProduct(kernel, S)
-    if isinstance(kernel, Cosine):
+    if isinstance(kernel, Cosine) and kind is Cosine:
         return _Cosine(kernel, S)
     if isinstance(kernel, Sum | Product):
         parts = (export_kernel(kernel.k1, S, dtype), export_kernel(kernel.k2, S, dtype))

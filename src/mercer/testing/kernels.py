@@ -176,9 +176,13 @@ def _gram(kernel: Kernel, X: Any, A: Any, B: Any) -> Array:
     return cross_gram(resolved, resolved.pack(A, origin), resolved.pack(B, origin), np.float64)
 
 
-def _numbers(kernel: Kernel) -> dict[str, Any]:
-    """All parameters, nested kernels by their class."""
+def _numbers(kernel: Kernel) -> dict[str, object]:
+    """All parameters in a form that can be compared, nested kernels by their class."""
     return {
-        name: type(value) if isinstance(value, Kernel) else value
+        name: type(value)
+        if isinstance(value, Kernel)
+        else (value.shape, value.tobytes())
+        if isinstance(value, np.ndarray)
+        else value
         for name, value in kernel.get_params().items()
     }
