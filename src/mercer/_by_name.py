@@ -38,7 +38,7 @@ def by_name(
         return names[value]()
     if isinstance(value, type) and issubclass(value, role):
         raise error(f"{parameter}={value.__name__} is a class; give {value.__name__}(), an object.")
-    close = get_close_matches(value.lower(), names, 1) if isinstance(value, str) else ()
+    close = get_close_matches(value.lower(), names, 1, 0.7) if isinstance(value, str) else ()
     guess = f"did you mean {close[0]!r}? Else " if close else ""
     raise error(
         f"{parameter}={value!r} is not known; {guess}give one of {', '.join(map(repr, names))}, "

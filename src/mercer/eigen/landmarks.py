@@ -13,6 +13,7 @@ import numpy as np
 from mercer._by_name import by_name
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
+from mercer._random import fixed_rng
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative
 from mercer.eigen.result import Fit, Report
@@ -82,7 +83,7 @@ class Landmarks(Solver):
                 "use solver='davidson' or 'lanczos'."
             )
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
-        choosing, checking = map(np.random.default_rng, problem.rng.integers(2**63, size=2))
+        choosing, checking = map(fixed_rng, problem.rng.integers(2**63, size=2))
         checkpoint = self._open_checkpoint(problem)
         pool, sample = _samples(problem, max(20_000, 5 * self.m), choosing, checking)
         if checkpoint is None or checkpoint.landmarks is None:

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._random import make_rng
 from mercer.eigen import Solver
 from mercer.estimators._sampling import (
     LatentMixin,
-    as_generator,
     check_eta,
     check_hidden,
     one_row,
@@ -141,7 +141,7 @@ class DeepGenerativeKernelPCA(
         as_generator_preimage(self.preimage)
         self._check(kernel)
         eta = check_eta(self.eta)
-        rng = as_generator(self.random_state)
+        rng = make_rng(self.random_state)
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:

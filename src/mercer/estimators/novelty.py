@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._random import make_rng
 from mercer.eigen import Solver
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -308,9 +308,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[mis
             )
 
     def _rng(self) -> np.random.Generator:
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        return make_rng(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.estimators._sampling import LatentMixin, check_hidden
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -104,7 +105,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         check_is_fitted(self, "machine_")
         if label is None and not hasattr(self, "density_"):
-            rng = np.random.default_rng(0)
+            rng = fixed_rng(0)
             self.density_ = as_density(self.density).fit(self.scores_, rng)
         return self._points(self._draw(n_samples, label, random_state))
 

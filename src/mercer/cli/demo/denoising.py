@@ -15,6 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mercer import KernelPCA
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.cli.demo.digits import NOISES, Digits, Noise
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, kernels_around
@@ -70,7 +71,7 @@ def compare(digits: Digits) -> list[Study]:
     sklearn = _Grid(list(_sklearn(digits.train)), digits.train)
     studies = []
     for name, noise in NOISES.items():
-        noisy = noise(digits.test, np.random.default_rng(2))
+        noisy = noise(digits.test, fixed_rng(2))
         model = _tuned(digits.train, noise)
         cleaned = {
             "noisy": ("", noisy),
@@ -134,7 +135,7 @@ class _Grid:
     def denoise(self, noise: Noise, noisy: Array) -> tuple[str, Array]:
         """The best candidate's settings, and what it makes of noisy rows."""
         clean = self.train[-HELD_OUT:]
-        tried = noise(clean, np.random.default_rng(1))
+        tried = noise(clean, fixed_rng(1))
         errors = [square_sums(_there_and_back(m, tried) - clean).mean() for m in self.fitted]
         best = self.candidates[int(np.argmin(errors))]
         return best.settings, _there_and_back(best.make().fit(self.train), noisy)
