@@ -153,6 +153,16 @@ def _makes_random_numbers(node: ast.AST) -> bool:
     return text.startswith("np.random.") and (called or not text.startswith(types))
 
 
+def test_subspaces_are_built_in_one_layer():
+    """Normalisation and signs live there; whoever builds one elsewhere repeats them."""
+    built = [
+        f"{name_of(path)}:{node.lineno}"
+        for path, node in nodes(ast.Call)
+        if not name_of(path).startswith("subspace/") and ast.unparse(node.func) == "Subspace"
+    ]
+    assert not built, f"use from_gram or from_features of mercer.subspace: {built}"
+
+
 def code_of(page: Path) -> str:
     """The Python blocks of a page as one script, each line where it stands on the page."""
     lines, inside = [], False

@@ -20,7 +20,7 @@ from mercer._linalg import Array, square_sums
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
-from mercer.kernels import Gaussian, Kernel, RadialKernel, as_kernel
+from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.preimage import as_preimage
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.subspace import ParallelAnalysis
@@ -221,11 +221,8 @@ def kernels_around(
     A kernel without a width is returned alone.
     """
     resolved = as_kernel(kernel).resolve(X)
-    if isinstance(resolved, Gaussian):
-        return [Gaussian(width=resolved.length * factor) for factor in factors]
     if isinstance(resolved, RadialKernel):
-        lengths = [resolved.length * factor for factor in factors]
-        return [clone(resolved).set_params(length_scale=length) for length in lengths]
+        return [resolved.with_length(resolved.length * factor) for factor in factors]
     return [resolved]
 
 

@@ -15,7 +15,7 @@ from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
-from mercer.kernels import Gaussian, Kernel, RadialKernel, as_kernel
+from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.novelty import (
     Calibration,
     Conformal,
@@ -255,7 +255,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[mis
             raise KernelError(
                 f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
             )
-        kernels = [_with_length(resolved, resolved.length * width) for width in widths]
+        kernels = [resolved.with_length(resolved.length * width) for width in widths]
         rng = self._rng()
         return select_width(
             lambda kernel, index: self._learn(kernel, rows, index, rng), rows, kernels, rng
@@ -327,9 +327,3 @@ def _to_dtype(rows: Any, score: NoveltyScore) -> Any:
     if isinstance(rows, np.ndarray):
         return rows.astype(score.subspace.coef.dtype, copy=False)
     return rows
-
-
-def _with_length(kernel: RadialKernel, length: float) -> RadialKernel:
-    if isinstance(kernel, Gaussian):
-        return Gaussian(width=length)
-    return type(kernel)(**{**kernel.get_params(deep=False), "length_scale": length})
