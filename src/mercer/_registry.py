@@ -79,12 +79,14 @@ def register(cls: Class, name: str | None = None) -> Class:
     word = f"{cls.__module__}:{cls.__qualname__}" if name is None else name
     if not isinstance(word, str) or not _FOREIGN.fullmatch(word):
         raise ModelFileError(f"name={word!r}: give it as 'package.module:Class'.")
-    known = _CLASSES.setdefault(word, cls)
-    if known is not cls:
+    known = _CLASSES.get(word, cls)
+    again = known.__module__ == cls.__module__ == "__main__"  # a notebook's cell that is run again
+    if known is not cls and not again:
         raise ModelFileError(
             f"{word!r} is the name of another class already, {known!r}; give name=, or register "
             "one of them only."
         )
+    _CLASSES[word] = cls
     _WORDS.setdefault(cls, word)
     return cls
 

@@ -154,6 +154,15 @@ def test_one_name_one_class():
         mercer.register(lab.Weighted, name="tests.model_file.lab:Wave")
 
 
+def test_a_cell_that_is_run_again():
+    """In a notebook the class of the last run counts, also for models of an earlier one."""
+    cells = [type("Cell", (lab.Wave,), {"__module__": "__main__"}) for _ in range(2)]
+    for cls in cells:
+        mercer.register(cls)
+    assert _registry.find("__main__:Cell") is cells[1]
+    assert {_registry.word_of(cls) for cls in cells} == {"__main__:Cell"}
+
+
 @pytest.mark.parametrize("name", ["kernels.Gaussian", "Gaussian", "lab:", ":Wave", "lab:a\nb", 3])
 def test_names_of_mercer_cannot_be_taken(name):
     with pytest.raises(ModelFileError, match="package.module:Class"):
