@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.exceptions import ModelFileError
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
+from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
 from mercer.rows import MemoryRows, Rows
 
@@ -26,7 +27,7 @@ class SaveMixin:
     #: is without. Attributes of the length of the training data do not belong here, unless the
     #: model is written on them.
     _saved: ClassVar[tuple[str, ...]] = ()
-    _data_fingerprint: dict[str, Any] | None
+    _data_fingerprint: Fingerprint | None
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Save the fitted model to a file, without pickle.
@@ -107,7 +108,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_model(path)
 
 
-def remember_data(estimator: Any, rows: Any, *, more: bool = False) -> None:
+def remember_data(estimator: SaveMixin, rows: object, *, more: bool = False) -> None:
     """Keep a fingerprint of the rows of a fit, for the model file; ``more``: a further chunk.
 
     Size, precision, and a hash over a part of the rows: it tells data sets apart, and is cheap.

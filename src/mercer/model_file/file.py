@@ -8,17 +8,27 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
 from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
 from mercer.rows import write_whole
 
-__all__ = ["FORMAT", "VERSION", "header_of", "read_model", "write_model"]
+__all__ = ["FORMAT", "VERSION", "Fingerprint", "header_of", "read_model", "write_model"]
 
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
 VERSION = 1
+
+
+class Fingerprint(TypedDict):
+    """Of the rows that a model was fitted to: it tells data sets apart."""
+
+    rows: int
+    columns: int
+    dtype: str
+    sha256: str | None
+
 
 _TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
 
