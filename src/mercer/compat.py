@@ -17,7 +17,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import linalg
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -25,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from mercer._linalg import Array, fix_signs
 from mercer._random import fixed_rng, make_rng
 from mercer._registry import ours
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, removed_by_centring, smallest_eigenvalue
 from mercer.estimators._saving import SaveMixin
@@ -52,7 +52,7 @@ from mercer.subspace import Count
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
     Parameters

@@ -211,7 +211,7 @@ class Recipe:
             rule = Count(DEFAULT_COMPONENTS)
         problem = Problem(self.make_kernel(), X, rule, fixed_rng(0))
         if self.landmarks is not None:
-            solver, reason = Landmarks(self.landmarks), "asked for"
+            solver, reason = as_solver(Landmarks(self.landmarks)), "asked for"
         elif self.solver is None or self.solver == "auto":
             solver, reason = auto.choose(problem)
         else:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.eigen import Solver
 from mercer.estimators._sampling import (
     LatentMixin,
@@ -39,9 +39,9 @@ __all__ = ["DeepGenerativeKernelPCA"]
 class DeepGenerativeKernelPCA(
     LatentMixin,
     SaveMixin,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     r"""Kernel PCA on the hidden units of kernel PCA, and generation back through the layers.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
+from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -37,7 +37,7 @@ __all__ = ["KernelNovelty"]
 WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
-class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
+class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space

@@ -96,7 +96,7 @@ class KernelSmoother(PreImageSolver):
         if self.n_neighbors == "auto":
             one = BoundSmoother(1, self.by, SupportScores(subspace))
             return BoundSmoother(choose_size(one, self.noise), self.by, one.support)
-        count = check_count("n_neighbors", self.n_neighbors)  # type: ignore[arg-type]
+        count = check_count("n_neighbors", self.n_neighbors)
         return BoundSmoother(min(count, subspace.n_support), self.by, SupportScores(subspace))
 
 

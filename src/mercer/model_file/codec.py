@@ -24,15 +24,15 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 
 from mercer import _registry
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._sklearn import BaseEstimator
 from mercer.exceptions import MercerError, MercerWarning, ModelFileError
 from mercer.gram import LandmarkFeatures
 from mercer.kernels import FunctionKernel
@@ -308,8 +308,8 @@ def _parameters(value: object) -> dict[str, object]:
 
 def _names_of(cls: type) -> list[str]:
     if issubclass(cls, BaseEstimator):
-        return list(cast("Any", cls)._get_param_names())
-    return [part.name for part in fields(cls)]
+        return cls._get_param_names()
+    return [part.name for part in fields(cls)] if is_dataclass(cls) else []
 
 
 def _float(value: float, name: str) -> Tagged | float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -147,7 +148,7 @@ def _there_and_back(model: Any, rows: Array) -> Array:
 
 def _linear() -> Iterator[_Candidate]:
     for q in (4, 6, 8, 12, 16, 20, 24, 32, 40, 48):
-        yield _Candidate(f"{q} components", lambda q=q: PCA(q))  # type: ignore[misc]
+        yield _Candidate(f"{q} components", partial(PCA, q))
 
 
 def _sklearn(train: Array) -> Iterator[_Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def figure1(setting: Setting) -> Result:
                                                       KernelSmoother()}, list(seeds))}  # fmt: skip
     for layout in paper.LAYOUTS:
         found[f"circle and lines, {layout}"] = paper.distances(
-            lambda rng, layout=layout: paper.circle_and_lines(layout, rng),  # type: ignore[misc]
+            partial(paper.circle_and_lines, layout),
             {"paper's S": None, "by distance, S = 30": by_distance},
             list(seeds),
         )
