@@ -132,6 +132,37 @@ def test_imports_point_down():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_random_numbers_come_from_one_place():
+    """Generators are made in ``_random.py`` alone; elsewhere they are arguments."""
+    made = [
+        f"{name_of(path)}:{node.lineno}"
+        for path, node in nodes((ast.Attribute, ast.Call, ast.ImportFrom))
+        if name_of(path) != "_random.py" and _makes_random_numbers(node)
+    ]
+    assert not made, f"take a Generator, or use make_rng or fixed_rng of mercer._random: {made}"
+
+
+def _makes_random_numbers(node: ast.AST) -> bool:
+    """``np.random.anything`` but the two types, a call of these, or an import of the means."""
+    if isinstance(node, ast.ImportFrom):
+        means = {"check_random_state", "default_rng", "RandomState"}
+        return node.module == "numpy.random" or bool(means & {name.name for name in node.names})
+    called = isinstance(node, ast.Call)
+    text = ast.unparse(node.func if called else node)
+    types = ("np.random.Generator", "np.random.RandomState")
+    return text.startswith("np.random.") and (called or not text.startswith(types))
+
+
+def test_subspaces_are_built_in_one_layer():
+    """Normalisation and signs live there; whoever builds one elsewhere repeats them."""
+    built = [
+        f"{name_of(path)}:{node.lineno}"
+        for path, node in nodes(ast.Call)
+        if not name_of(path).startswith("subspace/") and ast.unparse(node.func) == "Subspace"
+    ]
+    assert not built, f"use from_gram or from_features of mercer.subspace: {built}"
+
+
 def code_of(page: Path) -> str:
     """The Python blocks of a page as one script, each line where it stands on the page."""
     lines, inside = [], False

@@ -3,10 +3,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mercer import _registry
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from mercer._progress import listen
+    from mercer._registry import register
     from mercer.estimators import (
         DeepGenerativeKernelPCA,
         GenerativeKernelPCA,
@@ -43,7 +46,11 @@ _WHERE = {
     "listen": "mercer._progress",
     "load": "mercer.estimators",
     "strict": "mercer.exceptions",
+    "register": "mercer._registry",
 }
+
+# Layers above `load`, by the first part of the words that model files have for their classes.
+_registry.LAYERS.update(alternatives="mercer.alternatives", compat="mercer.compat")
 
 __all__ = [
     "DeepGenerativeKernelPCA",
@@ -63,6 +70,7 @@ __all__ = [
     "export_onnx",
     "listen",
     "load",
+    "register",
     "strict",
 ]
 

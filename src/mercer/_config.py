@@ -1,11 +1,11 @@
 """Config: what users construct. It holds parameters, and computes nothing."""
 
-from sklearn.base import BaseEstimator
+from mercer._sklearn import BaseEstimator
 
 __all__ = ["Config"]
 
 
-class Config(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class Config(BaseEstimator):
     """Named parameters with ``get_params``, ``set_params``, ``clone`` and a short ``repr``.
 
     Kernels, solvers and pre-image strategies inherit from it, so that ``GridSearchCV`` reaches

@@ -17,13 +17,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import linalg
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array, fix_signs
+from mercer._random import fixed_rng, make_rng
+from mercer._registry import ours
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, smallest_eigenvalue
 from mercer.estimators._saving import SaveMixin
@@ -51,7 +52,7 @@ from mercer.subspace import Count
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
     Parameters
@@ -217,7 +218,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if isinstance(kernel, Precomputed):
             return _centred(rows)
         n = len(rows)
-        problem = Problem(kernel, rows, Count(self._count(n)), np.random.default_rng(0))
+        problem = Problem(kernel, rows, Count(self._count(n)), fixed_rng(0))
         direction = np.full(n, 1 / np.sqrt(n), dtype=problem.dtype)
         operator = CenteredGram(self._solver(n).bind(problem), direction)
         means = operator.mean_product * float(direction[0])
@@ -264,7 +265,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _solve(self, operator: GramOperator, dtype: np.dtype[Any]) -> None:
         k = self._count(operator.n)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rng = make_rng(self.random_state)
         found = self._solver(operator.n).solve(operator, k, rng)
         values = found.values
         scale = float(np.abs(operator.diagonal()).max())
@@ -386,3 +387,6 @@ def _require(name: str, value: Any, choices: tuple[Any, ...], otherwise: bool = 
     if not otherwise and not any(value is c or value == c for c in choices):
         options = f"give one of {', '.join(map(repr, choices))}, or " if choices else "give "
         raise KernelError(f"{name}={value!r} cannot be used; {options}what the docstring says.")
+
+
+ours("compat", KernelPCA)

@@ -18,8 +18,9 @@ from sklearn.model_selection import KFold
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
-from mercer.kernels import Gaussian, Kernel, RadialKernel, as_kernel
+from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.preimage import as_preimage
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.subspace import ParallelAnalysis
@@ -77,7 +78,7 @@ class DenoisingScore(Config):
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their denoised noisy versions."""
         rows = np.asarray(X, dtype=np.float64)
-        noisy = add_noise(rows, self.noise, np.random.default_rng(self.random_state))
+        noisy = add_noise(rows, self.noise, fixed_rng(self.random_state))
         cleaned = estimator.denoise(noisy, match_noise=self.match_noise)
         return -float(square_sums(cleaned - rows).mean())
 
@@ -154,7 +155,7 @@ def choose_by_noise(
     for i, kernel in enumerate(candidates):
         for s, (train, test) in enumerate(splits):
             announce("tune", i * n_splits + s, len(candidates) * n_splits)
-            noisy = add_noise(X[test], noise, np.random.default_rng(s))
+            noisy = add_noise(X[test], noise, fixed_rng(s))
             model = clone(estimator).set_params(kernel=kernel, n_components=counts[-1])
             errors[i] += _errors(_fit(model, X[train]), X[test], noisy, counts, match_noise)
     announce("tune", len(candidates) * n_splits, len(candidates) * n_splits)
@@ -194,7 +195,7 @@ def choose_by_parallel_analysis(
     rule = rule if rule is not None else ParallelAnalysis()
     candidates = list(kernels) if kernels is not None else kernels_around(estimator.kernel, X)
     most = min(rule.max_components, len(X) - 1)
-    rng = np.random.default_rng(0)
+    rng = fixed_rng(0)
     table: list[tuple[Kernel, int, float]] = []
     for i, kernel in enumerate(candidates):
         announce("tune", i, len(candidates))
@@ -220,11 +221,8 @@ def kernels_around(
     A kernel without a width is returned alone.
     """
     resolved = as_kernel(kernel).resolve(X)
-    if isinstance(resolved, Gaussian):
-        return [Gaussian(width=resolved.length * factor) for factor in factors]
     if isinstance(resolved, RadialKernel):
-        lengths = [resolved.length * factor for factor in factors]
-        return [clone(resolved).set_params(length_scale=length) for length in lengths]
+        return [resolved.with_length(resolved.length * factor) for factor in factors]
     return [resolved]
 
 

@@ -1,5 +1,7 @@
 """The public door to the fitting strategies; the names in lower case work as strings."""
 
+from mercer._by_name import by_name
+from mercer._registry import ours
 from mercer.eigen import Davidson, Dense, Lanczos, Landmarks, Solver
 from mercer.eigen.auto import Auto
 from mercer.exceptions import DataError
@@ -14,14 +16,9 @@ _BY_NAME: dict[str, type[Solver]] = {
     "landmarks": Landmarks,
 }
 
+ours("solvers", *_BY_NAME.values())
+
 
 def as_solver(solver: str | Solver) -> Solver:
     """A solver from its name (with default parameters), or the solver itself."""
-    if isinstance(solver, Solver):
-        return solver
-    if isinstance(solver, str) and solver in _BY_NAME:
-        return _BY_NAME[solver]()
-    raise DataError(
-        f"solver={solver!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
-        "or an object of mercer.solvers."
-    )
+    return by_name("solver", solver, Solver, _BY_NAME, DataError, "an object of mercer.solvers")

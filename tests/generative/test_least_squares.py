@@ -70,3 +70,11 @@ def test_an_indefinite_kernel_is_named(rng):
     X = rng.standard_normal((20, 2))
     with pytest.raises(KernelError, match="not positive definite"):
         fit_least_squares(Sigmoid(gamma=1.0, coef0=-2.0), X, X, lam=1e-6)
+
+
+def test_the_signs_of_its_directions_are_fixed(rng):
+    """As in every other subspace: the largest coefficient is positive, whatever LAPACK says."""
+    X, Y = rng.standard_normal((20, 3)), rng.standard_normal((20, 4))
+    for targets in (Y, -Y):
+        B = fit_least_squares(Gaussian(gamma=0.4), X, targets, lam=0.1).subspace().coef
+        assert (B[np.abs(B).argmax(axis=0), np.arange(4)] > 0).all()

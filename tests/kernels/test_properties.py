@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from mercer.kernels import Cauchy, Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial
+from mercer.exceptions import KernelError
+from mercer.kernels import (
+    Cauchy,
+    Cosine,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+)
 
 entries = st.floats(-100, 100, allow_nan=False, width=32)
 tables = st.integers(2, 12).flatmap(
@@ -64,3 +74,29 @@ def test_rows_may_come_in_any_order(X, order):
     for kernel in (Gaussian(gamma=0.3), Polynomial(2)):
         K = kernel(X)
         assert_allclose(kernel(X[p]), K[np.ix_(p, p)], atol=1e-9 * max(1.0, np.abs(K).max()))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Gaussian(gamma=0.3), Gaussian(sigma=2.0), Cauchy(2.0), RationalQuadratic(alpha=0.7)]
+    + [Matern(nu=nu) for nu in (0.5, 1.5, 2.5)],
+    ids=repr,
+)
+def test_another_length_is_another_unit(kernel, rng):
+    """Twice the length on twice the rows is the same kernel; other parameters stay."""
+    X = rng.standard_normal((9, 3))
+    kernel = kernel.resolve(X)
+    wide = kernel.with_length(2 * kernel.length)
+    assert wide.length == pytest.approx(2 * kernel.length)
+    assert_allclose(wide(2 * X), kernel(X), atol=1e-12)
+    for name in {"alpha", "nu"} & set(kernel.get_params()):
+        assert getattr(wide, name) == getattr(kernel, name)
+
+
+def test_a_width_by_another_name_needs_its_own_method():
+    class Narrow(Cauchy):
+        def __init__(self, breadth=1.0):
+            self.breadth = breadth
+
+    with pytest.raises(KernelError, match="Narrow has no length_scale.*with_length"):
+        Narrow().with_length(2.0)

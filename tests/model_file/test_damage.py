@@ -233,6 +233,10 @@ def huge(header, model, payload):
     header["subspace.support"]["shape"] = [2**40, 2**20]
 
 
+def list_for_type(header, model, payload):
+    header["subspace.support"]["dtype"] = ["F64"]
+
+
 FORGED = {
     "another format": (set_text("format", "pt"), "format is 'pt'"),
     "a later version": (set_text("version", "2"), "version is '2'.*reads version 1.*upgrade"),
@@ -261,10 +265,11 @@ FORGED = {
     "transposed": (shape("subspace.coef", [3, 60]), "shape"),
     "negative": (shape("subspace.coef", [-60, -3]), "has the shape"),
     "not whole": (shape("subspace.coef", [60.0, 3]), "has the shape"),
+    "a list for a type": (list_for_type, "is described as"),
     "80 TB": (huge, "needs 9223372036854775808 bytes"),
     "overlapping": (offsets, "begins at byte"),
-    "unknown class": (unknown_class, "'os.system', which is not in the table"),
-    "unknown kernel": (unknown_kernel, "'builtins.eval', which is not in the table"),
+    "unknown class": (unknown_class, "'os.system', which is not registered"),
+    "unknown kernel": (unknown_kernel, "'builtins.eval', which is not registered"),
     "unknown parameter": (unknown_parameter, "no parameter '__class__'"),
     "unknown attribute": (unknown_attribute, "'transform' is not an attribute"),
     "impossible kernel": (bad_kernel, "gamma=-1.0 is negative"),

@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from mercer._memory import available_bytes
+from mercer._random import fixed_rng
 from mercer.cli.faults import Failure
 from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
 from mercer.eigen import EigenSolver, Problem
@@ -157,7 +158,7 @@ class Recipe:
             model, data = self._sparse(), _stand_in(rows)
             count = self.kernels or min(100, len(rows))
             needed = as_sparse_solver(model.solver).estimate_bytes(
-                SparseRows(model.kernel, data, np.random.default_rng(0)), count
+                SparseRows(model.kernel, data, fixed_rng(0)), count
             )
             return Plan(model, "SparseKernelPCA", bytes=needed + data.size * data.itemsize)
         solver, reason, needed = self._solver(rows)
@@ -208,9 +209,9 @@ class Recipe:
         rule = as_rule(AUTO if self.model == "novelty" else self.make_components())
         if isinstance(rule, All) and n > ALL_COMPONENTS_UP_TO:
             rule = Count(DEFAULT_COMPONENTS)
-        problem = Problem(self.make_kernel(), X, rule, np.random.default_rng(0))
+        problem = Problem(self.make_kernel(), X, rule, fixed_rng(0))
         if self.landmarks is not None:
-            solver, reason = Landmarks(self.landmarks), "asked for"
+            solver, reason = as_solver(Landmarks(self.landmarks)), "asked for"
         elif self.solver is None or self.solver == "auto":
             solver, reason = auto.choose(problem)
         else:

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from mercer._linalg import Array, orthonormalize
 from mercer._memory import available_bytes
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
 from mercer.eigen.policy import rank_floor
@@ -158,7 +159,7 @@ def _merge(operator: GramOperator, V: Array, more: Array, k: int) -> tuple[Array
 
 
 def _any_vectors(start: Array, k: int) -> Array:
-    rng = np.random.default_rng(0)
+    rng = fixed_rng(0)
     return orthonormalize(rng.standard_normal((len(start), k)).astype(start.dtype))
 
 

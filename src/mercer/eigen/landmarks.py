@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer._by_name import by_name
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
+from mercer._random import fixed_rng
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative
@@ -87,7 +89,7 @@ class Landmarks(Solver):
         seeds = problem.rng.integers(2**63, size=2)
         if checkpoint is not None and checkpoint.seeds is not None:
             seeds = checkpoint.seeds
-        choosing, checking = map(np.random.default_rng, seeds)
+        choosing, checking = map(fixed_rng, seeds)
         pool, sample = _samples(problem, max(20_000, 5 * self.m), choosing, checking)
         if checkpoint is None or checkpoint.landmarks is None:
             m = min(self.m, problem.n)
@@ -289,22 +291,16 @@ def _largest_eigenvalue(off_diagonal: Array, diagonal: Array) -> float:
     return size
 
 
-def as_landmark_rule(select: Any) -> LandmarkRule:
-    """A rule from its name, from points, or the rule itself."""
-    if isinstance(select, LandmarkRule):
-        return select
-    if isinstance(select, str):
-        if select not in _BY_NAME:
-            raise DataError(
-                f"select={select!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
-                "a rule of mercer.landmarks, or the points themselves."
-            )
-        return _BY_NAME[select]()
-    return Given(select)
-
-
 _BY_NAME: dict[str, type[LandmarkRule]] = {
     "kmeans": KMeans,
     "rpcholesky": RPCholesky,
     "uniform": Uniform,
 }
+
+
+def as_landmark_rule(select: Any) -> LandmarkRule:
+    """A rule from its name, from points, or the rule itself."""
+    if not isinstance(select, str | LandmarkRule):
+        return Given(select)
+    others = "a rule of mercer.landmarks, or the points themselves"
+    return by_name("select", select, LandmarkRule, _BY_NAME, DataError, others)

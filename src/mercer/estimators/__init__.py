@@ -1,5 +1,6 @@
 """scikit-learn's door to the library: validation and wiring."""
 
+from mercer._registry import ours
 from mercer.estimators._saving import load
 from mercer.estimators.compression import compress
 from mercer.estimators.deep_generative import DeepGenerativeKernelPCA
@@ -26,3 +27,17 @@ __all__ = [
     "compress",
     "load",
 ]
+
+ours(
+    "",
+    DeepGenerativeKernelPCA,
+    GenerativeKernelPCA,
+    IncrementalKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    MissingKernelPCA,
+    RKMClassifier,
+    RKMRegressor,
+    ReweightedKernelPCA,
+    SparseKernelPCA,
+)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._parallel import blocks
+from mercer._random import make_rng
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._saving import SaveMixin
@@ -30,9 +30,9 @@ class SubspaceEstimator(
     ImputeMixin,
     PreImageMixin,
     SaveMixin,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
@@ -109,9 +109,7 @@ class SubspaceEstimator(
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        return make_rng(self.random_state)
 
     def _rows(self, X: Any, stream: bool = False) -> Any:
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""

@@ -6,14 +6,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng, make_rng
 from mercer.exceptions import DataError
 from mercer.generative import Density, FittedDensity, as_density
 
-__all__ = ["LatentMixin", "as_generator", "check_eta", "check_hidden", "one_row"]
+__all__ = ["LatentMixin", "check_eta", "check_hidden", "one_row"]
 
 
 class LatentMixin:
@@ -44,7 +45,7 @@ class LatentMixin:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise DataError(f"n_samples={n!r}: give a whole number from 1 on.")
         state = self.random_state if random_state is None else random_state
-        rng = as_generator(state)
+        rng = make_rng(state)
         if label is None:
             return self.density_.sample(int(n), rng)
         wanted = self._class_numbers(label, int(n))
@@ -83,7 +84,7 @@ class LatentMixin:
                     f"class {self.classes_.tolist()[number]!r} has 1 training row, and no spread "
                     "can be taken from it; give at least 2 rows."
                 )
-            kept[key] = as_density(self.density).fit(Z, np.random.default_rng(number))
+            kept[key] = as_density(self.density).fit(Z, fixed_rng(number))
         return kept[key]
 
     def __getstate__(self) -> Any:
@@ -122,10 +123,3 @@ def one_row(x: Any) -> Any:
     if len(rows) != 1:
         raise DataError(f"got {len(rows)} rows where one is needed; give a single row.")
     return rows
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """Random numbers from whatever scikit-learn accepts as ``random_state``."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

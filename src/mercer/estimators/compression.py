@@ -6,11 +6,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._random import make_rng
 from mercer.eigen import Report
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, choose_kernels
@@ -76,7 +75,7 @@ def compress(
             f"ask for 1 to {big.n_support - 1}."
         )
     strategy = as_sparse_solver(solver)
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    rng = make_rng(random_state)
     rows = Rows(big.kernel, big.support, rng)
     chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._random import make_rng
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.eigen import Solver
 from mercer.estimators._sampling import (
     LatentMixin,
-    as_generator,
     check_eta,
     check_hidden,
     one_row,
@@ -39,9 +39,9 @@ __all__ = ["DeepGenerativeKernelPCA"]
 class DeepGenerativeKernelPCA(
     LatentMixin,
     SaveMixin,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     r"""Kernel PCA on the hidden units of kernel PCA, and generation back through the layers.
 
@@ -141,7 +141,7 @@ class DeepGenerativeKernelPCA(
         as_generator_preimage(self.preimage)
         self._check(kernel)
         eta = check_eta(self.eta)
-        rng = as_generator(self.random_state)
+        rng = make_rng(self.random_state)
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._random import make_rng
+from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
-from mercer.kernels import Gaussian, Kernel, RadialKernel, as_kernel
+from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.novelty import (
     Calibration,
     Conformal,
@@ -37,7 +37,7 @@ __all__ = ["KernelNovelty"]
 WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
-class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
+class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -255,7 +255,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[mis
             raise KernelError(
                 f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
             )
-        kernels = [_with_length(resolved, resolved.length * width) for width in widths]
+        kernels = [resolved.with_length(resolved.length * width) for width in widths]
         rng = self._rng()
         return select_width(
             lambda kernel, index: self._learn(kernel, rows, index, rng), rows, kernels, rng
@@ -308,9 +308,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[mis
             )
 
     def _rng(self) -> np.random.Generator:
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        return make_rng(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -329,9 +327,3 @@ def _to_dtype(rows: Any, score: NoveltyScore) -> Any:
     if isinstance(rows, np.ndarray):
         return rows.astype(score.subspace.coef.dtype, copy=False)
     return rows
-
-
-def _with_length(kernel: RadialKernel, length: float) -> RadialKernel:
-    if isinstance(kernel, Gaussian):
-        return Gaussian(width=length)
-    return type(kernel)(**{**kernel.get_params(deep=False), "length_scale": length})

@@ -6,11 +6,12 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
+from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
 from mercer.estimators._sampling import LatentMixin, check_hidden
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -30,7 +31,7 @@ from mercer.subspace import Subspace
 __all__ = ["RKMClassifier", "RKMRegressor"]
 
 
-class _Machine(LatentMixin, SaveMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class _Machine(LatentMixin, SaveMixin, BaseEstimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
     _saved: ClassVar[tuple[str, ...]] = (
@@ -104,7 +105,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         check_is_fitted(self, "machine_")
         if label is None and not hasattr(self, "density_"):
-            rng = np.random.default_rng(0)
+            rng = fixed_rng(0)
             self.density_ = as_density(self.density).fit(self.scores_, rng)
         return self._points(self._draw(n_samples, label, random_state))
 
@@ -161,7 +162,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):  # type: ignore[misc]  # 
         }
 
 
-class RKMClassifier(ClassifierMixin, _Machine):  # type: ignore[misc]
+class RKMClassifier(ClassifierMixin, _Machine):
     r"""Least-squares classification by hidden units, which can also generate (experimental).
 
     The Restricted Kernel Machine form of the least-squares support vector machine (Suykens 2017):
@@ -247,7 +248,7 @@ class RKMClassifier(ClassifierMixin, _Machine):  # type: ignore[misc]
         return np.asarray(self.classes_[found.argmax(axis=1)])
 
 
-class RKMRegressor(RegressorMixin, _Machine):  # type: ignore[misc]
+class RKMRegressor(RegressorMixin, _Machine):
     r"""Least-squares regression by hidden units (experimental).
 
     The Restricted Kernel Machine form of least-squares support vector regression (Suykens 2017),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.eigen import Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
@@ -198,7 +199,7 @@ class SparseKernelPCA(SubspaceEstimator):
         if self.kernel_.is_pairwise:
             raise DataError("k(x, x) is not in a precomputed matrix; fit with a kernel object.")
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
-        inner = Rows(self.kernel_, support, np.random.default_rng(0)).among(support)
+        inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
         return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
 
     def _check_size(self, solver: SparseSolver) -> None:

@@ -23,7 +23,7 @@ from mercer._linalg import Array
 from mercer._parallel import one_blas_thread
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Kernel
-from mercer.subspace import Subspace
+from mercer.subspace import Subspace, from_features
 
 __all__ = ["LeastSquaresMachine", "fit_least_squares", "machine_energy"]
 
@@ -65,9 +65,8 @@ class LeastSquaresMachine:
         if not keep.any():
             raise DataError("the targets are constant: there is nothing to generate from.")
         B = (A @ vectors[:, keep] / np.sqrt(values[keep]))[:, ::-1]
-        n, q = B.shape
-        zero = np.zeros(max(n, q), dtype=B.dtype)
-        return Subspace(self.kernel, self.support, B, zero[:n], zero[:q], 0.0)
+        one = np.eye(B.shape[1], dtype=B.dtype)
+        return from_features(self.kernel, self.support, B, 0 * one[0], one)
 
 
 def fit_least_squares(

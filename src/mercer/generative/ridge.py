@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import thread_map
+from mercer._random import fixed_rng
 from mercer.generative.densities.local import evenly, mix, neighbors, unit_size
 from mercer.kernels import Gaussian
 from mercer.preimage import PreImageSolver, Ridge, as_preimage
@@ -83,7 +84,7 @@ def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
 def _choose(Z: Array, S: Array, n_neighbors: int) -> tuple[Gaussian, float]:
     """The narrowest width, and its penalty, that is good on the rows and steady around them."""
     S = unit_size(S)
-    rng = np.random.default_rng(0)
+    rng = fixed_rng(0)
     rows = evenly(np.arange(len(Z)), SAMPLE)
     near = neighbors(Z, n_neighbors)[rows]
     g = rng.standard_normal(near.shape) / np.sqrt(near.shape[1])

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import check_count
 from mercer.generative.densities.local import evenly, unit_size
@@ -95,7 +96,7 @@ class KernelSmoother(PreImageSolver):
         if self.n_neighbors == "auto":
             one = BoundSmoother(1, self.by, SupportScores(subspace))
             return BoundSmoother(choose_size(one, self.noise), self.by, one.support)
-        count = check_count("n_neighbors", self.n_neighbors)  # type: ignore[arg-type]
+        count = check_count("n_neighbors", self.n_neighbors)
         return BoundSmoother(min(count, subspace.n_support), self.by, SupportScores(subspace))
 
 
@@ -175,7 +176,7 @@ def choose_size(bound: BoundSmoother, noise: float | None) -> int:
         return sizes[0]
     held = evenly(np.arange(m), HELD_OUT)
     level = _spread(bound, held) if noise is None else noise
-    rng = np.random.default_rng(0)
+    rng = fixed_rng(0)
     noisy = (S[held] + level * rng.standard_normal((len(held), S.shape[1]))).astype(S.dtype)
     some, weight = bound.ranked(subspace.scores(noisy), sizes[-1], leave_out=held)
     U = unit_size(S)

@@ -1,5 +1,7 @@
 """Kernels: functions of two points. Combine them by ``+``, ``*`` and positive factors."""
 
+from mercer._by_name import by_name
+from mercer._registry import ours
 from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
 from mercer.kernels.base import Kernel, Origin, Packed, cross_gram
@@ -47,14 +49,11 @@ _BY_NAME: dict[str, type[Kernel]] = {
     "precomputed": Precomputed,
 }
 
+ours("kernels", *_BY_NAME.values(), Product, Scaled, Sum)
+
 
 def as_kernel(kernel: str | Kernel) -> Kernel:
     """A kernel from its name in lower case (with default parameters), or the kernel itself."""
-    if isinstance(kernel, Kernel):
-        return kernel
-    if isinstance(kernel, str) and kernel in _BY_NAME:
-        return _BY_NAME[kernel]()
-    hint = "wrap it as FunctionKernel(f)" if callable(kernel) else f"one of {', '.join(_BY_NAME)}"
-    raise KernelError(
-        f"kernel={kernel!r} is not a kernel; give an object of mercer.kernels, or {hint}."
-    )
+    function = callable(kernel) and not isinstance(kernel, Kernel)
+    others = "wrap it as FunctionKernel(f)" if function else "an object of mercer.kernels"
+    return by_name("kernel", kernel, Kernel, _BY_NAME, KernelError, others)

@@ -163,7 +163,9 @@ class Kernel(Config, ABC):
 
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(other, self) if isinstance(other, Real) else NotImplemented
+        if not isinstance(other, Real):
+            return NotImplemented
+        return Scaled(other, self)
 
     def __rmul__(self, factor: float) -> Scaled:
         from mercer.kernels.composite import Scaled

@@ -43,6 +43,16 @@ class RadialKernel(Kernel):
     def invert(self, k: Array) -> Array:
         """The argument t with f(t) = k, for 0 < k ≤ 1."""
 
+    def with_length(self, length: float) -> Self:
+        """The same kernel with another ℓ; for kernels whose only width is ``length_scale``."""
+        parameters = self.get_params(deep=False)
+        if "length_scale" not in parameters:
+            raise KernelError(
+                f"{type(self).__name__} has no length_scale to change; give it a method "
+                "with_length(length), or choose its width yourself."
+            )
+        return type(self)(**{**parameters, "length_scale": length})
+
     def profile_and_slope(self, t: Array) -> tuple[Array, Array]:
         """f(t) and f'(t); ``t`` is overwritten."""
         k = self.profile(t.copy())
@@ -183,6 +193,9 @@ class Gaussian(RadialKernel):
             raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
         return float(1 / np.sqrt(self.gamma)) if self.gamma > 0 else np.inf
 
+    def with_length(self, length: float) -> Self:
+        return type(self)(width=length)
+
     def floor(self, dtype: np.dtype[Any]) -> float:
         # np.exp is 300 times slower where its result is denormal.
         return -700.0 if dtype == np.float64 else -87.0
@@ -216,8 +229,7 @@ class _OneLength(RadialKernel):
         self.check()
         if not isinstance(self.length_scale, str):
             return self
-        numbers = {"length_scale": resolve_length(self.length_scale, X, weight)}
-        return type(self)(**{**self.get_params(deep=False), **numbers})
+        return self.with_length(resolve_length(self.length_scale, X, weight))
 
     @property
     def length(self) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
 
 __all__ = ["median_length", "resolve_length", "variance_length"]
@@ -28,7 +29,7 @@ def median_length(X: Array, weight: Array | None = None) -> float:
     1,000 rows a sample with a fixed seed is used: the width depends on the data alone.
     """
     if len(X) > SAMPLE:
-        rows = np.sort(np.random.default_rng(0).choice(len(X), SAMPLE, replace=False))
+        rows = np.sort(fixed_rng(0).choice(len(X), SAMPLE, replace=False))
         X, weight = X[rows], None if weight is None else weight[rows]
     X = np.asarray(X if isinstance(X, np.ndarray) else X[:], dtype=np.float64)
     points, unit = _to_unit_size(X)
@@ -53,7 +54,7 @@ def variance_length(X: Array, weight: Array | None = None) -> float:
     """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
     # All entries around one mean: columns that differ in level count as variance, as there.
     if not isinstance(X, np.ndarray):  # a row source: a sample stands for it, as for the median
-        rows = np.sort(np.random.default_rng(0).choice(len(X), min(len(X), 20 * SAMPLE), False))
+        rows = np.sort(fixed_rng(0).choice(len(X), min(len(X), 20 * SAMPLE), False))
         X, weight = X[rows], None if weight is None else weight[rows]
     points, unit = _to_unit_size(np.asarray(X, dtype=np.float64), axis=None)
     w = np.ones(len(X)) if weight is None else weight

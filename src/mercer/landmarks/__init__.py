@@ -1,5 +1,6 @@
 """Which m points stand for n rows."""
 
+from mercer._registry import ours
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.kmeans import KMeans
 from mercer.landmarks.rpcholesky import RPCholesky, partial_cholesky
@@ -14,3 +15,5 @@ __all__ = [
     "partial_cholesky",
     "sample_rows",
 ]
+
+ours("landmarks", Given, KMeans, RPCholesky, Uniform)

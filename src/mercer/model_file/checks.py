@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import singledispatch
 
 import numpy as np
 
@@ -11,10 +11,15 @@ from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
 from mercer.subspace import Subspace
 
-__all__ = ["check_features", "check_model", "check_subspace", "check_sums", "expect"]
+__all__ = ["check_loaded", "check_model", "expect"]
 
 
-def expect(what: str, value: Any, shape: tuple[int | None, ...], kind: str = "f") -> None:
+@singledispatch
+def check_loaded(loaded: object) -> None:
+    """Do the parts of an object agree? Raises if not; every class may add its own question."""
+
+
+def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = "f") -> None:
     """An array of this shape (None: any length) and kind of numbers, or ModelFileError."""
     if not isinstance(value, np.ndarray):
         raise ModelFileError(f"{what} is {type(value).__name__}, not an array")
@@ -28,7 +33,13 @@ def expect(what: str, value: Any, shape: tuple[int | None, ...], kind: str = "f"
         )
 
 
-def check_subspace(subspace: Subspace) -> None:
+@check_loaded.register
+def _kernel(kernel: Kernel) -> None:
+    kernel.check()
+
+
+@check_loaded.register
+def _subspace(subspace: Subspace) -> None:
     """S (m, d), B (m, q), c (m,), b (q,) in one precision, and a kernel."""
     kernel, coef = subspace.kernel, subspace.coef
     if not isinstance(kernel, Kernel):
@@ -50,19 +61,21 @@ def check_subspace(subspace: Subspace) -> None:
         raise ModelFileError(f"{m} support points, {q} components, {subspace.mean_square!r}")
 
 
-def check_sums(sums: FeatureSums) -> None:
+@check_loaded.register
+def _sums(sums: FeatureSums) -> None:
     """Σa (r,) and Σaaᵀ (r, r)."""
     expect("linear", sums.linear, (None,))
     expect("square", sums.square, (len(sums.linear),) * 2)
 
 
-def check_features(features: LandmarkFeatures) -> None:
+@check_loaded.register
+def _features(features: LandmarkFeatures) -> None:
     """Landmarks (m, d), and a basis (m, r)."""
     expect("landmarks", features.landmarks, (None, None))
     expect("basis", features.basis, (len(features.landmarks), None))
 
 
-def check_model(model: Any) -> None:
+def check_model(model: object) -> None:
     """What is known of a model beside its subspace fits the subspace."""
     subspace = getattr(model, "subspace_", None)
     if subspace is None:

@@ -10,7 +10,7 @@ Numbers, texts, None and lists stand for themselves; everything else is an objec
 ``{"tuple": [...]}, {"dict": {...}}``
 ``{"dtype": "float32"}``
 ``{"random": "Generator"}``            a source of random numbers: read as None
-``{"object": word, "with": {...}}``    a class of the table with its parameters or fields
+``{"object": word, "with": {...}}``    a registered class with its parameters or fields
 =====================================  =================================================
 
 Estimators have ``"state"``, too; objects in ``DERIVED`` have ``"derived"``.
@@ -24,25 +24,31 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 
+from mercer import _registry
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._sklearn import BaseEstimator
 from mercer.exceptions import MercerError, MercerWarning, ModelFileError
-from mercer.kernels import FunctionKernel, Kernel
-from mercer.model_file.checks import check_model
+from mercer.gram import LandmarkFeatures
+from mercer.kernels import FunctionKernel
+from mercer.model_file.checks import check_loaded, check_model
 from mercer.model_file.container import Reader, parse_json
-from mercer.model_file.table import Table
 
 __all__ = ["Decoder", "Encoder", "saved_attributes"]
 
 #: What constructors and checks raise when they are given nonsense.
 _NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")
+#: What an object has computed, and another machine might compute with other last digits or signs.
+DERIVED: dict[type, tuple[str, ...]] = {LandmarkFeatures: ("_whitening",)}
+
+Tagged: TypeAlias = dict[str, Any]
+Json: TypeAlias = Tagged | list[Any] | str | float | None
 
 
 def saved_attributes(cls: type) -> tuple[str, ...]:
@@ -58,13 +64,12 @@ class Encoder:
     tensors : name → C-contiguous array, as it goes to the file
     """
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
         self._inside_parameters = 0
-        self._seen: dict[tuple[Any, ...], tuple[dict[str, Any], Array]] = {}
+        self._seen: dict[tuple[object, ...], tuple[Tagged, Array]] = {}
 
-    def encode(self, value: Any, name: str) -> Any:
+    def encode(self, value: object, name: str) -> Json:
         """``value`` as JSON; ``name`` is what its array is called if it is one."""
         if value is None or isinstance(value, bool | str):
             return value
@@ -77,10 +82,10 @@ class Encoder:
         if isinstance(value, np.ndarray):
             return self._array(value, name)
         if isinstance(value, BaseEstimator) or is_dataclass(value):
-            return self._object(value, name)
+            return self.encode_object(value, name)
         return self._other(value, name)
 
-    def _other(self, value: Any, name: str) -> Any:
+    def _other(self, value: object, name: str) -> Json:
         if isinstance(value, list):
             return [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]
         if isinstance(value, tuple):
@@ -94,22 +99,23 @@ class Encoder:
         if isinstance(value, np.random.Generator | np.random.RandomState):
             return {"random": type(value).__name__}
         if isinstance(value, os.PathLike):
-            return os.fspath(value)
+            return str(os.fspath(value))
         what = "a function" if callable(value) else f"a {type(value).__name__}"
         remedy = "fit to X.toarray()" if issparse(value) else "use one of mercer's own objects"
         raise ModelFileError(f"{name} is {what}, which a model file cannot hold; {remedy}.")
 
-    def _object(self, value: Any, name: str) -> dict[str, Any]:
+    def encode_object(self, value: object, name: str) -> Tagged:
+        """A registered class with its parameters, and what a fit has found."""
         if isinstance(value, FunctionKernel):
             raise ModelFileError(
                 "a function kernel is code, which a model file never holds; compute "
                 "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
             )
         cls = type(value)
-        encoded: dict[str, Any] = {"object": self.table.word(cls)}
+        encoded: Tagged = {"object": _word_of(cls)}
         if is_dataclass(value):
             encoded["with"] = self._each(_parameters(value), name)
-            if derived := self.table.derived.get(cls):
+            if derived := DERIVED.get(cls):
                 known = {part: getattr(value, part) for part in derived}
                 encoded["derived"] = self._each(known, name)
             return encoded
@@ -123,11 +129,11 @@ class Encoder:
             encoded["state"] = self._each(state, name)
         return encoded
 
-    def _each(self, values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    def _each(self, values: Mapping[str, object], name: str) -> Tagged:
         start = f"{name}." if name else ""
         return {key: self.encode(value, start + key.strip("_")) for key, value in values.items()}
 
-    def _scalar(self, value: np.generic, name: str) -> dict[str, Any]:
+    def _scalar(self, value: np.generic, name: str) -> Tagged:
         if value.dtype.name not in _SCALARS:
             raise ModelFileError(f"{name} is {value.dtype}; give an ordinary number.")
         plain = value.item()
@@ -135,7 +141,7 @@ class Encoder:
             plain = _float(plain, name)
         return {"scalar": value.dtype.name, "value": plain}
 
-    def _array(self, array: Array, name: str) -> dict[str, Any]:
+    def _array(self, array: Array, name: str) -> Tagged:
         if array.dtype.kind in "OUS":
             return self._names(array, name)
         key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
@@ -148,7 +154,7 @@ class Encoder:
         self._seen[key] = encoded, array  # the array is kept, so that its address stays its own
         return encoded
 
-    def _names(self, array: Array, name: str) -> dict[str, Any]:
+    def _names(self, array: Array, name: str) -> Tagged:
         texts = array.tolist()
         if array.ndim != 1 or not all(isinstance(text, str) for text in texts):
             raise ModelFileError(f"{name} holds objects; a model file holds numbers and texts.")
@@ -165,9 +171,8 @@ class Encoder:
 class Decoder:
     """Turns JSON and tensors back into objects; everything that is not expected is an error."""
 
-    def __init__(self, reader: Reader, table: Table) -> None:
+    def __init__(self, reader: Reader) -> None:
         self.reader = reader
-        self.table = table
         self._arrays: dict[str, Array] = {}
 
     @property
@@ -175,7 +180,7 @@ class Decoder:
         """Names of the tensors that were needed so far."""
         return set(self._arrays)
 
-    def decode(self, value: Any) -> Any:
+    def decode(self, value: object) -> Any:
         """The object that the JSON stands for."""
         if value is None or isinstance(value, bool | int | float | str):
             return value
@@ -187,17 +192,14 @@ class Decoder:
                     return read(self, value)
         raise self.reader.error(f"{str(value)[:80]} stands where an object should be")
 
-    def _object(self, value: dict[str, Any]) -> Any:
+    def _object(self, value: Tagged) -> object:
         word, given = value["object"], value.get("with")
-        cls = self.table.find(word) if isinstance(word, str) else None
+        cls = _registry.find(word) if isinstance(word, str) else None
         if cls is None:
-            raise self.reader.error(
-                f"it holds a {str(word)[:80]!r}, which is not in the table of classes; "
-                "it may come from a newer version of mercer"
-            )
+            raise self._unknown(str(word)[:200])
         if not isinstance(given, dict):
             raise self.reader.error(f"{word} has no parameters")
-        if unknown := sorted(set(given) - _names_of(cls)):
+        if unknown := sorted(set(given) - set(_names_of(cls))):
             raise self.reader.error(
                 f"{word} has no parameter {unknown[0][:80]!r}; it may come from a newer version of "
                 "mercer"
@@ -211,31 +213,37 @@ class Decoder:
         except _NONSENSE as error:
             raise self.reader.error(f"{word} makes no sense ({error})") from error
 
+    def _unknown(self, word: str) -> ModelFileError:
+        remedy = (
+            "import that class, if you trust it, and call mercer.register with it before loading"
+            if ":" in word
+            else "it may come from a newer version of mercer; a class of your own needs "
+            "mercer.register before loading"
+        )
+        return self.reader.error(f"it holds a {word!r}, which is not registered; {remedy}")
+
     def _named(self, word: str, error: ModelFileError) -> ModelFileError:
         text = str(error)
         return error if text.startswith("'") else self.reader.error(f"{word}: {text}")
 
-    def _make(self, cls: type, given: dict[str, Any], value: dict[str, Any]) -> Any:
+    def _make(self, cls: type, given: Tagged, value: Tagged) -> object:
         made = cls(**{key: self.decode(part) for key, part in given.items()})
         if is_dataclass(made):
-            for name in self.table.derived.get(cls, ()):
+            for name in DERIVED.get(cls, ()):
                 vars(made)[name] = self.decode(value["derived"][name])
-        elif isinstance(made, Kernel):
-            made.check()
         elif not isinstance(made, Config):
             self._fill(made, value["state"])
-        if cls in self.table.checks:
-            self.table.checks[cls](made)
+        check_loaded(made)
         return made
 
-    def _fill(self, model: Any, state: dict[str, Any]) -> None:
+    def _fill(self, model: object, state: Tagged) -> None:
         if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
             raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
         for name, part in state.items():
             setattr(model, name, self.decode(part))
         check_model(model)
 
-    def _array(self, value: dict[str, Any]) -> Array:
+    def _array(self, value: Tagged) -> Array:
         name = value["array"]
         if name not in self.reader.tensors:
             raise self.reader.error(f"tensor {name!r} is missing")
@@ -244,30 +252,30 @@ class Decoder:
         array = self._arrays[name]
         return array.T if value.get("order") == "F" else array
 
-    def _names(self, value: dict[str, Any]) -> Array:
+    def _names(self, value: Tagged) -> Array:
         text = self._array({"array": value["names"]}).tobytes().decode("ascii", errors="replace")
         names = parse_json(text, self.reader.error)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise self.reader.error("names are not texts")
         return np.array(names, dtype=str if value.get("kind") == "text" else object)
 
-    def _scalar(self, value: dict[str, Any]) -> Any:
+    def _scalar(self, value: Tagged) -> np.generic:
         number, kind = self.decode(value["value"]), value["scalar"]
         if kind not in _SCALARS or not isinstance(number, bool | int | float):
             raise self.reader.error(f"{number!r} is no {str(kind)[:20]}")
         return np.dtype(kind).type(number)
 
-    def _float(self, value: dict[str, Any]) -> float:
+    def _float(self, value: Tagged) -> float:
         if value["float"] not in ("inf", "-inf"):
             raise self.reader.error(f"{value['float']!r} is no number")
         return float(value["float"])
 
-    def _dtype(self, value: dict[str, Any]) -> np.dtype[Any]:
+    def _dtype(self, value: Tagged) -> np.dtype:
         if value["dtype"] not in ("float32", "float64"):
             raise self.reader.error(f"{value['dtype']!r} is no precision")
         return np.dtype(np.float32 if value["dtype"] == "float32" else np.float64)
 
-    _READERS: Mapping[str, Callable[[Decoder, dict[str, Any]], Any]] = {
+    _READERS: Mapping[str, Callable[[Decoder, Tagged], object]] = {
         "array": _array,
         "names": _names,
         "scalar": _scalar,
@@ -280,20 +288,31 @@ class Decoder:
     }
 
 
-def _parameters(value: Any) -> dict[str, Any]:
+def _word_of(cls: type) -> str:
+    word = _registry.word_of(cls)
+    if word is None:
+        raise ModelFileError(
+            "a model file holds mercer's own classes and those that were registered, and "
+            f"{cls.__module__}:{cls.__qualname__} is none of them; call "
+            f"mercer.register({cls.__name__}) before save, and before load."
+        )
+    return word
+
+
+def _parameters(value: object) -> dict[str, object]:
     """Constructor parameters of a configuration or an estimator; fields of a record."""
-    if is_dataclass(value):
-        return {part.name: getattr(value, part.name) for part in fields(value)}
-    return dict(value.get_params(deep=False))
+    if isinstance(value, BaseEstimator):
+        return dict(value.get_params(deep=False))
+    return {name: getattr(value, name) for name in _names_of(type(value))}
 
 
-def _names_of(cls: type) -> set[str]:
-    if is_dataclass(cls):
-        return {part.name for part in fields(cls)}
-    return set(cls._get_param_names())  # type: ignore[attr-defined]  # of scikit-learn
+def _names_of(cls: type) -> list[str]:
+    if issubclass(cls, BaseEstimator):
+        return cls._get_param_names()
+    return [part.name for part in fields(cls)] if is_dataclass(cls) else []
 
 
-def _float(value: float, name: str) -> Any:
+def _float(value: float, name: str) -> Tagged | float:
     if math.isnan(value):
         raise ModelFileError(f"{name} is NaN; fit the model again.")
     return value if math.isfinite(value) else {"float": str(value)}

@@ -17,12 +17,12 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self, TypeGuard
 
 import numpy as np
 
@@ -38,7 +38,7 @@ _START = b'{"__metadata__":{"digest":"'
 _ZEROS = b"0" * 64
 _DIGEST_AT = 8 + len(_START)
 
-_DTYPES: dict[str, np.dtype[Any]] = {
+_DTYPES: dict[str, np.dtype] = {
     "F64": np.dtype("<f8"),
     "F32": np.dtype("<f4"),
     "I64": np.dtype("<i8"),
@@ -72,7 +72,7 @@ def write_container(file: BinaryIO, texts: Mapping[str, str], tensors: Mapping[s
     names = sorted(tensors, key=lambda name: -tensors[name].itemsize)
     arrays = {name: _little_endian(name, tensors[name]) for name in names}
     sums = {name: hashlib.sha256(_bytes(array)).hexdigest() for name, array in arrays.items()}
-    header: dict[str, Any] = {
+    header: dict[str, object] = {
         "__metadata__": {"digest": _ZEROS.decode(), **texts, "sha256": json.dumps(sums)}
     }
     at = 0
@@ -216,10 +216,10 @@ class Reader:
             )
         return texts, tensors
 
-    def _tensor(self, name: str, entry: Any, sha256: str) -> Tensor:
+    def _tensor(self, name: str, entry: object, sha256: str) -> Tensor:
         """One entry of the header, if its numbers agree with each other."""
-        known = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}
-        if not known or entry["dtype"] not in _DTYPES:
+        parts = {"dtype", "shape", "data_offsets"}
+        if not isinstance(entry, dict) or set(entry) != parts or str(entry["dtype"]) not in _DTYPES:
             raise self.error(f"tensor {name!r} is described as {str(entry)[:80]}")
         shape, offsets = entry["shape"], entry["data_offsets"]
         if not (_are_sizes(shape) and len(shape) <= 8 and _are_offsets(offsets)):
@@ -233,10 +233,10 @@ class Reader:
         return Tensor(name, entry["dtype"], tuple(shape), offsets[0], offsets[1], sha256)
 
 
-def parse_json(text: str, error: Any) -> Any:
+def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
     """JSON without the liberties that Python takes: no NaN, no repeated names, no deep nesting."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) != len(pairs):
             raise ValueError("a name appears twice")
@@ -251,16 +251,16 @@ def parse_json(text: str, error: Any) -> Any:
         raise error(f"its header cannot be read ({reason})") from reason
 
 
-def _are_sizes(values: Any) -> bool:
+def _are_sizes(values: object) -> TypeGuard[list[int]]:
     return isinstance(values, list) and all(type(v) is int and 0 <= v < 2**62 for v in values)
 
 
-def _are_offsets(values: Any) -> bool:
+def _are_offsets(values: object) -> TypeGuard[list[int]]:
     return _are_sizes(values) and len(values) == 2
 
 
-def _offset(entry: Any) -> tuple[int, int]:
-    offsets: Any = entry.get("data_offsets") if isinstance(entry, dict) else None
+def _offset(entry: object) -> tuple[int, int]:
+    offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
     return (offsets[0], offsets[1]) if _are_offsets(offsets) else (-1, -1)
 
 
@@ -276,5 +276,4 @@ def _little_endian(name: str, array: Array) -> Array:
 
 
 def _bytes(array: Array) -> memoryview:
-    flat: Any = array.reshape(-1).view(np.uint8)
-    return memoryview(flat)
+    return array.reshape(-1).view(np.uint8).data

@@ -8,40 +8,48 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
 from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
-from mercer.model_file.table import Table
 from mercer.rows import write_whole
 
-__all__ = ["FORMAT", "VERSION", "header_of", "read_model", "write_model"]
+__all__ = ["FORMAT", "VERSION", "Fingerprint", "header_of", "read_model", "write_model"]
 
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
 VERSION = 1
 
+
+class Fingerprint(TypedDict):
+    """Of the rows that a model was fitted to: it tells data sets apart."""
+
+    rows: int
+    columns: int
+    dtype: str
+    sha256: str | None
+
+
 _TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
 
 
-def write_model(model: Any, path: str | os.PathLike[str], table: Table) -> Path:
+def write_model(model: object, path: str | os.PathLike[str]) -> Path:
     """Write a fitted model; the file appears whole or not at all.
 
     Parameters
     ----------
-    model : estimator of the table
+    model : fitted estimator
     path : where to; nothing is appended to the name
-    table : the classes that it may be made of
 
     Raises
     ------
     ModelFileError
-        The model holds what a file cannot: code, or classes that are not mercer's.
+        The model holds what a file cannot: code, or classes that were never registered.
     OSError
         Disk full, no permission; an old file at ``path`` is unchanged.
     """
-    encoder = Encoder(table)
-    encoded = encoder.encode(model, "")
+    encoder = Encoder()
+    encoded = encoder.encode_object(model, "")
     texts = {
         "format": FORMAT,
         "version": str(VERSION),
@@ -59,13 +67,12 @@ def write_model(model: Any, path: str | os.PathLike[str], table: Table) -> Path:
     return Path(path)
 
 
-def read_model(path: str | os.PathLike[str], table: Table) -> Any:
+def read_model(path: str | os.PathLike[str]) -> Any:
     """Read a model.
 
     Parameters
     ----------
     path : a file that :func:`write_model` wrote
-    table : the classes that it may be made of
 
     Raises
     ------
@@ -74,7 +81,7 @@ def read_model(path: str | os.PathLike[str], table: Table) -> Any:
     """
     with Reader(path) as reader:
         header = header_of(reader)
-        decoder = Decoder(reader, table)
+        decoder = Decoder(reader)
         try:
             model = decoder.decode(header["model"])
         except RecursionError as error:
@@ -113,13 +120,13 @@ def header_of(reader: Reader) -> dict[str, Any]:
     return header
 
 
-def _are_versions(value: Any) -> bool:
+def _are_versions(value: object) -> bool:
     texts = (*value, *value.values()) if isinstance(value, dict) else (None,)
     # Nothing that a terminal would take for a command.
     return all(isinstance(text, str) and text.isprintable() for text in texts)
 
 
-def _is_fingerprint(value: Any) -> bool:
+def _is_fingerprint(value: object) -> bool:
     if value is None:
         return True
     kinds = {"rows": int, "columns": int, "dtype": str, "sha256": str | None}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mercer.model_file.container import Reader, Tensor
-from mercer.model_file.file import header_of
+from mercer.model_file.file import Fingerprint, header_of
 
 __all__ = ["ModelInfo", "describe"]
 
@@ -48,7 +48,7 @@ class ModelInfo:
     version: int
     libraries: dict[str, str]
     created_at: str
-    data: dict[str, Any] | None
+    data: Fingerprint | None
     tensors: tuple[Tensor, ...]
 
 
@@ -101,7 +101,7 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
         )
 
 
-def _texts(reader: Reader, values: dict[str, Any]) -> dict[str, str]:
+def _texts(reader: Reader, values: Mapping[str, object]) -> dict[str, str]:
     texts = {name: _text(reader, value) for name, value in values.items()}
     # Nothing that a terminal would take for a command.
     return {_printable(name): _printable(text) for name, text in texts.items()}
@@ -111,7 +111,7 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def _text(reader: Reader, value: Any) -> str:
+def _text(reader: Reader, value: object) -> str:
     """A value as Python would write it, without making it."""
     if isinstance(value, list):
         return f"[{', '.join(_text(reader, item) for item in value)}]"
@@ -126,7 +126,8 @@ def _text(reader: Reader, value: Any) -> str:
         parts = value.get("with")
         inside = parts.items() if isinstance(parts, dict) else ()
         given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
-        return f"{str(value['object']).rpartition('.')[2]}({given})"
+        name = str(value["object"]).replace(":", ".").rpartition(".")[2]
+        return f"{name}({given})"
     if "tuple" in value:
         return f"({', '.join(_text(reader, item) for item in value['tuple'])})"
     if "dict" in value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +16,7 @@ from mercer.exceptions import DataError, MercerWarning, ModelFileError, NotFitte
 from mercer.kernels import Linear
 from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_kernels import Exported, export_kernel
-from mercer.model_file.onnx_preimage import export_preimage
+from mercer.model_file.onnx_preimage import as_type, export_preimage
 from mercer.preimage import as_preimage
 from mercer.rows import write_whole
 from mercer.subspace import Subspace
@@ -135,18 +135,17 @@ class _Nodes:
         if name == "transform":
             return self.scores
         if name == "reconstruction_error":
-            return str(g.op("Squeeze", self.residual, g.integers(1)))
+            return g.op("Squeeze", self.residual, g.integers(1))
         if name == "denoise":
             solver = as_preimage(model.preimage)
             return export_preimage(g, solver, self.subspace, "X", self.scores, steps)
-        inside = g.op("MatMul", g.op("Mul", self.scores, self.scores), self._inside(model.score_))
+        inside = g.op(
+            "MatMul", g.op("Mul", self.scores, self.scores), g.number(model.score_.inside[:, None])
+        )
         outside = g.op("Mul", self.residual, g.number(model.score_.outside))
         novelty = g.op("Squeeze", g.op("Add", inside, outside), g.integers(1))
         shift = model.offset_ if name == "decision_function" else 0.0
-        return str(g.op("Sub", g.number(-shift), novelty))
-
-    def _inside(self, score: Any) -> str:
-        return self.g.number(score.inside[:, None])
+        return g.op("Sub", g.number(-shift), novelty)
 
     @cached_property
     def kernel(self) -> Exported:
@@ -160,9 +159,9 @@ class _Nodes:
     def scores(self) -> str:
         g, S = self.g, self.subspace
         if self._centred is not None:  # PCA: z = Wᵀ (x − μ) with W = Sᵀ B
-            return str(g.op("MatMul", self._centred, g.number(self._axes)))
+            return g.op("MatMul", self._centred, g.number(self._axes))
         products = g.op("MatMul", self.rows, g.number(S.coef))
-        return str(g.op("Sub", products, g.number(S.offset[None])))
+        return g.op("Sub", products, g.number(S.offset[None]))
 
     @cached_property
     def residual(self) -> str:
@@ -175,17 +174,17 @@ class _Nodes:
         to_mean = g.op("MatMul", self.rows, g.number(2 * S.mean[:, None]))
         centred = g.op("Sub", self.kernel.diag(g, "X"), to_mean)
         centred = g.op("Add", centred, g.number(S.mean_square))
-        return str(g.op("Max", g.op("Sub", centred, inside), g.number(0.0)))
+        return g.op("Max", g.op("Sub", centred, inside), g.number(0.0))
 
     @cached_property
     def _centred(self) -> str | None:
         """For the linear kernel x − μ, where μ = Sᵀ c is a point of input space."""
-        if not isinstance(self.subspace.kernel, Linear):
+        if type(self.subspace.kernel) is not Linear:
             return None
         g, mean = self.g, (self._wide("mean") @ self._wide("support"))[None]
         rounded = mean.astype(g.dtype).astype(np.float64)
         # In two steps: what float32 loses of the mean is small, and comes second.
-        return str(g.op("Sub", g.op("Sub", "X", g.number(rounded)), g.number(mean - rounded)))
+        return g.op("Sub", g.op("Sub", "X", g.number(rounded)), g.number(mean - rounded))
 
     @property
     def _axes(self) -> Array:
@@ -225,23 +224,15 @@ def _rounding(subspace: Subspace) -> float:
 
     Of some support points; the distances from the subspace count as shares of those from the mean.
     """
-    if isinstance(subspace.kernel, Linear):  # the graph has another, better formula
+    if type(subspace.kernel) is Linear:  # the graph has another, better formula
         return 0.0
     rows = subspace.support[:: -(-subspace.n_support // SAMPLE)].astype(np.float32)
-    Z, residual = _as_type(subspace, np.float64).scores_and_residual(rows.astype(np.float64))
-    narrow = _as_type(subspace, np.float32).scores_and_residual(rows)
+    Z, residual = as_type(subspace, np.float64).scores_and_residual(rows.astype(np.float64))
+    narrow = as_type(subspace, np.float32).scores_and_residual(rows)
     tiny = np.finfo(float).tiny
     of_scores = np.abs(narrow[0] - Z).max() / max(np.abs(Z).max(), tiny)
     of_squares = np.abs(narrow[1] - residual).max() / max((square_sums(Z) + residual).max(), tiny)
     return float(max(of_scores, of_squares))
-
-
-def _as_type(subspace: Subspace, dtype: Any) -> Subspace:
-    parts: dict[str, Array] = {
-        name: getattr(subspace, name).astype(dtype)
-        for name in ("support", "coef", "mean", "offset")
-    }
-    return replace(subspace, **parts)  # type: ignore[arg-type]
 
 
 def _write(graph: Any, path: Path) -> Path:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from mercer._linalg import Array
 from mercer.rows.files import require
@@ -24,20 +26,24 @@ class Graph:
         Of all numbers in the graph.
     """
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
         self._onnx = require("onnx", "onnx")
-        self._nodes: list[Any] = []
-        self._constants: dict[bytes, tuple[str, Any]] = {}
-        self._outputs: list[tuple[str, list[Any]]] = []
+        self._nodes: list[object] = []
+        self._constants: dict[bytes, tuple[str, object]] = {}
+        self._outputs: list[tuple[str, Sequence[int]]] = []
 
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
-        """A node; the name of its result, or the names if there are several."""
+    def op(self, kind: str, *inputs: str, **attributes: int) -> str:
+        """A node; the name of its result."""
+        return self.pair(kind, *inputs, outputs=1, **attributes)[0]
+
+    def pair(self, kind: str, *inputs: str, outputs: int = 2, **attributes: int) -> list[str]:
+        """A node with two results; their names."""
         names = [f"{kind}_{len(self._nodes)}_{i}" for i in range(outputs)]
         self._nodes.append(self._onnx.helper.make_node(kind, list(inputs), names, **attributes))
-        return names[0] if outputs == 1 else names
+        return names
 
-    def number(self, value: Any) -> str:
+    def number(self, value: ArrayLike) -> str:
         """A constant in the graph's precision; scalars and arrays."""
         return self._constant(
             np.ascontiguousarray(value, dtype=self.dtype).reshape(np.shape(value))
@@ -49,9 +55,9 @@ class Graph:
 
     def sum(self, name: str, kind: str = "ReduceSum") -> str:
         """Over the columns, which stay as one: (n, 1)."""
-        return str(self.op(kind, name, self.integers(1), keepdims=1))
+        return self.op(kind, name, self.integers(1), keepdims=1)
 
-    def output(self, name: str, value: str, shape: list[Any]) -> None:
+    def output(self, name: str, value: str, shape: Sequence[int]) -> None:
         """Make a value an output under this name."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         self._outputs.append((name, shape))

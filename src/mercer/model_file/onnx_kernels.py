@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -43,14 +42,16 @@ class Exported(ABC):
         """k(x, x), (n, 1)."""
 
 
-def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype[Any]) -> Exported:
+def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype) -> Exported:
     """The kernel as nodes; :class:`ModelFileError` with a remedy if there are none for it."""
-    if isinstance(kernel, RadialKernel) and type(kernel) in _PROFILES:
+    # By the class itself: a subclass, which only others may have made, is another kernel.
+    kind = type(kernel)
+    if isinstance(kernel, RadialKernel) and kind in _PROFILES:
         # Rounded first: what is taken off the rows must be taken off the support, too.
         return RadialNodes(kernel, S, kernel.origin(S).astype(dtype).astype(np.float64))
-    if isinstance(kernel, Linear | Polynomial | Sigmoid):
+    if isinstance(kernel, Linear | Polynomial | Sigmoid) and kind in (Linear, Polynomial, Sigmoid):
         return _DotProduct(kernel, S)
-    if isinstance(kernel, Cosine):
+    if isinstance(kernel, Cosine) and kind is Cosine:
         return _Cosine(kernel, S)
     if isinstance(kernel, Sum | Product):
         parts = (export_kernel(kernel.k1, S, dtype), export_kernel(kernel.k2, S, dtype))
@@ -73,7 +74,7 @@ class RadialNodes(Exported):
 
     def shifted(self, g: Graph, X: str) -> str:
         """Rows around the origin: a large offset of the data costs no digits."""
-        return str(g.op("Sub", X, g.number(self.origin)))
+        return g.op("Sub", X, g.number(self.origin))
 
     @property
     def support(self) -> Array:
@@ -91,7 +92,7 @@ class RadialNodes(Exported):
         t = g.op("Sub", t, g.number(square_sums(scaled)[None]))
         t = g.op("Min", t, g.number(0.0))
         floor = self.kernel.floor(g.dtype)
-        return str(t if floor == -np.inf else g.op("Max", t, g.number(floor)))
+        return t if floor == -np.inf else g.op("Max", t, g.number(floor))
 
     def rows(self, g: Graph, X: str) -> str:
         return self.profile_and_slope(g, self.shifted(g, X))[0]
@@ -104,23 +105,23 @@ class RadialNodes(Exported):
         return g.number([[1.0]])
 
 
-def _gaussian(g: Graph, t: str, kernel: Any) -> tuple[str, str]:  # noqa: ARG001
+def _gaussian(g: Graph, t: str, kernel: Gaussian) -> tuple[str, str]:  # noqa: ARG001
     k = g.op("Exp", t)
     return k, k
 
 
-def _cauchy(g: Graph, t: str, kernel: Any) -> tuple[str, str]:  # noqa: ARG001
+def _cauchy(g: Graph, t: str, kernel: Cauchy) -> tuple[str, str]:  # noqa: ARG001
     k = g.op("Reciprocal", g.op("Sub", g.number(1.0), t))
     return k, g.op("Mul", k, k)
 
 
-def _rational(g: Graph, t: str, kernel: Any) -> tuple[str, str]:
+def _rational(g: Graph, t: str, kernel: RationalQuadratic) -> tuple[str, str]:
     base = g.op("Sub", g.number(1.0), g.op("Mul", t, g.number(0.5 / kernel.alpha)))
     slope = g.op("Pow", base, g.number(-kernel.alpha - 1))
     return g.op("Pow", base, g.number(-kernel.alpha)), g.op("Mul", slope, g.number(0.5))
 
 
-def _matern(g: Graph, t: str, kernel: Any) -> tuple[str, str]:
+def _matern(g: Graph, t: str, kernel: Matern) -> tuple[str, str]:
     a = g.op("Sqrt", g.op("Mul", t, g.number(-2 * kernel.nu)))
     decay = g.op("Exp", g.op("Neg", a))
     one_plus = g.op("Add", a, g.number(1.0))
@@ -134,7 +135,7 @@ def _matern(g: Graph, t: str, kernel: Any) -> tuple[str, str]:
     return g.op("Mul", decay, g.op("Add", one_plus, third)), slope
 
 
-_PROFILES: dict[type[RadialKernel], Callable[[Graph, str, Any], tuple[str, str]]] = {
+_PROFILES: dict[type[RadialKernel], Callable[..., tuple[str, str]]] = {
     Gaussian: _gaussian,
     Cauchy: _cauchy,
     RationalQuadratic: _rational,
@@ -164,11 +165,11 @@ class _DotProduct(Exported):
             return p
         a = g.op("Add", p, g.number(kernel.coef0))
         if isinstance(kernel, Sigmoid):
-            return str(g.op("Tanh", a))
+            return g.op("Tanh", a)
         power = a
         for _ in range(kernel.degree - 1 if kernel.degree <= 4 else 0):
             power = g.op("Mul", power, a)
-        return str(power if kernel.degree <= 4 else g.op("Pow", a, g.number(kernel.degree)))
+        return power if kernel.degree <= 4 else g.op("Pow", a, g.number(kernel.degree))
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ class _Cosine(Exported):
 
     def rows(self, g: Graph, X: str) -> str:
         unit = self.kernel.pack(self.S).left
-        return str(g.op("MatMul", self._unit(g, X), g.number(unit.T)))
+        return g.op("MatMul", self._unit(g, X), g.number(unit.T))
 
     def diag(self, g: Graph, X: str) -> str:
         return g.sum(self._unit(g, X), "ReduceSumSquare")
@@ -190,7 +191,7 @@ class _Cosine(Exported):
 
     def _divided(self, g: Graph, X: str, size: str) -> str:
         zero = g.op("Equal", size, g.number(0.0))
-        return str(g.op("Div", X, g.op("Where", zero, g.number(1.0), size)))
+        return g.op("Div", X, g.op("Where", zero, g.number(1.0), size))
 
 
 @dataclass(frozen=True)
@@ -200,10 +201,10 @@ class _Pair(Exported):
     second: Exported
 
     def rows(self, g: Graph, X: str) -> str:
-        return str(g.op(self.kind, self.first.rows(g, X), self.second.rows(g, X)))
+        return g.op(self.kind, self.first.rows(g, X), self.second.rows(g, X))
 
     def diag(self, g: Graph, X: str) -> str:
-        return str(g.op(self.kind, self.first.diag(g, X), self.second.diag(g, X)))
+        return g.op(self.kind, self.first.diag(g, X), self.second.diag(g, X))
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ class _Scaled(Exported):
     inner: Exported
 
     def rows(self, g: Graph, X: str) -> str:
-        return str(g.op("Mul", self.inner.rows(g, X), g.number(self.factors)))
+        return g.op("Mul", self.inner.rows(g, X), g.number(self.factors))
 
     def diag(self, g: Graph, X: str) -> str:
-        return str(g.op("Mul", self.inner.diag(g, X), g.number(self.factors[:, :1])))
+        return g.op("Mul", self.inner.diag(g, X), g.number(self.factors[:, :1]))

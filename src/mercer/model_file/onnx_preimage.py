@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import square_sums
 from mercer.exceptions import ModelFileError
 from mercer.kernels import Linear, RadialKernel
 from mercer.model_file.onnx_graph import Graph
@@ -17,7 +18,7 @@ from mercer.preimage.fixed_point import CANCELLED
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["export_preimage"]
+__all__ = ["as_type", "export_preimage"]
 
 
 def export_preimage(
@@ -33,7 +34,7 @@ def export_preimage(
         # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
         S = subspace.support
         back = g.op("MatMul", Z, g.number(subspace.coef.T @ S))
-        return str(g.op("Add", back, g.number((subspace.mean @ S)[None])))
+        return g.op("Add", back, g.number((subspace.mean @ S)[None]))
     if isinstance(solver, Smoother):
         return _smoother(g, solver, subspace, Z)
     if isinstance(solver, Nearest):
@@ -74,7 +75,7 @@ class _FixedPoint:
                 weight = g.op("Add", weight, hold)
             image = g.op("Div", pull, weight)  # Mika eq. (10)
             Y, tries = self._guarded(g, image, weight, size, best, Y, tries)
-        return str(g.op("Add", Y, g.number(radial.origin)))
+        return g.op("Add", Y, g.number(radial.origin))
 
     def _guarded(
         self, g: Graph, image: str, weight: str, size: str, best: str, Y: str, tries: str
@@ -108,7 +109,7 @@ def _smoother(g: Graph, solver: Smoother, subspace: Subspace, Z: str) -> str:
     similarity = g.op("MatMul", Z, g.number(products[:, :-1].T))
     similarity = g.op("Add", similarity, g.number(products[None, :, -1]))
     count = min(int(solver.n_neighbors), subspace.n_support)
-    values, index = g.op("TopK", similarity, g.integers(count), outputs=2, axis=1)
+    values, index = g.pair("TopK", similarity, g.integers(count), axis=1)
     weight = g.op("Sub", values, g.sum(similarity, "ReduceMin"))
     some = g.op("Greater", g.sum(weight, "ReduceMax"), g.number(0.0))
     weight = g.op("Where", some, weight, g.number(1.0))  # all equally similar: the plain mean
@@ -118,7 +119,7 @@ def _smoother(g: Graph, solver: Smoother, subspace: Subspace, Z: str) -> str:
     points = g.op("Gather", g.number(subspace.support - origin), index)
     weighted = g.op("Mul", points, g.op("Unsqueeze", weight, g.integers(2)))
     mean = g.op("ReduceSum", weighted, g.integers(1), keepdims=0)
-    return str(g.op("Add", mean, g.number(origin[None])))
+    return g.op("Add", mean, g.number(origin[None]))
 
 
 def _nearest(g: Graph, subspace: Subspace, Z: str) -> str:
@@ -126,14 +127,20 @@ def _nearest(g: Graph, subspace: Subspace, Z: str) -> str:
     own = square_sums(known.scores)[None] + known.residual[None]
     across = g.op("MatMul", Z, g.number(-2 * known.scores.T))
     index = g.op("ArgMin", g.op("Add", across, g.number(own)), axis=1, keepdims=0)
-    return str(g.op("Gather", g.number(subspace.support), index))
+    return g.op("Gather", g.number(subspace.support), index)
 
 
 def _support_scores(subspace: Subspace) -> SupportScores:
     """In float64: these are constants of the graph, and shall bring no rounding of their own."""
+    return SupportScores(as_type(subspace, np.float64))
 
-    def wide(array: Array) -> Array:
-        return np.asarray(array, dtype=np.float64)
 
-    parts = {name: wide(getattr(subspace, name)) for name in ("support", "coef", "mean", "offset")}
-    return SupportScores(replace(subspace, **parts))  # type: ignore[arg-type]
+def as_type(subspace: Subspace, dtype: DTypeLike) -> Subspace:
+    """The same subspace in another precision."""
+    return replace(
+        subspace,
+        support=subspace.support.astype(dtype),
+        coef=subspace.coef.astype(dtype),
+        mean=subspace.mean.astype(dtype),
+        offset=subspace.offset.astype(dtype),
+    )

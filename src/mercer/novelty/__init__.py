@@ -1,5 +1,6 @@
 """How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
 
+from mercer._registry import ours
 from mercer.novelty.calibration import (
     Calibrated,
     Calibration,
@@ -30,3 +31,5 @@ __all__ = [
     "novelty_score",
     "select_width",
 ]
+
+ours("novelty", Conformal, CrossFit, NoveltyScore, ShareUpTo, Split)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._by_name import by_name
 from mercer._config import Config
 from mercer._linalg import Array
 from mercer._progress import announce
@@ -110,18 +111,10 @@ class Split(Calibration):
 
 def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
     """A calibration from its name, ``"auto"``, ``"cross"`` or ``"split"``, or the object itself."""
-    if isinstance(calibration, Calibration):
-        return calibration
-    if calibration == "auto":
-        return CrossFit() if n <= CROSS_FIT_UP_TO else Split()
-    if calibration == "cross":
-        return CrossFit()
-    if calibration == "split":
-        return Split()
-    raise DataError(
-        f"calibration={calibration!r} is not known; give 'auto', 'cross', 'split', "
-        "or an object of mercer.novelty."
-    )
+    auto = CrossFit if n <= CROSS_FIT_UP_TO else Split
+    names: dict[str, type[Calibration]] = {"auto": auto, "cross": CrossFit, "split": Split}
+    others = "an object of mercer.novelty"
+    return by_name("calibration", calibration, Calibration, names, DataError, others)
 
 
 def held_out_scores(

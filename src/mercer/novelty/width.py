@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.kernels import Kernel
 from mercer.novelty.calibration import held_out_scores
 from mercer.novelty.score import NoveltyScore
@@ -86,6 +87,6 @@ def _separation(
         return score
 
     # The same folds for every kernel, so that they differ by the kernel alone.
-    old = held_out_scores(scored_with_novelties, X, folds, np.random.default_rng(seed))
+    old = held_out_scores(scored_with_novelties, X, folds, fixed_rng(seed))
     ranks = rankdata(np.concatenate([old, new]))[len(X) :]
     return float((ranks.sum() / len(X) - (len(X) + 1) / 2) / len(X))

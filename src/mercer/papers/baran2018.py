@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from mercer import KernelPCA
-from mercer._linalg import Array
+from mercer._linalg import Array, fix_signs
 from mercer.kernels import Gaussian, Precomputed
 
 __all__ = [
@@ -34,9 +34,7 @@ RINGS_KERNEL = Gaussian(sigma=1.5)
 def linear_pca(X: Array) -> tuple[Array, Array]:
     """Directions as rows, and their shares of the variance."""
     _, s, axes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    largest = np.abs(axes).argmax(axis=1)
-    signs = np.sign(axes[np.arange(len(axes)), largest])
-    return axes * signs[:, None], s**2 / (s**2).sum()
+    return axes * fix_signs(axes.T)[:, None], s**2 / (s**2).sum()
 
 
 def angle_between(a: Array, b: Array) -> float:

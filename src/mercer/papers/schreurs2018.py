@@ -22,6 +22,7 @@ from sklearn.neural_network import MLPClassifier
 from mercer import GenerativeKernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.generative import KernelSmoother, SampleReport, judge, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.sources import Labelled, read_mnist
@@ -114,7 +115,7 @@ def distances(
     found: dict[str, list[float]] = {"noisy": [], **{name: [] for name in smoothers}}
     for i, seed in enumerate(seeds):
         announce("figure 1", i, len(seeds))
-        scene = make(np.random.default_rng(seed))
+        scene = make(fixed_rng(seed))
         found["noisy"].append(scene.distance(scene.points))
         for name, smoother in smoothers.items():
             found[name].append(scene.distance(figure1(scene, smoother)))
@@ -170,7 +171,7 @@ def zeros_and_ones(
     source: str | Path | Labelled, seed: int = 0
 ) -> tuple[GenerativeKernelPCA, Array]:
     """The model of Figure 2 (a), 50 zeros and 50 ones with 20 components, and its digits."""
-    X, y = mnist_digits(source, np.random.default_rng(seed), 50, (0, 1))
+    X, y = mnist_digits(source, fixed_rng(seed), 50, (0, 1))
     model = GenerativeKernelPCA(
         20, kernel=MNIST_KERNEL, density="normal", preimage=KernelSmoother(10), random_state=seed
     )
@@ -206,7 +207,7 @@ def figure2b(source: str | Path | Labelled, n: int = 1000, seed: int = 0) -> Mix
 
     ``similarity`` is the bar chart of Figure 2 (c).
     """
-    X, y = mnist_digits(source, np.random.default_rng(seed), 50)
+    X, y = mnist_digits(source, fixed_rng(seed), 50)
     model = paper_generator(50, 100, seed).fit(X, y)
     return _mixing(model, y, n, 100, seed)
 
@@ -231,7 +232,7 @@ GENERATORS: Mapping[str, Callable[[Array, int, int, int], Array]] = {
     "default: local + ridge": lambda X, q, n, seed: _ours("local", X, q, n, seed),
     "linear PCA + mixture 10": lambda X, q, n, seed: _linear(X, q, n, seed),
     "training images, drawn again": lambda X, q, n, seed: X[  # noqa: ARG005
-        np.random.default_rng(seed).integers(len(X), size=n)
+        fixed_rng(seed).integers(len(X), size=n)
     ],
 }
 
@@ -264,7 +265,7 @@ def compare_generators(
     Neighbours are counted in the network's hidden layer; mean discrepancy and distances to the
     training images are those of pixels.
     """
-    rng = np.random.default_rng(seed)
+    rng = fixed_rng(seed)
     train, _ = mnist_digits(source, rng, per_digit)
     X_test = _mnist(source).X_test / 255.0
     real = X_test[rng.choice(len(X_test), n, replace=False)]

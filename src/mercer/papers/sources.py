@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError, MercerWarning, warn
 
 __all__ = [
@@ -209,7 +210,7 @@ def _fetch_pima() -> Labelled:
     X, y = columns[kept], (y[kept] == "tested_positive").astype(int)
     if tuple(np.bincount(y)) != (355, 177):
         raise DataError(f"Pima from OpenML has classes of {np.bincount(y)} rows, not 355 and 177.")
-    rng = np.random.default_rng(0)
+    rng = fixed_rng(0)
     chosen = np.zeros(len(y), dtype=bool)
     for value, count in enumerate(COUNTS["Pima"][0]):
         chosen[rng.permutation(np.flatnonzero(y == value))[:count]] = True
@@ -245,7 +246,7 @@ def _instead_of_pima() -> Labelled:
     from sklearn.datasets import load_breast_cancer
 
     table = load_breast_cancer()
-    order = np.random.default_rng(0).permutation(len(table.target))
+    order = fixed_rng(0).permutation(len(table.target))
     X, y = table.data[order, :7], 1 - table.target[order]
     why = "the data are scikit-learn's breast cancer table, not Pima"
     return Labelled("Pima", X[:200], y[:200], X[200:532], y[200:532], why)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.papers.sources import read_pima_part as read_pima
@@ -50,7 +51,7 @@ def three_clusters(seed: int = 0, per_cluster: int = 30) -> tuple[Array, Array]:
     >>> X.shape, labels.max() + 1
     ((90, 2), np.int64(3))
     """
-    rng = np.random.default_rng(seed)
+    rng = fixed_rng(seed)
     labels = np.repeat(np.arange(len(CENTRES)), per_cluster)
     return CENTRES[labels] + 0.1 * rng.standard_normal((len(labels), 2)), labels
 

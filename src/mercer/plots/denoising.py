@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
 from mercer.plots._models import (
@@ -158,7 +159,7 @@ def _noisy(
 ) -> Array:
     if X_noisy is None:
         level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise
-        noisy = add_noise(clean, level, np.random.default_rng(random_state))
+        noisy = add_noise(clean, level, fixed_rng(random_state))
         return noisy.astype(clean.dtype, copy=False)
     if noise is not None:
         raise DataError("X_noisy has its noise already; give X_noisy or noise, not both.")

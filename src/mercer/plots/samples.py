@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, shape_of_image, show_tiles
 from mercer.plots._models import rows_of, subspace_of
@@ -129,7 +130,7 @@ class SampleSheetDisplay:
 
 def _draw(estimator: Any, lines: int, columns: int, labels: Any, random_state: Any) -> Array:
     """Samples, (lines, columns, d)."""
-    rng = np.random.default_rng(random_state)
+    rng = fixed_rng(random_state)
     if labels is None:
         drawn = np.asarray(estimator.sample(lines * columns, random_state=rng))
     else:

@@ -1,5 +1,7 @@
 """From feature space back to input space; the names in lower case work as strings."""
 
+from mercer._by_name import by_name
+from mercer._registry import ours
 from mercer.exceptions import KernelError
 from mercer.preimage.auto import Auto
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
@@ -37,14 +39,10 @@ _BY_NAME: dict[str, type[PreImageSolver]] = {
     "nearest": Nearest,
 }
 
+ours("preimage", *_BY_NAME.values())
+
 
 def as_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
     """A pre-image solver from its name (with default parameters), or the solver itself."""
-    if isinstance(preimage, PreImageSolver):
-        return preimage
-    if isinstance(preimage, str) and preimage in _BY_NAME:
-        return _BY_NAME[preimage]()
-    raise KernelError(
-        f"preimage={preimage!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
-        "or an object of mercer.preimage."
-    )
+    others = "an object of mercer.preimage"
+    return by_name("preimage", preimage, PreImageSolver, _BY_NAME, KernelError, others)

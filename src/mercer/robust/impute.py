@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
@@ -154,7 +153,7 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
     """One step of the fixed point, which descends surely, where it applies; else as asked."""
     solver = as_preimage(preimage)
     if isinstance(solver, FixedPoint):
-        return clone(solver).set_params(early_stop=1)  # type: ignore[no-any-return]
+        return FixedPoint(**{**solver.get_params(), "early_stop": 1})
     if preimage == "auto" and isinstance(kernel, RadialKernel):
         return FixedPoint(early_stop=1)
     return solver

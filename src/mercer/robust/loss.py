@@ -10,8 +10,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from mercer._by_name import by_name
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._registry import ours
 from mercer.exceptions import DataError
 
 __all__ = ["Hampel", "Loss", "Tukey", "as_loss"]
@@ -70,15 +72,10 @@ class Tukey(Loss):
         return np.asarray((1 - np.minimum(u / self.cutoff, 1) ** 2) ** 2)
 
 
+_BY_NAME: dict[str, type[Loss]] = {"hampel": Hampel, "tukey": Tukey}
+ours("robust", *_BY_NAME.values())
+
+
 def as_loss(loss: str | Loss) -> Loss:
     """A loss from its name, ``"hampel"`` or ``"tukey"``, or the loss itself."""
-    if isinstance(loss, Loss):
-        return loss
-    if isinstance(loss, str) and loss in _BY_NAME:
-        return _BY_NAME[loss]()
-    raise DataError(
-        f"loss={loss!r} is not known; give 'hampel', 'tukey', or an object of mercer.robust."
-    )
-
-
-_BY_NAME: dict[str, type[Loss]] = {"hampel": Hampel, "tukey": Tukey}
+    return by_name("loss", loss, Loss, _BY_NAME, DataError, "an object of mercer.robust")

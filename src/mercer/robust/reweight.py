@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.novelty import held_out_scores
 from mercer.robust.loss import Loss
 from mercer.subspace import Subspace
@@ -84,7 +85,7 @@ def reweight(
             return _distance(learn(rows, weights[rows]))
 
         # The same folds in every round, so that the rounds can settle.
-        errors = held_out_scores(fitted, X, folds, np.random.default_rng(seed))
+        errors = held_out_scores(fitted, X, folds, fixed_rng(seed))
         # Strict at first, when outliers still lend each other support: better lose good rows, which
         # return as soon as the outliers are out.
         u = 2 * excess(errors, 0.0) if done == 0 else excess(errors, SMALLEST_SPREAD)

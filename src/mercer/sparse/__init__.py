@@ -1,5 +1,7 @@
 """Few representing vectors by maximum likelihood (Tipping 2001): the optimisers."""
 
+from mercer._by_name import by_name
+from mercer._registry import ours
 from mercer.exceptions import DataError
 from mercer.sparse.auto import Auto
 from mercer.sparse.base import Selection, SparseSolver
@@ -36,6 +38,8 @@ _BY_NAME: dict[str, type[SparseSolver]] = {
     "kmeans": Centres,
 }
 
+ours("sparse", *_BY_NAME.values())
+
 
 def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
     """A solver from its name (with default parameters), or the solver itself.
@@ -46,11 +50,5 @@ def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
     >>> as_sparse_solver("greedy")
     Greedy()
     """
-    if isinstance(solver, SparseSolver):
-        return solver
-    if isinstance(solver, str) and solver in _BY_NAME:
-        return _BY_NAME[solver]()
-    raise DataError(
-        f"solver={solver!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
-        "or an object of mercer.sparse."
-    )
+    others = "an object of mercer.sparse"
+    return by_name("solver", solver, SparseSolver, _BY_NAME, DataError, others)

@@ -65,15 +65,5 @@ def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tupl
     directions, mean = inside @ model.coef, inside @ model.mean
     P, _, Qt = np.linalg.svd(directions, full_matrices=False)
     nearest = P @ Qt
-    found = from_features(model.kernel, chosen.points, R, mean, nearest)
-    # from_features fixes signs by the coefficients; here the model's own signs are wanted.
-    signs = np.sign(np.einsum("ij,ij->j", found.coef, R @ nearest))
-    found = Subspace(
-        found.kernel,
-        found.support,
-        found.coef * signs,
-        found.mean,
-        found.offset * signs,
-        found.mean_square,
-    )
+    found = from_features(model.kernel, chosen.points, R, mean, nearest, keep_signs=True)
     return nearest.T @ directions, found

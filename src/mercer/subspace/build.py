@@ -58,7 +58,15 @@ def from_gram(
     )
 
 
-def from_features(kernel: Kernel, S: Any, basis: Array, mean: Array, vectors: Array) -> Subspace:
+def from_features(
+    kernel: Kernel,
+    S: Any,
+    basis: Array,
+    mean: Array,
+    vectors: Array,
+    *,
+    keep_signs: bool = False,
+) -> Subspace:
     """From eigenvectors of a covariance in the coordinates ``a(x) = Rᵀ k(S, x)``.
 
     Parameters
@@ -69,9 +77,11 @@ def from_features(kernel: Kernel, S: Any, basis: Array, mean: Array, vectors: Ar
         The mean of the coordinates over the data; zero for uncentred models.
     vectors : (r, q)
         Unit eigenvectors of the coordinates' covariance.
+    keep_signs : bool, default=False
+        The vectors are not eigenvectors of either sign, but have that of another model.
     """
     B = basis @ vectors
-    signs = fix_signs(B)
+    signs = np.ones(B.shape[1], dtype=B.dtype) if keep_signs else fix_signs(B)
     # Coordinates are orthonormal, so that inner products are those of R^r.
     return Subspace(
         kernel, S, B * signs, basis @ mean, signs * (vectors.T @ mean), float(mean @ mean)

@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.gram import GramOperator
 from mercer.testing._assert import assert_close
 
@@ -142,7 +143,7 @@ def check_memory(build: Callable[[], GramOperator], limit: int, columns: int = 4
 
 
 def _vectors(operator: GramOperator, columns: int) -> Array:
-    rng = np.random.default_rng(11)
+    rng = fixed_rng(11)
     return rng.standard_normal((operator.n, columns)).astype(operator.dtype)
 
 

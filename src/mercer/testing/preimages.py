@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.estimators import KernelPCA
 from mercer.exceptions import KernelError
 from mercer.kernels import Gaussian, Polynomial
@@ -51,7 +52,7 @@ def check_preimage(solver: PreImageSolver, subspace: Subspace | None = None) -> 
 
 def default_subspace(solver: PreImageSolver) -> Subspace:
     """Four components of 40 noisy points on a circle."""
-    rng = np.random.default_rng(0)
+    rng = fixed_rng(0)
     angle = rng.uniform(0, 2 * np.pi, 40)
     X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.standard_normal((40, 2))
     for kernel in (Gaussian(width=1.5), Polynomial(3)):
@@ -131,7 +132,7 @@ def _check_fields(found: PreImages, n: int, d: int) -> None:
 
 def _queries(subspace: Subspace) -> tuple[Array, Array]:
     """Seven noisy points near the support, and their scores."""
-    rng = np.random.default_rng(1)
+    rng = fixed_rng(1)
     X = subspace.support[:7] + 0.1 * _radius(subspace) * rng.standard_normal(
         (7, subspace.support.shape[1])
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from mercer import KernelPCA
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.cli.demo.digits import NOISES, Digits, Noise
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, kernels_around
@@ -70,7 +72,7 @@ def compare(digits: Digits) -> list[Study]:
     sklearn = _Grid(list(_sklearn(digits.train)), digits.train)
     studies = []
     for name, noise in NOISES.items():
-        noisy = noise(digits.test, np.random.default_rng(2))
+        noisy = noise(digits.test, fixed_rng(2))
         model = _tuned(digits.train, noise)
         cleaned = {
             "noisy": ("", noisy),
@@ -134,7 +136,7 @@ class _Grid:
     def denoise(self, noise: Noise, noisy: Array) -> tuple[str, Array]:
         """The best candidate's settings, and what it makes of noisy rows."""
         clean = self.train[-HELD_OUT:]
-        tried = noise(clean, np.random.default_rng(1))
+        tried = noise(clean, fixed_rng(1))
         errors = [square_sums(_there_and_back(m, tried) - clean).mean() for m in self.fitted]
         best = self.candidates[int(np.argmin(errors))]
         return best.settings, _there_and_back(best.make().fit(self.train), noisy)
@@ -146,7 +148,7 @@ def _there_and_back(model: Any, rows: Array) -> Array:
 
 def _linear() -> Iterator[_Candidate]:
     for q in (4, 6, 8, 12, 16, 20, 24, 32, 40, 48):
-        yield _Candidate(f"{q} components", lambda q=q: PCA(q))  # type: ignore[misc]
+        yield _Candidate(f"{q} components", partial(PCA, q))
 
 
 def _sklearn(train: Array) -> Iterator[_Candidate]:

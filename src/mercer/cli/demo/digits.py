@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 
 __all__ = ["NOISES", "SHAPE", "Digits", "Noise", "load"]
 
@@ -41,7 +42,7 @@ def load() -> Digits:
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(X))
+    order = fixed_rng(0).permutation(len(X))
     X, y = X[order] / 16.0, y[order]
     return Digits(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 

@@ -17,6 +17,7 @@ from sklearn.svm import SVC, OneClassSVM
 from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, SparseKernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.cli.demo.digits import NOISES, Digits
 from mercer.kernels import Gaussian
 
@@ -52,7 +53,7 @@ def compress_model(digits: Digits, full: KernelPCA) -> Compressed:
     """A sparse model with the kernel of the full one, and what it costs in accuracy."""
     sparse = SparseKernelPCA(noise=SPARSE_NOISE, kernel=full.kernel_, random_state=0)
     sparse.fit(digits.train)
-    noisy = NOISES["Gaussian"](digits.test, np.random.default_rng(2))
+    noisy = NOISES["Gaussian"](digits.test, fixed_rng(2))
     models: list[Any] = [full, sparse]
     return Compressed(
         sparse,

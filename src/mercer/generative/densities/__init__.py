@@ -4,6 +4,8 @@ They work on scores, that is on hidden units in units of feature space (√λ ·
 between neighbours are those that the kernel sees.
 """
 
+from mercer._by_name import by_name
+from mercer._registry import ours
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
 from mercer.generative.densities.kde import KDE, FittedKDE
@@ -35,14 +37,11 @@ _BY_NAME: dict[str, type[Density]] = {
     "interpolate": Interpolate,
 }
 
+ours("generative", *_BY_NAME.values())
+ours("generative", FittedInterpolate, FittedKDE, FittedLocal, FittedMixture, FittedNormal)
+
 
 def as_density(density: str | Density) -> Density:
     """A latent density from its name (with default parameters), or the density itself."""
-    if isinstance(density, Density):
-        return density
-    if isinstance(density, str) and density in _BY_NAME:
-        return _BY_NAME[density]()
-    raise DataError(
-        f"density={density!r} is not known; give one of {', '.join(map(repr, _BY_NAME))}, "
-        "or an object of mercer.generative.densities."
-    )
+    others = "an object of mercer.generative.densities"
+    return by_name("density", density, Density, _BY_NAME, DataError, others)

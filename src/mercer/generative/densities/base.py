@@ -36,7 +36,7 @@ class Density(Config, ABC):
         """Look at the scores of the training rows, (n, q)."""
 
 
-def check_count(name: str, value: int, least: int = 1) -> int:
+def check_count(name: str, value: object, least: int = 1) -> int:
     """A whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise DataError(f"{name}={value!r}: give a whole number from {least} on.")

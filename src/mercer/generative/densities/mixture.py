@@ -79,7 +79,7 @@ class Mixture(Density):
     def _counts(self, n: int) -> list[int]:
         if self.n_parts == "bic":
             return [k for k in CANDIDATES if k == 1 or 5 * k <= n]
-        k = check_count("n_parts", self.n_parts)  # type: ignore[arg-type]
+        k = check_count("n_parts", self.n_parts)
         if k > n:
             raise DataError(f"n_parts={k}, but there are {n} rows; ask for at most {n}.")
         return [k]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.papers import mika1999 as paper
 from mercer.papers.drawing import INK, PALE, PALETTE, cloud, plane, sheet, tidy
 from mercer.papers.item import Check, Result, Setting
@@ -77,7 +78,7 @@ def _draw_table1(found: Mapping[float, Array]) -> Any:
 
 def figure1(setting: Setting) -> Result:
     """The half circle and the square: mean squared distance to the truth, and coverage."""
-    rng = np.random.default_rng(setting.seed)
+    rng = fixed_rng(setting.seed)
     circle, square = paper.half_circle(rng), paper.square(rng)
     points = {
         "half circle": _methods(circle, 4, setting, closed=False),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.generative import KernelSmoother
 from mercer.papers import schreurs2018 as paper
 from mercer.papers.drawing import PALE, PALETTE, cloud, plane, sheet, tidy
@@ -29,7 +31,7 @@ def figure1(setting: Setting) -> Result:
                                                       KernelSmoother()}, list(seeds))}  # fmt: skip
     for layout in paper.LAYOUTS:
         found[f"circle and lines, {layout}"] = paper.distances(
-            lambda rng, layout=layout: paper.circle_and_lines(layout, rng),  # type: ignore[misc]
+            partial(paper.circle_and_lines, layout),
             {"paper's S": None, "by distance, S = 30": by_distance},
             list(seeds),
         )
@@ -76,9 +78,9 @@ def _figure1_checks(found: Mapping[str, Mapping[str, Array]]) -> list[Check]:
 def _draw_figure1(seed: int) -> Any:
     figure, axes = sheet(1, 2, (9, 4))
     scenes = {
-        "(a) circle, 2 components, S = 150": paper.circle(np.random.default_rng(seed)),
+        "(a) circle, 2 components, S = 150": paper.circle(fixed_rng(seed)),
         "(b) circle and lines, 8 components, S = 100": paper.circle_and_lines(
-            LAYOUT, np.random.default_rng(seed)
+            LAYOUT, fixed_rng(seed)
         ),
     }
     for ax, (title, scene) in zip(axes[0], scenes.items(), strict=True):

@@ -13,6 +13,7 @@ from scipy.ndimage import gaussian_filter
 from mercer import KernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.kernels import Gaussian
 from mercer.papers.mika1999.methods import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, read_usps
@@ -107,7 +108,7 @@ def eigenvectors(
     numbers: Sequence[int] = (1, 2, 4, 8, 16, 32, 64, 128, 256),
 ) -> Eigenvectors:
     """Figure 2: the components as images."""
-    train, _ = usps_digits(source, np.random.default_rng(seed))
+    train, _ = usps_digits(source, fixed_rng(seed))
     at = np.array(numbers) - 1
     model = KernelPCA(max(numbers), kernel=KERNEL, preimage=FixedPoint()).fit(train)
     axes = np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2]
@@ -154,7 +155,7 @@ def reconstructions(
     Started at the digit itself, as in denoising. The text allows that for denoising only; which of
     the two was drawn, it does not say.
     """
-    train, test = usps_digits(source, np.random.default_rng(seed))
+    train, test = usps_digits(source, fixed_rng(seed))
     shown = 3 * (len(test) // 10)
     model = KernelPCA(max(counts), kernel=KERNEL).fit(train)
     straight, bent = [], []
@@ -225,7 +226,7 @@ def usps_study(
     solver : PreImageSolver, optional
         By default eq. (10).
     """
-    rng = np.random.default_rng(seed)
+    rng = fixed_rng(seed)
     train, test = usps_digits(source, rng, smooth=smooth)
     noisy = {name: make(test, rng) for name, make in NOISES.items()}
     model = KernelPCA(max(counts), kernel=KERNEL, center=center, solver="dense").fit(train)

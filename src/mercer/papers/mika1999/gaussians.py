@@ -10,6 +10,7 @@ import numpy as np
 from mercer import KernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.kernels import Gaussian
 from mercer.papers.mika1999.methods import Denoiser, denoise_with, linear_denoise, mean_error
 from mercer.preimage import FixedPoint
@@ -81,7 +82,7 @@ def table1(
     for number, sigma in enumerate(sigmas):
         for i in range(draws):
             announce("table 1", number * draws + i, draws * len(sigmas))
-            data = gaussians(sigma, np.random.default_rng([seed, i, int(1000 * sigma)]))
+            data = gaussians(sigma, fixed_rng([seed, i, int(1000 * sigma)]))
             # c = 2σ² in exp(-r²/(d c)), d = 10
             model = KernelPCA(9, kernel=Gaussian(width=np.sqrt(20) * sigma), center=center)
             subspace = model.fit(data.train).subspace_

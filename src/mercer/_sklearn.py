@@ -1,0 +1,53 @@
+"""scikit-learn's base classes, with the types that it does not ship."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    class BaseEstimator:
+        """Named parameters; what a fit finds are attributes of its own."""
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **parameters: object) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __getstate__(self) -> dict[str, Any]: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+    class TransformerMixin(BaseEstimator):
+        """``fit_transform`` and ``set_output``."""
+
+    class ClassNamePrefixFeaturesOutMixin(BaseEstimator):
+        """``get_feature_names_out``."""
+
+    class ClassifierMixin(BaseEstimator):
+        """``score`` of classes."""
+
+    class RegressorMixin(BaseEstimator):
+        """``score`` of numbers."""
+
+    class OutlierMixin(BaseEstimator):
+        """``fit_predict``."""
+
+else:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        ClassNamePrefixFeaturesOutMixin,
+        OutlierMixin,
+        RegressorMixin,
+        TransformerMixin,
+    )
+
+__all__ = [
+    "BaseEstimator",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "OutlierMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+]
