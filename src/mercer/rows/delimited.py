@@ -95,7 +95,7 @@ class CsvRows(Rows):
             raise DataError(f"'{self.path}' is empty; give a file with data.")
         text = self._decode(line, number)
         self._delimiter = max(",;\t", key=text.count)
-        fields = [field.strip() for field in next(csv.reader([text], delimiter=self._delimiter))]
+        fields = [field.strip() for field in self._fields(text, number)]
         named = not all(map(self._is_entry, fields))
         self._width = len(fields)
         self.columns = tuple(fields) if named else None
@@ -166,10 +166,7 @@ class CsvRows(Rows):
         """Line by line: finds the line at fault, and reads tables that are numbers only in part."""
         block = np.empty((len(batch), len(self._use)))
         for i, (number, line) in enumerate(batch):
-            try:
-                fields = next(csv.reader([line], delimiter=self._delimiter, strict=True))
-            except csv.Error as error:
-                raise DataError(f"line {number} of '{self.path}': {error}; mend it.") from error
+            fields = self._fields(line, number, strict=True)
             if len(fields) != self._width:
                 raise DataError(
                     f"line {number} of '{self.path}' has {len(fields)} fields, "
@@ -183,6 +180,12 @@ class CsvRows(Rows):
                     )
                 block[i, j] = float(fields[column]) if is_number(fields[column]) else np.nan
         return block
+
+    def _fields(self, line: str, number: int, *, strict: bool = False) -> list[str]:
+        try:
+            return next(csv.reader([line], delimiter=self._delimiter, strict=strict))
+        except csv.Error as error:
+            raise DataError(f"line {number} of '{self.path}': {error}; mend it.") from error
 
     def _is_entry(self, text: str) -> bool:
         return is_number(text) or (self.allow_nan and is_missing(text))

@@ -8,7 +8,7 @@ import os
 import stat
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +20,7 @@ from mercer.exceptions import DataError
 
 __all__ = [
     "FileWatch",
+    "decoding",
     "file_fingerprint",
     "pick_columns",
     "require",
@@ -40,6 +41,20 @@ def require(module: str, extra: str) -> Any:
     except ImportError as error:
         raise ImportError(
             f"{module.partition('.')[0]} is not installed; pip install 'mercer[{extra}]'."
+        ) from error
+
+
+@contextlib.contextmanager
+def decoding(path: Path, kind: str) -> Iterator[None]:
+    """Whatever another package says about a damaged file becomes one line that names the file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:  # of any kind: decoders raise what they like
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(
+            f"'{path}' is no {kind}, or a damaged one: {reason}; write it again."
         ) from error
 
 

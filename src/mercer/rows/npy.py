@@ -119,8 +119,9 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, fortran, dtype = reader(file)
-    except (ValueError, KeyError, EOFError, SyntaxError) as error:
-        raise DataError(f"'{path}' is no .npy array: {error}; save it with numpy.save.") from error
+    except Exception as error:  # of any kind: NumPy parses the header as Python text
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"'{path}' is no .npy array: {reason}; save it with numpy.save.") from error
     if any(side < 0 for side in shape):
         raise DataError(f"'{path}' declares the impossible shape {shape}; save it again.")
     return shape, fortran, dtype

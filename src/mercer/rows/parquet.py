@@ -11,7 +11,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import FileWatch, file_fingerprint, pick_columns, require
+from mercer.rows.files import FileWatch, decoding, file_fingerprint, pick_columns, require
 
 __all__ = ["ParquetRows"]
 
@@ -57,7 +57,7 @@ class ParquetRows(Rows):
                 yield from self._read_file(file, max(start - first, 0), min(stop, last) - first)
 
     def _read_file(self, file: Path, start: int, stop: int) -> Iterator[Array]:
-        with self._open(file) as parquet:
+        with decoding(file, "Parquet file"), self._open(file) as parquet:
             metadata = parquet.metadata
             sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             ends = np.cumsum(sizes)
@@ -80,11 +80,8 @@ class ParquetRows(Rows):
         return block
 
     def _open(self, file: Path) -> Any:
-        try:
+        with decoding(file, "Parquet file"):
             return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
-        except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
-            reason = str(error).partition("\n")[0]
-            raise DataError(f"'{file}' is no Parquet file: {reason}; write it again.") from error
 
     def fingerprint(self) -> str:
         return file_fingerprint(self._files) + ",".join(self.columns or ())

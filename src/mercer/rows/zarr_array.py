@@ -10,7 +10,7 @@ from typing import Any
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows, floating_type
-from mercer.rows.files import FileWatch, require, stamps
+from mercer.rows.files import FileWatch, decoding, require, stamps
 from mercer.rows.npy import table_shape
 
 __all__ = ["ZarrRows"]
@@ -29,12 +29,10 @@ class ZarrRows(Rows):
     def __init__(self, path: Path, array: str | None = None) -> None:
         zarr = require("zarr", "io")
         self.watch = FileWatch([path])
-        try:
-            node = zarr.open(str(path), mode="r")
-        except (OSError, ValueError, KeyError) as error:
-            raise DataError(f"'{path}' is no Zarr store: {error}; write it again.") from error
         self.path = path
-        self._array: Any = node if hasattr(node, "chunks") else _pick(node, path, array)
+        with decoding(path, "Zarr store"):
+            node = zarr.open(str(path), mode="r")
+            self._array: Any = node if hasattr(node, "chunks") else _pick(node, path, array)
         self.dtype = floating_type(self._array.dtype, f"'{path}'")
         self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
 
@@ -43,7 +41,9 @@ class ZarrRows(Rows):
         size = int(self._array.chunks[0])
         while start < stop:
             edge = min(stop, (start // size + 1) * size)
-            yield self._array[start:edge]
+            with decoding(self.path, "Zarr store"):
+                block = self._array[start:edge]
+            yield block
             start = edge
 
     def fingerprint(self) -> str:
