@@ -243,7 +243,7 @@ class _Bounds:
         return _worst("sum of errors", excess, np.full(2, slack), np.full(2, ref.trace))
 
     def _inside(self) -> Array:
-        """Residuals of pairs within the span: rounding, the whitening's own, and what is claimed."""
+        """Residuals of pairs within the span: rounding, the whitening's, and what is claimed."""
         whitening = 1e-10 if self.problem.X.dtype == np.float64 else 1e-3
         claimed = 3 * self.found.claim * self.lam if self.problem.method.claims else 0 * self.lam
         return np.asarray(self.ref.rounding + whitening * self.largest + claimed)
