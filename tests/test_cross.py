@@ -8,7 +8,7 @@ import pytest
 from mercer.testing import judge_fit, random_problem
 
 #: Cases of the plain test command: the quick ones of these seeds, in chunks for the processes.
-QUICK, CHUNK = 320, 20
+QUICK, CHUNK = 360, 20
 #: Cases behind the slow marker.
 MANY, PART = 10_000, 250
 

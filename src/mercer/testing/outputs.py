@@ -243,9 +243,10 @@ class _Bounds:
         return _worst("sum of errors", excess, np.full(2, slack), np.full(2, ref.trace))
 
     def _inside(self) -> Array:
-        """Residuals of pairs within the span of landmarks: rounding and the whitening's own."""
+        """Residuals of pairs within the span: rounding, the whitening's, and what is claimed."""
         whitening = 1e-10 if self.problem.X.dtype == np.float64 else 1e-3
-        return self.ref.rounding + whitening * self.largest + 0 * self.lam
+        claimed = 3 * self.found.claim * self.lam if self.problem.method.claims else 0 * self.lam
+        return np.asarray(self.ref.rounding + whitening * self.largest + claimed)
 
     def _equation(self) -> Array:
         """How far the eigen-equation may be off for each row and component.
