@@ -1,6 +1,6 @@
-"""False alarms of novelty detection on few rows, with ties and duplicates: is the promise kept?
+"""False alarms of novelty detection on few rows, with ties and duplicates.
 
-``python -m benchmarks calibration [fits]``: ten minutes or so with the 1,000 fits of the default.
+``python -m benchmarks calibration [fits]``: half an hour or so with the 1,000 fits of the default.
 Every cell draws rows anew for each fit, and then fresh rows from the same distribution. The promise
 is ``P(flag) <= rate``; that ``predict`` and the p-values agree is checked row by row.
 """

@@ -315,8 +315,8 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[mis
             warn(
                 f"{len(held_out)} calibration rows cannot promise a false-alarm rate of "
                 f"{self.false_alarm_rate:g}: predict will call no row an outlier. Give at least "
-                f"{rows_needed(self.false_alarm_rate)} of them (calibration='cross' takes all, "
-                f"'split' a quarter of the rows), or ask for {self.conformal_.finest_rate:.3g} or more.",
+                f"{rows_needed(self.false_alarm_rate)} of them (calibration='cross' takes all rows"
+                f", 'split' a quarter), or ask for {self.conformal_.finest_rate:.3g} or more.",
                 MercerWarning,
             )
 
