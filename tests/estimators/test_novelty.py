@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import KernelNovelty, KernelPCA, SparseKernelPCA
+from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, load
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Matern, Precomputed
 from mercer.novelty import CrossFit, Split
@@ -137,9 +137,82 @@ def test_rates_outside_zero_to_one(rate, X):
         KernelNovelty(false_alarm_rate=rate).fit(X)
 
 
-def test_a_rate_too_fine_for_the_rows_is_said(X):
-    with pytest.warns(MercerWarning, match="30 rows cannot promise"):
-        KernelNovelty(3, false_alarm_rate=0.01).fit(X[:30])
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
+@pytest.mark.parametrize("calibration", ["cross", "split"])
+@pytest.mark.parametrize("n", [4, 10, 19, 20, 21, 50])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_predict_is_the_p_value_for_few_rows_ties_and_duplicates(n, calibration, dtype, rng):
+    fresh = np.concatenate([ring(100, rng), np.round(ring(100, rng)), [[9.0, 9.0]]]).astype(dtype)
+    for rows in (ring(n, rng), np.round(ring(n, rng)), ring(4, rng)[rng.integers(4, size=n)]):
+        X = rows.astype(dtype) + np.eye(n, 2, dtype=dtype)  # never all the same
+        for rate in (0.01, 0.05, 1 / 11, 0.1, 0.2, 0.5):
+            model = KernelNovelty(
+                false_alarm_rate=rate, calibration=calibration, random_state=0
+            ).fit(X)
+            new = model.p_values(fresh) <= rate
+            assert_array_equal(model.predict(fresh) == -1, new)
+            assert_array_equal(model.decision_function(fresh) < 0, new)
+            assert not np.isnan(model.decision_function(fresh)).any()
+            assert_array_equal(-model.score_samples(fresh) > -model.offset_, new)
+
+
+def test_a_rate_too_fine_for_the_rows_is_said_once_and_nothing_is_flagged(X, tmp_path):
+    model = KernelNovelty(3, false_alarm_rate=0.1, calibration="split", random_state=0)
+    with pytest.warns(MercerWarning) as said:
+        model.fit(X[:20])
+    (message,) = [str(w.message) for w in said]
+    assert "5 calibration rows cannot promise a false-alarm rate of 0.1" in message
+    assert "at least 9" in message
+    assert "0.167" in message
+    far = [[0.0, 0.0], [1e9, 1e9]]
+    assert model.offset_ == -np.inf
+    assert_array_equal(model.predict(far), [1, 1])
+    assert_array_equal(model.decision_function(far), [np.inf, np.inf])
+    assert (model.score_samples(far) < model.score_samples(X[:20]).max()).all()
+    again = load(model.save(tmp_path / "few.mercer"))
+    assert again.offset_ == -np.inf
+    assert_array_equal(again.predict(far), [1, 1])
+    pca = KernelPCA(3).fit(X[:100])
+    with pytest.warns(MercerWarning, match="18 calibration rows.*at least 19"):
+        detector = KernelNovelty.from_fitted(pca, X[100:118])
+    assert_array_equal(detector.predict(far), [1, 1])
+
+
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.RankWarning")
+def test_t_squared_of_few_rows_is_not_cross_fitted_in_silence(rng):
+    X = rng.standard_normal((49, 3))
+    few = KernelNovelty(3, false_alarm_rate=0.2, measure="hotelling", random_state=0)
+    assert len(few.fit(X).calibration_rows_) == 12  # auto splits
+    assert len(few.fit(np.vstack([X, X[:1]])).calibration_rows_) == 50
+    with pytest.warns(MercerWarning, match=r"49 rows.*calibration='split'"):
+        few.set_params(calibration="cross").fit(X)
+
+
+def test_folds_are_fitted_as_the_final_model_is(rng):
+    """T² grows with the number of components: each fold has that of the final model."""
+    counts = []
+
+    class Spy(CrossFit):
+        def calibrate(self, learn, X, rng):
+            def spied(rows, like=None):
+                score = learn(rows, like)
+                counts.append((score.subspace.n_components, score.subspace.kernel))
+                return score
+
+            return super().calibrate(spied, X, rng)
+
+    KernelNovelty(measure="hotelling", calibration=Spy(), random_state=0).fit(
+        rng.standard_normal((52, 3))
+    )
+    assert len(counts) == 11
+    assert all(count == counts[0][0] and kernel is counts[0][1] for count, kernel in counts)
+
+
+def test_rows_set_aside_do_not_even_choose_the_width(rng):
+    X = rng.standard_normal((80, 2))
+    model = KernelNovelty(3, calibration="split", false_alarm_rate=0.1, random_state=0).fit(X)
+    others = np.setdiff1d(np.arange(80), model.calibration_rows_)
+    assert_allclose(model.kernel_.length, Gaussian().resolve(X[others]).length)
 
 
 def test_mistakes_are_named(X):

@@ -12,10 +12,11 @@ class Recorder:
     """A learner whose score of a row is whether the model had seen it (rows are their numbers)."""
 
     def __init__(self):
-        self.fits = []
+        self.fits, self.likes = [], []
 
-    def __call__(self, rows):
+    def __call__(self, rows, like=None):
         self.fits.append(rows)
+        self.likes.append(like)
         return lambda X: np.isin(X[:, 0], rows).astype(float)
 
 
@@ -39,12 +40,13 @@ def test_cross_fit_ends_with_all_rows():
     assert found.score(numbered(20)).all()
     assert not found.held_out.any()
     assert_array_equal(found.rows, np.arange(20))
+    assert learn.likes == [None] + 5 * [found.score]  # the folds copy the choices of the final one
 
 
 def test_split_keeps_its_rows_apart():
     learn = Recorder()
     found = Split(0.25).calibrate(learn, numbered(40), np.random.default_rng(0))
-    assert len(learn.fits) == 1
+    assert learn.likes == [None]
     assert len(found.rows) == 10
     assert not np.intersect1d(found.rows, learn.fits[0]).size
     assert not found.held_out.any()

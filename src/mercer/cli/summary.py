@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,8 @@ def facts_of_fit(model: Any, rows: Rows, target: Path, seconds: float) -> dict[s
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
     if hasattr(model, "offset_"):
-        facts["threshold"] = -float(model.offset_)
+        threshold = -float(model.offset_)  # infinite: no row is new, and JSON has no word for it
+        facts["threshold"] = None if isinf(threshold) else threshold
         facts["calibration_rows"] = len(model.conformal_.scores)
     return facts
 
@@ -73,9 +75,12 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
         if not facts["converged"]:
             lines["warning"] = "did not converge; the model holds what was found"
     if "threshold" in facts:
+        asked = f"{facts['false_alarm_rate']:.1%} false alarms"
+        held_out = f"{facts['calibration_rows']:,} held-out scores"
         lines["threshold"] = (
-            f"{facts['threshold']:.4g}, for {facts['false_alarm_rate']:.1%} false alarms, from "
-            f"{facts['calibration_rows']:,} held-out scores"
+            f"none: {held_out} cannot promise {asked}, and no row will be called new"
+            if facts["threshold"] is None
+            else f"{facts['threshold']:.4g}, for {asked}, from {held_out}"
         )
     lines["cost"] = f"{facts['seconds']:.2f} s, peak memory {size_text(facts['peak_memory_bytes'])}"
     lines["file"] = f"{facts['output']}, {size_text(facts['file_bytes'])}"

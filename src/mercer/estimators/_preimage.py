@@ -14,6 +14,7 @@ from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
+from mercer.preimage.auto import NOT_A_MINIMUM
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.selection import Choice, Noise, choose_by_noise
@@ -199,8 +200,8 @@ class PreImageMixin:
 
     def _solve(self, Z: Array, rows: Any = None) -> PreImages:
         found = self._bind().solve(Z, rows)
-        # Points stopped on purpose are not news.
-        missed = ~found.converged & (found.status != "stopped early")
+        # Points stopped on purpose are not news, nor is that a smoother smooths.
+        missed = ~found.converged & ~np.isin(found.status, ["stopped early", NOT_A_MINIMUM])
         if missed.any():
             warn(
                 f"{missed.sum()} of {len(Z)} pre-images did not converge; see preimages(X).status, "
@@ -231,7 +232,8 @@ class PreImageMixin:
                 f"Z has {Z.shape[1]} columns, but the model has {q} components; "
                 "give scores of this model, as transform returns."
             )
-        return np.asarray(Z, dtype=self.subspace_.coef.dtype)
+        with np.errstate(over="ignore"):  # the solver refuses what overflows, and names it
+            return np.asarray(Z, dtype=self.subspace_.coef.dtype)
 
     def __getstate__(self) -> Any:
         # The bound solver can be made again; it would double the size of a pickle.

@@ -19,8 +19,10 @@ from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.novelty import (
     Calibration,
     Conformal,
+    CrossFit,
     NoveltyScore,
     ShareUpTo,
+    Split,
     WidthChoice,
     as_calibration,
     contributions,
@@ -28,6 +30,7 @@ from mercer.novelty import (
     select_width,
 )
 from mercer.novelty.calibration import take
+from mercer.novelty.conformal import rows_needed
 from mercer.preimage import as_preimage
 from mercer.subspace import ComponentRule
 
@@ -35,6 +38,9 @@ __all__ = ["KernelNovelty"]
 
 #: Widths that ``select_width`` tries, in units of the median distance.
 WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+
+#: With fewer rows, cross-fitting breaks its promise for measures that contain T².
+FEW = 50
 
 
 class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
@@ -61,7 +67,9 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         See :mod:`mercer.solvers`; with ``Landmarks`` a detector for very many rows.
     calibration : str or Calibration, default="auto"
         ``"cross"`` (ten more fits, all rows used), ``"split"`` (a quarter of the rows set aside, at
-        most 5,000), or by the number of rows: cross up to 20,000.
+        most 5,000), or by the number of rows: cross up to 20,000. With fewer than 50 rows and
+        another measure than ``"reconstruction"`` cross-fitting breaks its promise, and
+        ``"auto"`` splits.
     random_state : int, Generator, RandomState or None, default=None
         For the folds, and for solvers that draw random numbers.
 
@@ -72,7 +80,9 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
     conformal_ : Conformal
         The held-out scores in order.
     offset_ : float
-        Minus the threshold: ``decision_function = score_samples - offset_``.
+        Minus the threshold: ``decision_function = score_samples - offset_``. Minus infinity where
+        the calibration rows are too few for the rate: then nothing is called an outlier, and
+        ``fit`` warns.
     calibration_rows_, calibration_p_values_ : (c,) arrays
         Training rows that were held out at some time, and their p-values: which training rows look
         strange to a model without them. ``predict`` on training rows is too kind to them.
@@ -136,12 +146,12 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         y : ignored
         """
         rows, kernel = self._check_fit(X)
-        self.kernel_ = kernel.resolve(rows)
         rng = self._rng()
-        strategy = as_calibration(self.calibration, len(rows))
+        strategy = self._strategy(len(rows))
         found = strategy.calibrate(
-            lambda index: self._learn(self.kernel_, rows, index, rng), rows, rng
+            lambda index, like=None: self._learn(kernel, rows, index, rng, like), rows, rng
         )
+        self.kernel_ = found.score.subspace.kernel
         self._keep(found.score, found.held_out)
         self.calibration_rows_ = found.rows
         self.calibration_p_values_ = _leave_one_out_p_values(found.held_out)
@@ -193,8 +203,15 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         return -self._novelty(X)
 
     def decision_function(self, X: Any) -> Array:
-        """``score_samples - offset_``, (n,): negative for outliers."""
-        return self.score_samples(X) - self.offset_
+        """``score_samples - offset_``, (n,): negative for outliers.
+
+        Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
+        ``score_samples`` still tells which rows are stranger.
+        """
+        scores = self.score_samples(X)
+        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
+            return np.full_like(scores, -self.offset_)
+        return scores - self.offset_
 
     def predict(self, X: Any) -> Array:
         """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``."""
@@ -261,9 +278,28 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
             lambda kernel, index: self._learn(kernel, rows, index, rng), rows, kernels, rng
         )
 
-    def _learn(self, kernel: Kernel, rows: Any, index: Array, rng: Any) -> NoveltyScore:
-        """Fit these rows, and return their score."""
+    def _strategy(self, n: int) -> Calibration:
+        """How to calibrate; says so where the promise of the rate is known to be broken."""
+        strategy = as_calibration(self.calibration, n)
+        if self.measure == "reconstruction" or n >= FEW or not isinstance(strategy, CrossFit):
+            return strategy
+        if self.calibration == "auto":
+            return Split()
+        warn(
+            f"cross-fitting {n} rows with measure={self.measure!r} lets up to 1.5 times the "
+            f"false-alarm rate through; use calibration='split', measure='reconstruction', or at "
+            f"least {FEW} rows.",
+            MercerWarning,
+        )
+        return strategy
+
+    def _learn(
+        self, kernel: Kernel, rows: Any, index: Array, rng: Any, like: NoveltyScore | None = None
+    ) -> NoveltyScore:
+        """Fit these rows, and return their score; with the choices of ``like``, if given."""
         wanted = ShareUpTo() if self.n_components is None else self.n_components
+        if like is not None:
+            kernel, wanted = like.subspace.kernel, like.subspace.n_components
         pca = KernelPCA(wanted, kernel=kernel, solver=self.solver, random_state=rng)
         pca.fit(take(rows, index))
         return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
@@ -271,16 +307,18 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
     def _keep(self, score: NoveltyScore, held_out: Array) -> None:
         self.score_ = score
         eps = np.finfo(score.subspace.coef.dtype).eps
+        # In the precision of new scores, or rounding could part predict and p_values.
+        held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
         self.conformal_ = Conformal.of(held_out, slack=64 * eps * np.abs(held_out).max())
-        finest = self.conformal_.finest_rate
-        if self.false_alarm_rate < finest:
+        self.offset_ = -self.conformal_.threshold(self.false_alarm_rate)
+        if np.isinf(self.offset_):
             warn(
-                f"{len(held_out)} rows cannot promise a false-alarm rate of "
-                f"{self.false_alarm_rate:g}; {finest:.2g} is what holds. "
-                "Give more rows, or ask for a larger rate.",
+                f"{len(held_out)} calibration rows cannot promise a false-alarm rate of "
+                f"{self.false_alarm_rate:g}: predict will call no row an outlier. Give at least "
+                f"{rows_needed(self.false_alarm_rate)} of them (calibration='cross' takes all rows"
+                f", 'split' a quarter), or ask for {self.conformal_.finest_rate:.3g} or more.",
                 MercerWarning,
             )
-        self.offset_ = -self.conformal_.threshold(self.false_alarm_rate)
 
     def _novelty(self, X: Any) -> Array:
         rows = self._rows(X)

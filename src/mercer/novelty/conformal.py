@@ -11,6 +11,8 @@ of the n + 1 ranks. Whatever the score and the data, therefore
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -18,7 +20,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 
-__all__ = ["Conformal"]
+__all__ = ["Conformal", "rows_needed"]
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,38 @@ class Conformal:
         """The smallest false-alarm rate that so many scores can promise: ``1 / (n + 1)``."""
         return 1 / (len(self.scores) + 1)
 
+    @cached_property
+    def bounds(self) -> Array:
+        """Scores with the slack: a new score ranks above one of them where it exceeds its bound."""
+        return np.asarray(self.scores + self.slack)
+
     def p_values(self, scores: Array) -> Array:
         """The share of ranks at or above each score, (n,), never 0."""
         n = len(self.scores)
-        at_least = n - np.searchsorted(self.scores, scores - self.slack, side="left")
-        return np.asarray((1 + at_least) / (n + 1))
+        return _level(n - np.searchsorted(self.bounds, scores, side="left"), n)
 
     def threshold(self, rate: float) -> float:
-        """The score above which a point is called new; ``s > threshold`` just where ``p <= rate``.
+        """The score above which a point is called new: ``s > threshold`` just where ``p <= rate``.
 
-        It is the ``ceil((n + 1)(1 - rate))``-th smallest score, or the largest where ``rate`` is
-        finer than :attr:`finest_rate`, which then is the rate that holds.
+        With m the number of p-values up to ``rate`` that n scores can give, it is the m-th largest
+        score, and infinite where ``rate`` is finer than :attr:`finest_rate`: then no score is large
+        enough, and nothing is called new.
         """
         n = len(self.scores)
-        rank = ceil((n + 1) * (1 - rate) - 1e-9)  # 100 · 0.95 is 95, not 95.00000000000001
-        return float(self.scores[min(max(rank, 1), n) - 1]) + self.slack
+        # The very quotients that p_values gives, so that no rounding comes between the two.
+        m = int(np.count_nonzero(_level(np.arange(n + 1), n) <= rate))
+        if m == 0:
+            return np.inf
+        return float(self.bounds[n - m]) if m <= n else -np.inf
+
+
+def _level(at_least: Array, n: int) -> Array:
+    """The p-value where so many of n scores are at least as large."""
+    return np.asarray((1 + at_least) / (n + 1))
+
+
+def rows_needed(rate: float) -> int:
+    """The fewest scores that can promise a rate: the least n with ``1 / (n + 1) <= rate``."""
+    n = max(ceil(1 / Fraction(rate)) - 1, 1)
+    # 1/3 as a float is a little less than 1/3, and still what 1 / (n + 1) gives.
+    return n - 1 if n > 1 and 1 / n <= rate else n

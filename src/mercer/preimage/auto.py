@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from mercer._linalg import Array
 from mercer.kernels import (
@@ -26,7 +28,10 @@ from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
 from mercer.subspace import Subspace
 
-__all__ = ["Auto"]
+__all__ = ["NOT_A_MINIMUM", "Auto"]
+
+#: Status of a point that another one at hand beats; on purpose, so that no warning comes of it.
+NOT_A_MINIMUM = "not a minimum"
 
 
 class Auto(PreImageSolver):
@@ -45,6 +50,10 @@ class Auto(PreImageSolver):
     ``denoise`` knows the noisy point and starts there; ``inverse_transform`` has only the scores.
     The fourth row exists because a kernel with kinks stops a descent at the first of them, and
     because the cosine does not see the length of a vector, so that a descent keeps the noise's.
+
+    A smoother's point is compared with the start and with the nearest support point (three passes
+    over k(points, S)). Where one of these is nearer to the projection, the status is
+    ``"not a minimum"`` and ``converged`` is False. The smoother's point is returned all the same.
 
     The choice never depends on which method reaches the smaller objective: another start with a
     better objective was measured to give an error in input space 3,000 times worse.
@@ -80,8 +89,26 @@ class _BoundAuto(BoundPreImage):
     def without_start(self) -> BoundPreImage:
         return self.config.choose(self.subspace, has_start=False).init(self.subspace)
 
+    @cached_property
+    def nearest(self) -> BoundPreImage:
+        return Nearest().init(self.subspace)
+
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
-        return (self.without_start if start is None else self.with_start).solve(Z, start)
+        if start is None:
+            return self.without_start.solve(Z)
+        found = self.with_start.solve(Z, start)
+        if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
+            return self._compared(found, Z, start)
+        return found
+
+    def _compared(self, found: PreImages, Z: Array, start: Array) -> PreImages:
+        """A blur is not what is nearest to the projection: look at two points that are at hand."""
+        others = [PreImages.direct(start), self.nearest.solve(Z)]
+        measured = [other.measured(self.subspace, Z).objective for other in (found, *others)]
+        own, first, second = map(np.asarray, measured)
+        beaten = found.converged & (own > np.minimum(first, second))
+        status = np.where(beaten, NOT_A_MINIMUM, found.status)
+        return replace(found, converged=found.converged & ~beaten, status=status)
 
 
 def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:

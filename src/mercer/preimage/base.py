@@ -10,11 +10,11 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
-from mercer.exceptions import KernelError
+from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Kernel
 from mercer.subspace import Subspace
 
-__all__ = ["BoundPreImage", "PreImageSolver", "PreImages", "require_vectors"]
+__all__ = ["BoundPreImage", "PreImageSolver", "PreImages", "check_codes", "require_vectors"]
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,15 @@ class PreImages:
     ----------
     points : (n, d) array, or n objects; training indices (n,) for a precomputed kernel
     converged : (n,) bool
-        True where the method reached what it looks for; never by way of an iteration limit.
+        True where the method reached what it looks for: a stationary point of its objective if it
+        iterates, never by way of an iteration limit; else a point that its formula holds for.
     iterations : (n,) int
         Evaluations of the kernel row k(z, S); 0 for methods that do not iterate.
     status : (n,) str
         What happened: ``"converged"``, ``"restarted"`` (and then converged), ``"stopped early"``,
-        ``"iteration limit"``, ``"failed"``.
+        ``"iteration limit"``, ``"stalled"``, ``"failed"``; ``"direct"`` for a formula, which
+        minimises nothing; ``"not a minimum"`` where a point that was at hand is nearer to the
+        projection, see :class:`Auto`.
     objective : (n,) array or None
         Squared feature-space distance ``|phi(z) - P phi(x)|²`` at the point, once measured.
     """
@@ -45,10 +48,11 @@ class PreImages:
         return len(self.converged)
 
     @classmethod
-    def direct(cls, points: Any) -> PreImages:
-        """For methods that compute their answer without iterating."""
+    def direct(cls, points: Any, found: Array | None = None) -> PreImages:
+        """For methods that compute their answer without iterating, and where they ``found`` it."""
         n = len(points)
-        return cls(points, np.ones(n, bool), np.zeros(n, int), np.full(n, "converged"))
+        found = np.ones(n, bool) if found is None else found
+        return cls(points, found, np.zeros(n, int), np.where(found, "direct", "failed"))
 
     def measured(self, subspace: Subspace, Z: Array) -> PreImages:
         """The same with its objective: ``|z(p) - z|²`` inside the subspace plus the residual of p.
@@ -95,6 +99,19 @@ class PreImageSolver(Config, ABC):
                 f"{type(self).__name__} needs a {needed}, not {kernel!r}; use preimage='auto', "
                 "or 'gradient' for a kernel with a gradient, or 'nearest' for any kernel."
             )
+
+
+def check_codes(Z: Array) -> Array:
+    """The scores themselves; an error names the first that is NaN, infinite or overflows."""
+    limit = float(np.sqrt(np.finfo(Z.dtype).max)) / 1e3  # squares and their sums stay finite
+    bad = ~(np.abs(Z) <= limit)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise DataError(
+            f"the score in row {row}, column {column} is {Z[row, column]}, and pre-images need "
+            f"finite scores up to {limit:.0e} in {Z.dtype}; give scores as transform returns them."
+        )
+    return Z
 
 
 def require_vectors(solver: PreImageSolver, subspace: Subspace) -> None:

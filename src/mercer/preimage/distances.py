@@ -11,7 +11,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import DataError
 from mercer.kernels import DotProductKernel, Kernel, RadialKernel
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -76,7 +76,7 @@ class _BoundDistances(BoundPreImage):
     support: SupportScores
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        near = self.support.nearest(Z, self.count)
+        near = self.support.nearest(check_codes(Z), self.count)
         points = np.empty((len(Z), self.support.subspace.support.shape[1]), dtype=Z.dtype)
 
         def locate(rows: slice) -> None:
@@ -90,9 +90,7 @@ class _BoundDistances(BoundPreImage):
         found = np.asarray(np.isfinite(points).all(axis=1))
         lost = ~found
         points[lost] = self.support.take(near[lost, 0])
-        return PreImages(
-            points, found, np.zeros(len(Z), int), np.where(found, "converged", "failed")
-        )
+        return PreImages.direct(points, found)
 
     def _input_distances(self, Z: Array, neighbours: Array, inner: Array) -> Array:
         """Squared distances in input space from the sought points to their neighbours."""
@@ -102,6 +100,8 @@ class _BoundDistances(BoundPreImage):
                 # |phi(x) - P|² = 2 - 2 k is what Kwok & Tsang invert: k = 1 - distance²/2.
                 apart = 1 + subspace.squared_norm(Z)[:, None] - 2 * inner
                 k = np.clip(1 - apart / 2, np.finfo(Z.dtype).tiny ** 0.5, 1)
+                # Farther from all neighbours than any point is: they tell nothing.
+                k[(apart >= 2).all(axis=1)] = np.nan
                 return np.asarray(-kernel.invert(k) * kernel.length**2)
             assert isinstance(kernel, DotProductKernel)
             own = kernel.invert(subspace.squared_norm(Z))[:, None]

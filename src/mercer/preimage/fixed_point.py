@@ -15,7 +15,7 @@ from mercer.exceptions import KernelError
 from mercer.kernels import Kernel, RadialKernel
 from mercer.preimage._anderson import Anderson
 from mercer.preimage._sweep import Images, Sweep
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import Nearest
 from mercer.subspace import Subspace
 
@@ -142,7 +142,7 @@ class _BoundFixedPoint(BoundPreImage):
         X = self.nearest.solve(Z).points if start is None else start
         dtype = self.sweep.dtype
         points = _Points.start(self.sweep.to_shifted(X), dtype, anchored=start is not None)
-        Z = Z.astype(dtype, copy=False)
+        Z = check_codes(Z.astype(dtype, copy=False))
         running = np.arange(len(Z))
         while running.size:
             rows = min(self._batch_rows, -(-running.size // n_threads()))

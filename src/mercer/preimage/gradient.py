@@ -11,7 +11,13 @@ from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, n_threads, thread_map
 from mercer.exceptions import DataError
 from mercer.preimage._lbfgs import Memory
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, require_vectors
+from mercer.preimage.base import (
+    BoundPreImage,
+    PreImages,
+    PreImageSolver,
+    check_codes,
+    require_vectors,
+)
 from mercer.preimage.nearest import Nearest
 from mercer.subspace import Subspace
 
@@ -33,7 +39,8 @@ class Gradient(PreImageSolver):
     Parameters
     ----------
     tol : float, default=1e-6
-        Converged when ``|grad ρ| · r ≤ tol · (k(z,z) + |P|²)`` with the data's radius r.
+        Converged when ``|grad ρ| · r ≤ tol · (k(z,z) + |P| min(|P|, κ))`` with the data's radius r
+        and κ² the largest k(s,s): far off all images ρ grows as the length of P, not its square.
     max_iter : int, default=300
 
     Notes
@@ -89,6 +96,11 @@ class _BoundGradient(BoundPreImage):
         return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
 
     @cached_property
+    def reach(self) -> float:
+        """κ: how far from the origin of feature space the support points' images lie."""
+        return float(np.sqrt(max(self.subspace.kernel.diag(self.subspace.support).max(), 0)))
+
+    @cached_property
     def lowest(self) -> float:
         """The least entry that the kernel takes: 0 for kernels of histograms."""
         try:
@@ -99,7 +111,7 @@ class _BoundGradient(BoundPreImage):
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         dtype = Z.dtype
-        Z = Z.astype(np.float64, copy=False)
+        Z = check_codes(Z).astype(np.float64, copy=False)
         X = self.nearest.solve(Z).points if start is None else start
         X = np.maximum(X, self.lowest).astype(np.float64, copy=False)
         rows = max(1, min(ROWS, -(-len(Z) // n_threads())))
@@ -110,7 +122,9 @@ class _BoundGradient(BoundPreImage):
 
     def _descend(self, Z: Array, X: Array) -> tuple[Array, Array, Array, Array]:
         """One batch: points, converged, iterations and status."""
-        target = _Target(self.subspace, self.subspace.expansion(Z), self.subspace.squared_norm(Z))
+        far = np.sqrt(np.maximum(self.subspace.squared_norm(Z), 0))
+        scale = far * np.minimum(far, self.reach)
+        target = _Target(self.subspace, self.subspace.expansion(Z), scale)
         X = X.copy()
         status = np.full(len(X), "iteration limit")
         iterations = np.ones(len(X), dtype=int)
@@ -130,6 +144,8 @@ class _BoundGradient(BoundPreImage):
             iterations[rows] += moved.trials
             status[rows[~moved.found]] = "stalled"
             rows, step = rows[moved.found], moved.step[moved.found]
+            if not rows.size:
+                break
             fresh = target.gradient(X[rows], rows)
             memory.update(rows, step, fresh - slope[rows])
             slope[rows] = fresh
@@ -199,15 +215,15 @@ class _Target:
 
     subspace: Subspace
     G: Array
-    squared_norm: Array
+    scale: Array
 
     def value(self, X: Array, rows: Array) -> tuple[Array, Array]:
-        """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + |P|²``."""
+        """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
         kernel, own = self.subspace.kernel, self.subspace.kernel.diag(X)
         K = np.empty((len(X), self.subspace.n_support))
         kernel.fill(kernel.pack(X, self.subspace.origin), self.subspace.packed_support, K)
         inner = np.einsum("ij,ij->i", K, self.G[rows])
-        return own - 2 * inner, np.abs(own) + np.maximum(self.squared_norm[rows], 0)
+        return own - 2 * inner, np.abs(own) + self.scale[rows]
 
     def gradient(self, X: Array, rows: Array) -> Array:
         kernel, S = self.subspace.kernel, self.subspace.support

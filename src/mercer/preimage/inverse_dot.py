@@ -10,7 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.kernels import DotProductKernel, Kernel
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -69,7 +69,7 @@ class _BoundInverseDot(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
         kernel = self.support.subspace.kernel
         assert isinstance(kernel, DotProductKernel)
-        points = np.empty((len(Z), len(self.inverse)), dtype=Z.dtype)
+        points = np.empty((len(check_codes(Z)), len(self.inverse)), dtype=Z.dtype)
 
         def look(rows: slice) -> None:
             with np.errstate(all="ignore"):
@@ -80,6 +80,4 @@ class _BoundInverseDot(BoundPreImage):
         found = np.asarray(np.isfinite(points).all(axis=1))
         if not found.all():  # values that the profile never takes, such as tanh = 1.2
             points[~found] = self.support.take(self.support.nearest(Z[~found], 1)[:, 0])
-        return PreImages(
-            points, found, np.zeros(len(Z), int), np.where(found, "converged", "failed")
-        )
+        return PreImages.direct(points, found)

@@ -11,7 +11,7 @@ from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import KernelError
 from mercer.gram import cross_matmat
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.subspace import Subspace
 
 __all__ = ["Nearest", "SupportScores"]
@@ -49,7 +49,8 @@ class _BoundNearest(BoundPreImage):
     support: SupportScores
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        return PreImages.direct(self.support.take(self.support.nearest(Z, 1)[:, 0]))
+        nearest = self.support.nearest(check_codes(Z), 1)
+        return PreImages.direct(self.support.take(nearest[:, 0]))
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,10 @@ class SupportScores:
         centred_square = own - 2 * self.products[:, -1] + self.subspace.mean_square
         return np.asarray(np.maximum(centred_square - square_sums(self.scores), 0))
 
-    def squared_distances(self, Z: Array) -> Array:
-        """(n, m) squared distances in feature space from the points ``mu + W z`` to the support."""
-        across = square_sums(Z)[:, None] - 2 * (Z @ self.scores.T) + square_sums(self.scores)
-        return np.asarray(np.maximum(across, 0) + self.residual)
+    @cached_property
+    def squares(self) -> Array:
+        """(m,) squared distances of the support points from the mean."""
+        return np.asarray(square_sums(self.scores) + self.residual)
 
     def inner_products(self, Z: Array) -> Array:
         """(n, m) inner products in feature space of ``mu + W z`` with the support points."""
@@ -99,9 +100,10 @@ class SupportScores:
         found = np.empty((len(Z), count), dtype=np.intp)
 
         def look(rows: slice) -> None:
-            r2 = self.squared_distances(Z[rows])
-            some = np.argpartition(r2, count - 1, axis=1)[:, :count]
-            order = np.take_along_axis(r2, some, axis=1).argsort(axis=1, kind="stable")
+            # Squared distances up to |z|², in which those of far codes would drown.
+            apart = self.squares - 2 * (Z[rows] @ self.scores.T)
+            some = np.argpartition(apart, count - 1, axis=1)[:, :count]
+            order = np.take_along_axis(apart, some, axis=1).argsort(axis=1, kind="stable")
             found[rows] = np.take_along_axis(some, order, axis=1)
 
         thread_map(look, blocks(len(Z), ROWS))

@@ -11,8 +11,14 @@ from mercer._linalg import Array
 from mercer._parallel import one_blas_thread, thread_map
 from mercer.exceptions import KernelError
 from mercer.gram import cross_matmat
-from mercer.kernels import Gaussian, Kernel, Packed, cross_gram
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, require_vectors
+from mercer.kernels import Gaussian, Kernel, Packed, RadialKernel, cross_gram
+from mercer.preimage.base import (
+    BoundPreImage,
+    PreImages,
+    PreImageSolver,
+    check_codes,
+    require_vectors,
+)
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -45,7 +51,8 @@ class Ridge(PreImageSolver):
     -----
     The regression is solved once, O(m³/3) for m ≤ 4,000 support points; of more, 4,000 evenly
     spaced ones are used. The choice costs one eigendecomposition of at most 600 points per width.
-    Then O(m d) per point. It sees only the scores: best when these are all that is known.
+    Then O(m d) per point. It sees only the scores: best when these are all that is known. Scores
+    that are like none of the support points' get the mean, and ``"failed"``.
 
     References
     ----------
@@ -108,9 +115,16 @@ class _BoundRidge(BoundPreImage):
     mean: Array  # (d,)
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        A = self.kernel.pack(Z.astype(np.float64), self.origin)
-        points = cross_matmat(self.kernel, A, self.packed, self.weights) + self.mean
-        return PreImages.direct(points.astype(Z.dtype, copy=False))
+        A = self.kernel.pack(check_codes(Z).astype(np.float64), self.origin)
+        # One column more: the sum of similarities, without which there is nothing to regress on.
+        weights = np.column_stack([self.weights, np.ones(len(self.weights))])
+        found = cross_matmat(self.kernel, A, self.packed, weights)
+        points, similar = (found[:, :-1] + self.mean).astype(Z.dtype, copy=False), found[:, -1]
+        known = np.isfinite(points).all(axis=1)
+        points = np.where(known[:, None], points, self.mean.astype(Z.dtype))
+        if isinstance(self.kernel, RadialKernel):
+            known &= similar > np.finfo(np.float64).eps
+        return PreImages.direct(points, known)
 
 
 def _training_pairs(subspace: Subspace) -> tuple[Array, Array]:

@@ -9,7 +9,13 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import DataError
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, require_vectors
+from mercer.preimage.base import (
+    BoundPreImage,
+    PreImages,
+    PreImageSolver,
+    check_codes,
+    require_vectors,
+)
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -69,6 +75,7 @@ class _BoundSmoother(BoundPreImage):
     support: SupportScores
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
+        check_codes(Z)
         parts = [Z[rows] for rows in blocks(len(Z), ROWS)]
         return PreImages.direct(np.concatenate(thread_map(self._smooth, parts)))
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
+from mercer.exceptions import ConvergenceWarning, warn
 from mercer.kernels import Kernel, RadialKernel
 from mercer.preimage import FixedPoint, PreImages, PreImageSolver, as_preimage
 from mercer.subspace import Subspace
@@ -63,6 +64,7 @@ def impute(
     -------
     PreImages
         ``points`` are the filled rows, observed values unchanged; ``iterations`` counts rounds;
+        ``status`` is ``"failed"`` for a row at rest because the pre-image solver gave up on it;
         ``objective`` is the reconstruction error of the filled row.
 
     Notes
@@ -75,6 +77,7 @@ def impute(
     points = np.where(missing, guess, X).astype(subspace.coef.dtype)
     bound = _step_solver(preimage, subspace.kernel).init(subspace)
     rounds = np.zeros(len(X), dtype=int)
+    status = np.full(len(X), "converged", dtype="U15")
     running = np.flatnonzero(missing.any(axis=1))
     smallest = limits.tol * _spread(subspace.support)
     for done in range(limits.max_iter):
@@ -82,15 +85,14 @@ def impute(
             break
         announce("impute", done, limits.max_iter)
         at = points[running]
-        image = bound.solve(subspace.scores(at), at).points
-        points[running] = np.where(missing[running], image, at)
+        image = bound.solve(subspace.scores(at), at)
+        points[running] = np.where(missing[running], image.points, at)
         rounds[running] += 1
+        status[running] = np.where(image.status == "failed", "failed", "converged")
         step = np.sqrt(square_sums(points[running] - at))
-        running = running[step > smallest]
-    converged = np.ones(len(X), dtype=bool)
-    converged[running] = False
-    status = np.where(converged, "converged", "iteration limit")
-    return PreImages(points, converged, rounds, status, subspace.residual(points))
+        running = running[~(step <= smallest)]  # a step that is not a number is not small
+    status[running] = "iteration limit"
+    return PreImages(points, status == "converged", rounds, status, subspace.residual(points))
 
 
 def fill_missing(
@@ -132,20 +134,25 @@ def fill_missing(
     filled = np.where(missing, np.nanmedian(X, axis=0), X)
     fold_of = rng.permutation(len(X)) % min(folds, len(X))
     changes: list[float] = []
-    all_used = True
     for done in range(rounds):
         announce("fill missing", done, rounds)
-        before, directions = filled.copy(), 2 ** (done + 1)
+        before, directions, all_used = filled.copy(), 2 ** (done + 1), True
         for fold in range(fold_of.max() + 1):
             rows = np.flatnonzero((fold_of == fold) & missing.any(axis=1))
             if rows.size:
                 subspace = learn(before, np.flatnonzero(fold_of != fold))
-                all_used = directions >= subspace.n_components
+                all_used &= directions >= subspace.n_components
                 coarse = subspace.leading(min(directions, subspace.n_components))
                 filled[rows] = impute(coarse, X[rows], preimage, start=before[rows]).points
         changes.append(_relative_change(before, filled, missing))
         if all_used and changes[-1] < tol:
             break
+    else:
+        warn(
+            f"missing values still changed by {changes[-1]:.2g} of their spread in the last of "
+            f"{rounds} rounds ({tol:g} is asked for); raise max_iter, or use fewer components.",
+            ConvergenceWarning,
+        )
     return filled, np.array(changes)
 
 

@@ -76,7 +76,7 @@ def reweight(
     weights = np.ones(len(X))
     seed = int(rng.integers(2**31))
     changes: list[float] = []
-    errors = weights
+    errors, converged = weights, False
     for done in range(max_iter):
         announce("reweight", done, max_iter)
         before = weights
@@ -91,9 +91,10 @@ def reweight(
         u = 2 * excess(errors, 0.0) if done == 0 else excess(errors, SMALLEST_SPREAD)
         weights = loss.weight(u)
         changes.append(float(np.abs(weights - before).mean()))
-        if done and changes[-1] <= tol:
+        converged = done > 0 and changes[-1] <= tol  # the strict first round settles nothing
+        if converged:
             break
-    return Reweighting(weights, errors, np.array(changes), changes[-1] <= tol)
+    return Reweighting(weights, errors, np.array(changes), converged)
 
 
 def excess(errors: Array, smallest: float) -> Array:
