@@ -19,6 +19,7 @@ __all__ = [
     "MercerWarning",
     "ModelFileError",
     "NotFittedError",
+    "OutputError",
     "RankWarning",
     "warn",
 ]
@@ -38,6 +39,10 @@ class KernelError(MercerError):
 
 class ModelFileError(MercerError):
     """A model file is damaged, foreign, or of a version that this library does not read."""
+
+
+class OutputError(MercerError):
+    """A table cannot be written there, or not in that form."""
 
 
 class ConvergenceError(MercerError):

@@ -1,10 +1,10 @@
 """The public door to the fitting strategies; the names in lower case work as strings."""
 
-from mercer.eigen import Davidson, Dense, Lanczos, Landmarks, Solver
+from mercer.eigen import Davidson, Dense, Lanczos, Landmarks, Plan, Solver
 from mercer.eigen.auto import Auto
 from mercer.exceptions import DataError
 
-__all__ = ["Auto", "Davidson", "Dense", "Lanczos", "Landmarks", "Solver", "as_solver"]
+__all__ = ["Auto", "Davidson", "Dense", "Lanczos", "Landmarks", "Plan", "Solver", "as_solver"]
 
 _BY_NAME: dict[str, type[Solver]] = {
     "auto": Auto,

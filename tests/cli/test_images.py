@@ -6,8 +6,8 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 import mercer as package
-from mercer.cli.images import image_shape, pixel_names
-from mercer.cli.png import encode_png, to_bytes
+from mercer.rows.images import image_shape, pixel_names
+from mercer.rows.png import encode_png, to_bytes
 
 IMAGES = to_bytes(load_digits().images[:40] / 16)
 
@@ -57,7 +57,7 @@ def test_images_to_images(mercer, folder, model, tmp_path):
 
 
 def folder_rows(folder):
-    from mercer.cli.images import ImageRows, find_images
+    from mercer.rows.images import ImageRows, find_images
 
     return ImageRows(find_images(folder))
 

@@ -9,8 +9,8 @@ from mercer.cli.model_options import describes_model
 from mercer.cli.options import Reading, data_argument, reads, seed_option, speaks
 
 if TYPE_CHECKING:
-    from mercer.cli.recipe import Plan, Recipe
-    from mercer.cli.tables import Table
+    from mercer.cli.recipe import Prepared, Recipe
+    from mercer.rows import Table
 
 __all__ = ["fit"]
 
@@ -32,6 +32,7 @@ NOT_CONVERGED = 5
     help="Where a fit on landmarks keeps its state.  [default: OUTPUT.checkpoint]",
 )
 @click.option("--resume", is_flag=True, help="Go on with a fit that was stopped.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do not fit.")
 @seed_option
 @reads
 @describes_model
@@ -42,6 +43,7 @@ def fit(
     force: bool,
     checkpoint: Path | None,
     resume: bool,
+    dry_run: bool,
     reading: Reading,
     recipe: "Recipe",
     as_json: bool,
@@ -56,25 +58,27 @@ def fit(
     import time
 
     from mercer.cli.console import progress
-    from mercer.cli.files import check_target
-    from mercer.cli.tables import open_table
+    from mercer.cli.tables import check_target, open_input
 
     recipe.check()
     target = _target(data, output)
-    check_target(target, force=force)
     state = checkpoint or target.with_name(f"{target.name}.checkpoint")
-    _check_state(state, resume=resume, force=force)
+    if not dry_run:
+        check_target(target, force=force)
+        _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
-    with open_table(data, reading, allow_nan=recipe.model == "missing") as table:
-        if recipe.loads:
-            table = table.loaded()
-        plan = recipe.plan(table.rows, state)
+    with open_input(data, reading, allow_nan=recipe.model == "missing") as table:
+        plan = recipe.prepare(table.rows, state)
+        if dry_run:
+            return _show(plan, table, data, as_json=as_json)
         plan.check_memory()
         if checkpoint is not None and plan.checkpoint is None:
             raise click.UsageError(f"--checkpoint: a fit by {plan.solver} keeps no state")
-        _announce(plan, table, data, quiet=quiet)
+        _announce(plan, table, data)
+        table = table.loaded() if recipe.permutes else table
         with progress(quiet=quiet):
             model = _run(plan, table)
+    recipe.release(model)
     model.save(target)
     _report(
         model, table, target, seconds=time.perf_counter() - started, as_json=as_json, quiet=quiet
@@ -105,13 +109,42 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     state.unlink()
 
 
-def _announce(plan: "Plan", table: "Table", data: str, *, quiet: bool) -> None:
+def _show(plan: "Prepared", table: "Table", data: str, *, as_json: bool) -> int:
+    """What the fit would do, and whether there is room for it."""
+    from mercer._memory import available_bytes
+    from mercer.cli.console import print_json, summary
+    from mercer.cli.models import size_text
+
+    (n, d), free = table.rows.shape, available_bytes()
+    facts = {
+        "model": type(plan.model).__name__,
+        "rows": n,
+        "columns": d,
+        "solver": plan.solver,
+        "reason": plan.reason,
+        "bytes": plan.bytes,
+        "free_bytes": free,
+        "loads": plan.loads,
+        "resumable": plan.checkpoint is not None,
+    }
+    if as_json:
+        print_json(facts)
+        return 0
+    lines = {
+        "data": f"{n:,} rows, {d:,} columns, {'loaded' if plan.loads else 'read in blocks'}",
+        "solver": f"{plan.solver} ({plan.reason})",
+        "memory": f"about {size_text(plan.bytes)} of {size_text(free)} that are free",
+        "resumable": "yes, by --resume" if facts["resumable"] else "no",
+    }
+    summary(f"{facts['model']} on {data}, not fitted", lines)
+    return 0
+
+
+def _announce(plan: "Prepared", table: "Table", data: str) -> None:
     from mercer._memory import available_bytes
     from mercer.cli.console import remark
     from mercer.cli.models import size_text
 
-    if quiet:
-        return
     n, d = table.rows.shape
     resumed = " (resumed)" if plan.checkpoint is not None and plan.checkpoint.exists() else ""
     remark(
@@ -120,26 +153,17 @@ def _announce(plan: "Plan", table: "Table", data: str, *, quiet: bool) -> None:
     )
 
 
-def _run(plan: "Plan", table: "Table") -> Any:
+def _run(plan: "Prepared", table: "Table") -> Any:
     """Fit; a fit on landmarks that is stopped says how to go on."""
-    from dataclasses import replace
-
     from mercer.cli.console import remark
 
-    model, label = plan.model, table.label
     try:
-        model.fit(table.rows) if label is None else model.fit(table.rows, label[1])
+        return plan.model.fit(table.rows, table.label)
     except BaseException as error:
         stopped = not isinstance(error, Exception)
         if stopped and plan.checkpoint is not None and plan.checkpoint.exists():
             remark(f"the state is kept in '{plan.checkpoint}'; add --resume to go on")
         raise
-    if plan.checkpoint is not None:
-        model.solver.set_params(checkpoint=None)  # a path of today is no part of the model
-        if plan.reason != "asked for":
-            model.set_params(solver="auto")
-            model.report_ = replace(model.report_, reason=f"auto: {plan.reason}")
-    return model
 
 
 def _report(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,10 @@ class Reading:
     array: str | None = None
     format: str = "csv"
 
-    def dropping(self, name: str) -> Reading:
-        """The same without one more column."""
-        return replace(self, drop=(*self.drop, name), label=None)
-
-    def refuse_columns(self, what: str) -> None:
-        """Options that make no sense for this kind of source are not ignored."""
-        if self.columns or self.drop or self.label or self.array:
-            raise click.UsageError(f"{what} has no columns to choose from")
+    @property
+    def chooses(self) -> bool:
+        """Whether anything is said about columns or arrays."""
+        return bool(self.columns or self.drop or self.label or self.array)
 
 
 @dataclass(frozen=True)
@@ -45,13 +41,6 @@ class Output:
     path: Path | None
     force: bool = False
     format: str = "csv"
-
-    def check(self) -> None:
-        """Prove that it can be written, before any long work starts."""
-        from mercer.cli.files import check_target
-
-        if self.path is not None:
-            check_target(self.path, force=self.force)
 
 
 def _split(_context: click.Context, _option: click.Parameter, texts: Any) -> tuple[str, ...]:

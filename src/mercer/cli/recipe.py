@@ -13,8 +13,7 @@ import numpy as np
 from mercer._memory import available_bytes
 from mercer.cli.faults import Failure
 from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
-from mercer.eigen import EigenSolver, Problem
-from mercer.eigen.auto import ALL_COMPONENTS_UP_TO, DEFAULT_COMPONENTS, Auto
+from mercer.eigen.plan import stand_in
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -26,34 +25,35 @@ from mercer.estimators import (
 from mercer.kernels import Kernel, as_kernel
 from mercer.novelty import ShareUpTo
 from mercer.rows import MemoryRows, Rows
-from mercer.solvers import Landmarks, Solver, as_solver
+from mercer.solvers import Landmarks, as_solver
 from mercer.sparse import Rows as SparseRows
 from mercer.sparse import as_sparse_solver
-from mercer.subspace import All, Count, ParallelAnalysis, as_rule
+from mercer.subspace import ParallelAnalysis
 
-__all__ = ["Plan", "Recipe"]
+__all__ = ["Prepared", "Recipe"]
 
 #: ``--components auto`` keeps this share of the variance in at most so many components.
 AUTO = ShareUpTo(0.95, 64)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """An estimator ready to be fitted.
+class Prepared:
+    """An estimator ready to be fitted, and what its fit will need.
 
     Attributes
     ----------
     model : estimator
-    solver : what will find the components, in a word
-    reason : why, where mercer chose
+    solver, reason : what will find the components, and why
     bytes : estimated peak of its own arrays and the rows that it loads
+    loads : whether the rows are read into memory
     checkpoint : the file that a stopped fit resumes from, where there is one
     """
 
     model: Any
     solver: str
-    reason: str = ""
-    bytes: int = 0
+    reason: str
+    bytes: int
+    loads: bool = True
     checkpoint: Path | None = None
 
     def check_memory(self) -> None:
@@ -140,12 +140,7 @@ class Recipe:
             )
         return number
 
-    @property
-    def loads(self) -> bool:
-        """Whether the solver or the rule for the components needs all rows in memory."""
-        return self.components == "parallel" or self.solver in ("dense", "lanczos", "davidson")
-
-    def plan(self, rows: Rows, checkpoint: Path) -> Plan:
+    def prepare(self, rows: Rows, checkpoint: Path) -> Prepared:
         """The estimator for these rows, and what its fit needs.
 
         Parameters
@@ -153,20 +148,47 @@ class Recipe:
         rows : what will be fitted
         checkpoint : where a fit on landmarks keeps its state
         """
+        size = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
         if self.model == "sparse":
-            model, data = self._sparse(), _stand_in(rows)
+            model = self._sparse()
+            data = SparseRows(model.kernel, stand_in(rows), np.random.default_rng(0))
             count = self.kernels or min(100, len(rows))
-            needed = as_sparse_solver(model.solver).estimate_bytes(
-                SparseRows(model.kernel, data, np.random.default_rng(0)), count
-            )
-            return Plan(model, "SparseKernelPCA", bytes=needed + data.size * data.itemsize)
-        solver, reason, needed = self._solver(rows)
-        # Only a model that reads the rows in place can be resumed.
-        kept = checkpoint if self.model in _STREAMED and isinstance(solver, Landmarks) else None
-        if kept is not None:
-            solver.set_params(checkpoint=kept)
-        named = solver if isinstance(solver, Landmarks) else (self.solver or "auto")
-        return Plan(self._eigen(named), type(solver).__name__, reason, needed, kept)
+            needed = as_sparse_solver(model.solver).estimate_bytes(data, count)
+            return Prepared(model, "SparseKernelPCA", "asked for", needed + size)
+        # Only a model that reads the rows in place, and once, can be resumed.
+        streams = self.model in _STREAMED and not self.permutes
+        solver = self._solver(checkpoint if streams else None)
+        components = AUTO if self.model == "novelty" else self.make_components()
+        pca = KernelPCA(components, kernel=self.make_kernel(), solver=solver)
+        plan = pca.plan(rows if streams else MemoryRows(stand_in(rows)))
+        loads = plan.loads or not streams
+        return Prepared(
+            self._eigen(solver),
+            type(plan.solver).__name__,
+            plan.reason,
+            plan.bytes + (size if loads and not plan.loads else 0),
+            loads,
+            checkpoint if streams and plan.resumable else None,
+        )
+
+    @property
+    def permutes(self) -> bool:
+        """Whether the rule for the components needs all rows in memory."""
+        return self.components == "parallel"
+
+    def release(self, model: Any) -> None:
+        """Forget the checkpoint: a path of today is no part of a model."""
+        if self.model in _STREAMED:
+            model.set_params(solver=self._solver(None))
+
+    def _solver(self, checkpoint: Path | None) -> Any:
+        """The solver by its name where it has no state to keep."""
+        name = self.solver or ("auto" if self.landmarks is None else "landmarks")
+        if self.landmarks is not None:
+            return Landmarks(self.landmarks, checkpoint=checkpoint)
+        if checkpoint is None or name not in ("auto", "landmarks"):
+            return name
+        return as_solver(name).set_params(checkpoint=checkpoint)
 
     def _sparse(self) -> Any:
         return SparseKernelPCA(
@@ -199,40 +221,9 @@ class Recipe:
             return ReweightedKernelPCA(pca, random_state=self.seed)
         return pca
 
-    def _solver(self, rows: Rows) -> tuple[Solver, str, int]:
-        """The solver that will run, why, and the bytes that it and the loaded rows take."""
-        auto, (n, d) = Auto(), rows.shape
-        streams = self.model in _STREAMED and not isinstance(rows, MemoryRows)
-        loads = not streams or auto._may_load(rows)
-        X: Any = _stand_in(rows) if loads else rows
-        rule = as_rule(AUTO if self.model == "novelty" else self.make_components())
-        if isinstance(rule, All) and n > ALL_COMPONENTS_UP_TO:
-            rule = Count(DEFAULT_COMPONENTS)
-        problem = Problem(self.make_kernel(), X, rule, np.random.default_rng(0))
-        if self.landmarks is not None:
-            solver, reason = Landmarks(self.landmarks), "asked for"
-        elif self.solver is None or self.solver == "auto":
-            solver, reason = auto.choose(problem)
-        else:
-            solver, reason = as_solver(self.solver), "asked for"
-        needed = _estimate(solver, problem, rule.guess(problem.rank_limit))
-        return solver, reason, needed + (n * d * rows.dtype.itemsize if loads else 0)
-
 
 _EIGEN = ("kpca", "generative", "missing", "robust")
 _STREAMED = ("kpca", "generative")
-
-
-def _stand_in(rows: Rows) -> Any:
-    """An array with the rows' shape and type but none of their bytes."""
-    return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)
-
-
-def _estimate(solver: Solver, problem: Problem, k: int) -> int:
-    if isinstance(solver, EigenSolver):
-        return solver.estimate_bytes(problem, k)
-    m = min(getattr(solver, "m", 1000), problem.n)
-    return (3 * m * m + 4 * 2048 * m) * 8  # landmarks: the sums, and blocks of features
 
 
 def _assignments(text: str) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def reproduce(
     if not what:
         _list(ITEMS, as_json=as_json)
         return
-    from mercer.cli.files import prepare_folder
+    from mercer.cli.tables import prepare_folder
     from mercer.papers import Setting, Sources
     from mercer.papers import reproduce as run
     from mercer.papers.writing import record

@@ -24,7 +24,8 @@ def transform(
     from mercer.cli.models import feature_names, load_model, score_names
 
     fitted = load_model(model, "transform")
-    work = _Work(fitted.transform, feature_names(fitted), score_names(fitted))
+    scores = score_names(fitted)
+    work = _Work(fitted.transform, feature_names(fitted), scores, len(scores))
     _convert(work, data, reading, output, as_json=as_json, quiet=quiet)
 
 
@@ -42,7 +43,10 @@ def inverse(
 
     fitted = load_model(model, "inverse_transform")
     work = _Work(
-        lambda rows: fitted.inverse_transform(rows.X), score_names(fitted), feature_names(fitted)
+        lambda rows: fitted.inverse_transform(rows.X),
+        score_names(fitted),
+        feature_names(fitted),
+        fitted.n_features_in_,
     )
     _convert(work, scores, reading, output, as_json=as_json, quiet=quiet)
 
@@ -72,7 +76,12 @@ def denoise(
 
     fitted = load_model(model, "denoise")
     names = feature_names(fitted)
-    work = _Work(lambda rows: fitted.denoise(rows, match_noise=match_noise), names, names)
+    work = _Work(
+        lambda rows: fitted.denoise(rows, match_noise=match_noise),
+        names,
+        names,
+        fitted.n_features_in_,
+    )
     _convert(work, data, reading, output, as_json=as_json, quiet=quiet)
 
 
@@ -90,17 +99,18 @@ def impute(
 
     fitted = load_model(model, "impute")
     names = feature_names(fitted)
-    work = _Work(fitted.impute, names, names, allow_nan=True)
+    work = _Work(fitted.impute, names, names, fitted.n_features_in_, allow_nan=True)
     _convert(work, data, reading, output, as_json=as_json, quiet=quiet)
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What is done to each block of rows, and the names of the columns before and after."""
+    """What is done to each block of rows, and the columns before and after."""
 
     function: Callable[[Any], Any]
     before: Sequence[str] | None
     after: Sequence[str] | None
+    width: int
     allow_nan: bool = False
 
 
@@ -108,25 +118,11 @@ def _convert(
     work: _Work, data: str, reading: Reading, output: Output, *, as_json: bool, quiet: bool
 ) -> None:
     """Read, apply the function to each block, and write; nothing as long as the file is kept."""
-    from mercer.cli.console import print_json, progress, remark
-    from mercer.cli.tables import open_table
-    from mercer.cli.writing import Frame, check_frame, write_frame
-    from mercer.rows import CHUNK
+    from mercer.cli.tables import check_output, open_input, tell, write_output
 
-    check_frame(output, work.after, labelled=reading.label is not None)
-    with open_table(data, reading, known=work.before, allow_nan=work.allow_nan) as table:
-        frame = Frame(
-            (work.function(block) for block in table.blocks(CHUNK)),
-            len(table.rows),
-            work.after,
-            {} if table.label is None else dict([table.label]),
-            table.files,
-        )
-        with progress(quiet=quiet):
-            shape = write_frame(output, frame, as_json=as_json)
-    if output.path is None:
-        return
-    if as_json:
-        print_json({"output": str(output.path), "rows": shape[0], "columns": shape[1]})
-    else:
-        remark(f"{shape[0]:,} rows, {shape[1]:,} columns → {output.path}")
+    check_output(output, work.after, labelled=reading.label is not None)
+    with open_input(data, reading, like=work.before, allow_nan=work.allow_nan) as table:
+        made = table.map(work.function, work.width, work.after)
+        write_output(output, made, as_json=as_json, quiet=quiet)
+    n, d = made.rows.shape
+    tell(output, f"{n:,} rows, {d:,} columns", as_json=as_json, rows=n, columns=d)

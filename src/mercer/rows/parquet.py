@@ -13,7 +13,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import file_fingerprint, pick_columns, require
 
-__all__ = ["ParquetRows"]
+__all__ = ["ParquetRows", "parquet_names"]
 
 
 class ParquetRows(Rows):
@@ -78,15 +78,40 @@ class ParquetRows(Rows):
             block[:, j] = column.to_numpy(zero_copy_only=False)  # nulls become NaN
         return block
 
+    def column(self, name: str) -> list[Any]:
+        """All values of one column, of whatever kind."""
+        return [
+            value
+            for file in self._files
+            for value in self._parquet.read_table(file, columns=[name]).column(0).to_pylist()
+        ]
+
     def _open(self, file: Path) -> Any:
-        try:
-            return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
-        except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
-            reason = str(error).partition("\n")[0]
-            raise DataError(f"'{file}' is no Parquet file: {reason}; write it again.") from error
+        return _tried(self._parquet.ParquetFile, file, pre_buffer=False, buffer_size=1 << 20)
 
     def fingerprint(self) -> str:
         return file_fingerprint(self._files) + ",".join(self.columns or ())
+
+
+def parquet_names(path: Path) -> tuple[list[str], list[str]]:
+    """Names of the columns, and of those that hold no numbers."""
+    schema = _tried(require("pyarrow.parquet", "io").read_schema, _files(path)[0])
+    return list(schema.names), [field.name for field in schema if not _is_numeric(field)]
+
+
+def _tried(function: Any, file: Path, **options: Any) -> Any:
+    try:
+        return function(file, **options)
+    except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"'{file}' is no Parquet file: {reason}; write it again.") from error
+
+
+def _is_numeric(field: Any) -> bool:
+    try:
+        return np.dtype(field.type.to_pandas_dtype()).kind in "fiub"
+    except (NotImplementedError, TypeError):
+        return False
 
 
 def _files(path: Path) -> list[Path]:
@@ -94,7 +119,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
     if not files:
-        raise DataError(f"the folder '{path}' holds no .parquet file; give another one.")
+        raise DataError(f"the folder '{path}' holds neither .png nor .parquet files.")
     return files
 
 

@@ -89,7 +89,7 @@ def demo(output: Path, as_json: bool, quiet: bool) -> None:
     compresses the model, generates new digits and finds a digit that it has never seen. Prints the
     figures, and writes report.html and the models into the output folder. Nothing is downloaded.
     """
-    from mercer.cli.files import prepare_folder
+    from mercer.cli.tables import prepare_folder
 
     prepare_folder(output, "--output")
 
@@ -134,11 +134,12 @@ def run() -> Results:
 def _write(results: Results, folder: Path) -> None:
     """The models first, so that a report never speaks of models that are not there."""
     from mercer.cli.demo.report import render
-    from mercer.cli.files import replace_text
+    from mercer.rows import whole_file
 
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
-    replace_text(folder / "report.html", render(results))
+    with whole_file(folder / "report.html") as file:
+        file.write(render(results).encode())
 
 
 def _print(results: Results, folder: Path) -> None:
