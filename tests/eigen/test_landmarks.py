@@ -13,6 +13,7 @@ from mercer import KernelPCA
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import Checkpoint, FeatureSums, LandmarkFeatures, sum_features
 from mercer.kernels import Gaussian, Polynomial
+from mercer.rows import MemoryRows
 from mercer.solvers import Dense, Landmarks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,7 +149,7 @@ def test_a_stopped_fit_goes_on_to_the_same_bits(step, rng, tmp_path):
 
 
 @pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("change", ["data", "m", "kernel", "select"])
+@pytest.mark.parametrize("change", ["data", "m", "kernel", "select", "components"])
 def test_a_foreign_checkpoint_is_refused(change, rng, tmp_path):
     X, path = grouped(rng, 300), tmp_path / "fit.checkpoint"
     with pytest.raises(Stop), mercer.listen(stop_at(1)):
@@ -160,18 +161,27 @@ def test_a_foreign_checkpoint_is_refused(change, rng, tmp_path):
         checkpoint=path,
     )
     kernel = Gaussian(sigma=0.3) if change == "kernel" else "gaussian"
+    k = 5 if change == "components" else 4
     with pytest.raises(DataError, match="other data or parameters"):
-        KernelPCA(4, kernel=kernel, solver=solver).fit(X + (change == "data"))
+        KernelPCA(k, kernel=kernel, solver=solver).fit(X + (change == "data"))
     assert path.read_bytes() == before
 
 
+def saved_once(path, rows):
+    """A checkpoint of one step over the rows, which gave sums of zero."""
+    checkpoint = Checkpoint(path, "mine")
+    checkpoint.begin(rows.X, np.arange(2), rows.X)
+    sums = next(checkpoint.steps(rows, lambda *_: FeatureSums.zero(len(rows)), 0))
+    checkpoint.keep(1, sums)
+
+
+@pytest.mark.usefixtures("small_chunks")
 def test_a_damaged_checkpoint_is_refused(tmp_path):
     path = tmp_path / "fit.checkpoint"
-    checkpoint = Checkpoint(path, "mine")
-    checkpoint.begin(np.arange(6.0).reshape(3, 2))
-    checkpoint.keep(1, FeatureSums.zero(3))
+    rows = MemoryRows(np.arange(6.0).reshape(3, 2))
+    saved_once(path, rows)
     content = path.read_bytes()
-    assert Checkpoint(path, "mine").position(FeatureSums.zero(3))[0] in (0, 1)
+    assert Checkpoint(path, "mine").position(FeatureSums.zero(3), rows)[0] == 1
     for damaged in (b"", b"PK", content[:-30], b"\x80\x04K\x01."):
         path.write_bytes(damaged)
         with pytest.raises(DataError, match="no checkpoint of mercer"):
@@ -235,10 +245,12 @@ def test_a_kill_leaves_no_half_file(tmp_path):
     path = tmp_path / "fit.checkpoint"
     script = (
         "import numpy as np; from mercer.gram import Checkpoint, FeatureSums\n"
-        f"c = Checkpoint({str(path)!r}, 'mine'); c.begin(np.zeros((300, 3)))\n"
+        "from mercer.rows import MemoryRows; import mercer.rows.base\n"
+        "mercer.rows.base.CHUNK = 1; X = np.zeros((100_000, 3)); rows = MemoryRows(X)\n"
+        f"c = Checkpoint({str(path)!r}, 'mine'); c.begin(X[:300], np.arange(2), X)\n"
         "print(1, flush=True); import mercer.gram.checkpoint as m; m.OVERHEAD = 1e9\n"
-        "i = c.position(FeatureSums.zero(300))[0]\n"
-        "while True: i += 1; c.keep(i, FeatureSums.zero(300))\n"
+        "zero = FeatureSums.zero(300); i = c.position(zero, rows)[0]\n"
+        "for _ in c.steps(rows, lambda *_: zero, i): i += 1; c.keep(i, zero)\n"
     )
     last = 0
     for pause in np.random.default_rng(0).uniform(0.05, 0.4, 10):
@@ -248,7 +260,8 @@ def test_a_kill_leaves_no_half_file(tmp_path):
             child.wait(pause)
         child.send_signal(signal.SIGKILL)
         child.communicate()
-        done = Checkpoint(path, "mine").position(FeatureSums.zero(300))[0]
+        state = Checkpoint(path, "mine")._state
+        done = int(state["scalars"][0]) if "scalars" in state else 0
         assert done >= last
         last = done
     assert last > 0

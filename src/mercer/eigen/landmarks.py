@@ -42,7 +42,8 @@ class Landmarks(Solver):
     checkpoint : path, optional
         A file that keeps the state of the pass. A fit that was stopped, even by a kill or a power
         cut, goes on from there when it is called again, with the same result to the last bit. The
-        file is removed when the fit is done; that of other data or parameters is refused.
+        rows summed before are read and compared first; if they have changed, the file is refused,
+        and so is that of other data or parameters. It is removed when the fit is done.
 
     Notes
     -----
@@ -82,9 +83,12 @@ class Landmarks(Solver):
                 "landmarks need points, and a precomputed matrix has none; "
                 "use solver='davidson' or 'lanczos'."
             )
-        # Two streams of random numbers: a resumed fit skips the choice of landmarks.
-        choosing, checking = map(np.random.default_rng, problem.rng.integers(2**63, size=2))
         checkpoint = self._open_checkpoint(problem)
+        # Two streams of random numbers: a resumed fit skips the choice of landmarks.
+        seeds = problem.rng.integers(2**63, size=2)
+        if checkpoint is not None and checkpoint.seeds is not None:
+            seeds = checkpoint.seeds
+        choosing, checking = map(np.random.default_rng, seeds)
         pool, sample = _samples(problem, max(20_000, 5 * self.m), choosing, checking)
         if checkpoint is None or checkpoint.landmarks is None:
             m = min(self.m, problem.n)
@@ -92,7 +96,7 @@ class Landmarks(Solver):
         else:
             landmarks = checkpoint.landmarks
         if checkpoint is not None:
-            checkpoint.begin(landmarks)
+            checkpoint.begin(landmarks, seeds, pool)
         leading = problem.rule.guess(min(self.m, problem.rank_limit))
         features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, leading)
         sums = sum_features(features, problem.X, problem.weight, checkpoint)
@@ -114,6 +118,7 @@ class Landmarks(Solver):
             problem.d,
             str(problem.dtype),
             describe(problem.kernel),
+            problem.rule.guess(min(self.m, problem.rank_limit)),  # decides how sums are whitened
             self.m,
             describe(self.select),
             hashlib.sha256(weight).hexdigest(),

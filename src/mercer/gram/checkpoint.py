@@ -1,7 +1,9 @@
 """A pass over the rows that can be stopped at any moment and taken up again.
 
 The file holds the landmarks, the sums so far and the position, together with a fingerprint of the
-data and of the parameters. It is replaced in one step, so that a kill at any moment leaves the last
+data and of the parameters, and digests of the rows that the landmarks were chosen from and of the
+rows that have been summed: before the pass goes on they are read again and compared, so that old
+sums never meet new rows. It is replaced in one step, so that a kill at any moment leaves the last
 state or the one before. No pickle: an .npz archive, whose checksums tell of damage.
 """
 
@@ -12,15 +14,20 @@ import json
 import os
 import time
 import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._progress import announce
 from mercer.exceptions import DataError
 from mercer.gram.sums import FeatureSums
-from mercer.rows import write_whole
+from mercer.rows import Rows, write_whole
 
 __all__ = ["Checkpoint"]
 
@@ -28,6 +35,8 @@ __all__ = ["Checkpoint"]
 OVERHEAD = 0.05
 #: A larger file is none of ours: 10,000 landmarks of 10,000 columns take less.
 MAX_BYTES = 1 << 32
+#: Version of the file; 1 had no digests.
+VERSION = 2
 
 
 class Checkpoint:
@@ -43,30 +52,53 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
         self.path = Path(path)
         self.fingerprint = fingerprint
-        self.landmarks: Array | None = None
-        self._state: dict[str, Array] | None = self._load() if self.path.exists() else None
-        if self._state is not None:
-            self.landmarks = self._state["landmarks"]
+        self._state: dict[str, Array] = self._load() if self.path.exists() else {}
+        self._digests = [int(number) for number in self._state.get("digests", ())]
         self._saved = time.monotonic()
         self._cost = 0.0
 
-    def begin(self, landmarks: Any) -> None:
-        """Keep the landmarks; proves, too, that the file can be written, before the long pass."""
+    @property
+    def landmarks(self) -> Array | None:
+        """Those of the fit that was stopped, if there was one."""
+        return self._state.get("landmarks")
+
+    @property
+    def seeds(self) -> Array | None:
+        """Those of the fit that was stopped, if there was one."""
+        return self._state.get("seeds")
+
+    def begin(self, landmarks: Any, seeds: Array, pool: Any) -> None:
+        """Keep the landmarks, the seeds, and what the landmarks were chosen from.
+
+        Proves, too, that the file can be written, before the long pass.
+        """
         if not isinstance(landmarks, np.ndarray):
             raise DataError("a checkpoint keeps vectors, not objects; fit without checkpoint=.")
-        self.landmarks = landmarks
-        if self._state is None:
+        chosen_from = np.array(digest(slice(0, len(pool)), pool))
+        if not self._state:
+            self._state = {"landmarks": landmarks, "seeds": seeds, "pool": chosen_from}
             self._save(0, None)
+        elif self._state["pool"] != chosen_from:
+            raise self._changed("the rows from which the landmarks were chosen")
 
-    def position(self, zero: FeatureSums) -> tuple[int, FeatureSums]:
-        """Steps done, and the sums over them."""
-        if self._state is None or "square" not in self._state:
+    def position(self, zero: FeatureSums, rows: Rows) -> tuple[int, FeatureSums]:
+        """Steps done, and the sums over them; the rows of these steps are read and compared."""
+        if "square" not in self._state:
             return 0, zero
         done, weight, diagonal = self._state["scalars"]
-        sums = FeatureSums(
-            float(weight), self._state["linear"], self._state["square"], float(diagonal)
-        )
-        return int(done), sums
+        linear, square = self._state["linear"], self._state["square"]
+        if square.shape != zero.square.shape or len(self._digests) != int(done):
+            raise self._foreign("its sums are of another size")
+        self._compare(rows)
+        return int(done), FeatureSums(float(weight), linear, square, float(diagonal))
+
+    def steps(
+        self, rows: Rows, function: Callable[[slice, Array], FeatureSums], first: int
+    ) -> Iterator[FeatureSums]:
+        """What ``rows.map_steps`` gives, while the digests are noted for :meth:`keep`."""
+        for part in rows.map_steps(_Witness(function), first):
+            self._digests.append(part.digest)
+            yield part.sums
 
     def keep(self, done: int, sums: FeatureSums) -> None:
         """Save, unless the last time was too short ago to be worth it."""
@@ -78,13 +110,22 @@ class Checkpoint:
         with contextlib.suppress(FileNotFoundError):
             self.path.unlink()
 
+    def _compare(self, rows: Rows) -> None:
+        """Read the rows that have been summed, without any work on them, and compare digests."""
+        done = len(self._digests)
+        for i, found in enumerate(islice(rows.map_steps(digest), done)):
+            if found != self._digests[i]:
+                raise self._changed(f"the rows in part {i + 1} of {rows.n_steps}")
+            announce("rows compared", i + 1, done)
+
     def _save(self, done: int, sums: FeatureSums | None) -> None:
         started = time.monotonic()
-        state: dict[str, Any] = {"landmarks": self.landmarks}
+        state: dict[str, Any] = {name: self._state[name] for name in ("landmarks", "seeds", "pool")}
         if sums is not None:
             scalars = np.array([done, sums.weight, sums.diagonal], dtype=np.float64)
             state |= {"linear": sums.linear, "square": sums.square, "scalars": scalars}
-        header = json.dumps({"mercer_checkpoint": 1, "fingerprint": self.fingerprint})
+            state["digests"] = np.array(self._digests[:done], dtype=np.uint64)
+        header = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": self.fingerprint})
         state["header"] = np.frombuffer(header.encode(), dtype=np.uint8)
 
         def write(file: BinaryIO) -> None:
@@ -103,15 +144,55 @@ class Checkpoint:
             with np.load(self.path, allow_pickle=False) as archive:
                 state = {name: archive[name] for name in archive.files}
             header = json.loads(state["header"].tobytes())
-            fingerprint = header["fingerprint"] if header["mercer_checkpoint"] == 1 else None
+            version, fingerprint = header["mercer_checkpoint"], header["fingerprint"]
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise DataError(
                 f"'{self.path}' is no checkpoint of mercer ({error}); "
                 "give another path, or remove the file to start anew."
             ) from error
+        if version != VERSION:
+            raise self._foreign(f"it was written by another version of mercer, in format {version}")
         if fingerprint != self.fingerprint:
-            raise DataError(
-                f"the checkpoint '{self.path}' belongs to other data or parameters; "
-                "give another path, or remove the file to start anew."
-            )
+            raise self._foreign("it belongs to other data or parameters")
         return state
+
+    def _foreign(self, reason: str) -> DataError:
+        return DataError(
+            f"the checkpoint '{self.path}' cannot be resumed: {reason}; "
+            "give another path, or remove the file to start anew."
+        )
+
+    def _changed(self, what: str) -> DataError:
+        return DataError(
+            f"{what} have changed since the checkpoint '{self.path}' was written; "
+            "put the old rows back, or remove the file to start anew."
+        )
+
+
+def digest(rows: slice, block: Array) -> int:
+    """A checksum of a chunk of rows and its place; those of chunks may be added up.
+
+    Against accidents, at the speed of the memory; the sums themselves are no safer from malice.
+    """
+    return zlib.crc32(np.ascontiguousarray(block).data, zlib.crc32(f"{rows.start}".encode()))
+
+
+@dataclass(frozen=True)
+class _Witnessed:
+    """Sums over rows and the digest of these rows, which add up together."""
+
+    sums: FeatureSums
+    digest: int
+
+    def __add__(self, other: _Witnessed) -> _Witnessed:
+        return _Witnessed(self.sums + other.sums, self.digest + other.digest)
+
+
+@dataclass(frozen=True)
+class _Witness:
+    """The function, and a digest of what it has seen; for threads and workers."""
+
+    function: Callable[[slice, Array], FeatureSums]
+
+    def __call__(self, rows: slice, block: Array) -> _Witnessed:
+        return _Witnessed(self.function(rows, block), digest(rows, block))

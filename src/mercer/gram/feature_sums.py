@@ -168,11 +168,14 @@ def sum_features(
 
     With a checkpoint the pass begins where an earlier one was stopped, and gives the same bits.
     """
-    source = as_rows(X)
+    source, work = as_rows(X), ChunkSums(features, weight)
     done, total = 0, FeatureSums.zero(features.size)
-    if checkpoint is not None:
-        done, total = checkpoint.position(total)
-    for part in source.map_steps(ChunkSums(features, weight), done):
+    if checkpoint is None:
+        parts = source.map_steps(work)
+    else:
+        done, total = checkpoint.position(total, source)
+        parts = checkpoint.steps(source, work, done)
+    for part in parts:
         total, done = total + part, done + 1
         if checkpoint is not None:
             checkpoint.keep(done, total)

@@ -16,6 +16,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, ordered_map
 from mercer.exceptions import DataError
+from mercer.rows.files import FileWatch
 
 __all__ = ["CHUNK", "Rows", "check_finite", "floating_type", "reblock"]
 
@@ -34,6 +35,7 @@ class Rows(ABC):
     dtype : float32 where the storage holds float32, else float64
     columns : names of the columns, or None
     allow_nan : whether blocks may hold NaN, for values that are missing; infinities never
+    watch : on the files that must not change while they are read, or None
     """
 
     ndim = 2
@@ -41,6 +43,7 @@ class Rows(ABC):
     dtype: np.dtype
     columns: tuple[str, ...] | None = None
     allow_nan: bool = False
+    watch: FileWatch | None = None
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Iterator[Array]:
@@ -86,11 +89,20 @@ class Rows(ABC):
         """Checked blocks for consecutive chunks; only one at a time is in memory."""
         if not chunks:
             return
-        pieces = self.read(chunks[0].start, chunks[-1].stop)
-        for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
-            block = np.ascontiguousarray(block, dtype=self.dtype)
-            check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
-            yield rows, block
+        try:
+            pieces = self.read(chunks[0].start, chunks[-1].stop)
+            for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
+                block = np.ascontiguousarray(block, dtype=self.dtype)
+                check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
+                self._check_unchanged(now=rows is chunks[-1])
+                yield rows, block
+        except Exception:
+            self._check_unchanged(now=True)  # if the file changed, that is the reason to name
+            raise
+
+    def _check_unchanged(self, *, now: bool) -> None:
+        if self.watch is not None:
+            self.watch.check(now=now)
 
     @property
     def n_steps(self) -> int:

@@ -15,7 +15,7 @@ from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
 from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
-from mercer.rows.files import file_fingerprint, pick_columns
+from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
 
 __all__ = ["CsvRows"]
 
@@ -53,6 +53,7 @@ class CsvRows(Rows):
         allow_nan: bool = False,
     ) -> None:
         self.path = path
+        self.watch = FileWatch([path])
         self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         self._dialect = sniff(path)

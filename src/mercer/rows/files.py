@@ -1,8 +1,11 @@
-"""What row sources in files share: names, fingerprints, and packages that may be missing."""
+"""What row sources in files share: names, fingerprints, a watch, and optional packages."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import stat
+import time
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
@@ -12,9 +15,17 @@ import numpy as np
 
 from mercer.exceptions import DataError
 
-__all__ = ["file_fingerprint", "pick_columns", "require"]
+__all__ = [
+    "FileWatch",
+    "file_fingerprint",
+    "pick_columns",
+    "require",
+    "stamps",
+]
 
 _LOOK = 4096
+#: Looking whether files have changed may take this share of the time.
+_WATCHING = 0.01
 
 
 def require(module: str, extra: str) -> Any:
@@ -28,16 +39,60 @@ def require(module: str, extra: str) -> Any:
 
 
 def file_fingerprint(paths: Iterable[Path]) -> str:
-    """A hash of names, sizes and 64 small pieces of each file."""
+    """A hash of names, sizes, times of the last change, and 64 small pieces of each file."""
     digest = hashlib.sha256()
     for path in paths:
-        size = path.stat().st_size
-        digest.update(f"{path.name} {size} ".encode())
+        state = path.stat()
+        size = state.st_size
+        digest.update(f"{path.name} {size} {state.st_mtime_ns} ".encode())
         with path.open("rb") as file:
             for start in sorted({int(x) for x in np.linspace(0, max(size - _LOOK, 0), 64)}):
                 file.seek(start)
                 digest.update(file.read(_LOOK))
     return digest.hexdigest()
+
+
+def stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int, int]]:
+    """Size, time of the last change (ns) and inode of the files, and of those in the folders."""
+    found = {}
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            with contextlib.suppress(FileNotFoundError):
+                state = file.stat()
+                if not stat.S_ISDIR(state.st_mode):
+                    found[file] = (state.st_size, state.st_mtime_ns, state.st_ino)
+    return found
+
+
+class FileWatch:
+    """Notices that files are cut, rewritten, replaced or removed after they were opened.
+
+    Parameters
+    ----------
+    paths : files, or folders of which every file counts
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._paths = list(paths)
+        self._seen = stamps(self._paths)
+        self._next = 0.0
+
+    def check(self, *, now: bool = True) -> None:
+        """Raise DataError for a change; many files are looked at seldom, unless it must be now."""
+        started = time.monotonic()
+        if not now and started < self._next:
+            return
+        found = stamps(self._paths)
+        if found != self._seen:
+            names = sorted(found.keys() | self._seen.keys())
+            name = next(name for name in names if found.get(name) != self._seen.get(name))
+            what = "changed" if name in found else "was removed"
+            raise DataError(
+                f"'{name}' {what} while it was read; wait until nobody writes to it, or copy it, "
+                "and start again."
+            )
+        ended = time.monotonic()
+        self._next = ended + (ended - started) / _WATCHING
 
 
 def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Path) -> list[int]:

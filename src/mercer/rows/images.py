@@ -12,7 +12,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows
-from mercer.rows.files import file_fingerprint, require
+from mercer.rows.files import FileWatch, file_fingerprint, require
 from mercer.rows.png import encode_png, to_bytes
 
 __all__ = ["ImageRows", "find_images", "image_shape", "pixel_names", "write_images"]
@@ -37,6 +37,7 @@ class ImageRows(Rows):
     def __init__(self, paths: Sequence[Path]) -> None:
         self._pillow = require("PIL.Image", "io")
         self.paths = list(paths)
+        self.watch = FileWatch(self.paths)
         first = self._decode(self.paths[0])
         self.image_shape = first.shape
         self.columns = pixel_names(first.shape)

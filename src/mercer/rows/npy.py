@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,9 +12,10 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._memory import available_bytes
+from mercer._parallel import blocks
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import file_fingerprint
+from mercer.rows.files import FileWatch, file_fingerprint
 
 __all__ = ["NpyRows", "load_npz"]
 
@@ -21,7 +23,8 @@ __all__ = ["NpyRows", "load_npz"]
 class NpyRows(Rows):
     """A two-dimensional .npy file, read block by block.
 
-    Plain reads rather than a memory map: what has been read does not stay in the process's memory.
+    Plain reads rather than a memory map: what has been read does not stay in the process's memory,
+    and a file that is cut short meanwhile gives an error, where a map would kill the process.
 
     Parameters
     ----------
@@ -30,6 +33,7 @@ class NpyRows(Rows):
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.watch = FileWatch([path])
         with path.open("rb") as file:
             shape, self._fortran, self._stored = read_header(file, path)
             self._offset = file.tell()
@@ -43,17 +47,30 @@ class NpyRows(Rows):
             )
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
-        if self._fortran:
-            whole = np.memmap(self.path, self._stored, "r", self._offset, self.shape, order="F")
-            yield from (whole[i : min(i + CHUNK, stop)] for i in range(start, stop, CHUNK))
-            return
-        width = self.shape[1]
-        with self.path.open("rb") as file:
-            file.seek(self._offset + start * width * self._stored.itemsize)
-            for i in range(start, stop, CHUNK):
-                rows = min(CHUNK, stop - i)
-                flat = np.fromfile(file, self._stored, rows * width)
-                yield flat[: len(flat) // width * width].reshape(-1, width)
+        n, d = self.shape
+        with self.path.open("rb", buffering=0) as file:
+            for part in blocks(stop - start, CHUNK):  # those of a pass, which are used as they are
+                i, rows = start + part.start, part.stop - part.start
+                if self._fortran:
+                    # 64 apart: columns at a power of two of bytes would share one set of the cache.
+                    columns = np.empty((d, rows + 64), self._stored)[:, :rows]
+                    for j, column in enumerate(columns):
+                        self._fill(column, file, j * n + i)
+                    yield columns.T
+                else:
+                    block = np.empty((rows, d), self._stored)
+                    self._fill(block.reshape(-1), file, i * d)
+                    yield block
+
+    def _fill(self, part: Array, file: FileIO, first: int) -> None:
+        """Read entries of the file, from number ``first`` on in the order of the file."""
+        left = part.view(np.uint8).data
+        file.seek(self._offset + first * self._stored.itemsize)
+        while len(left):
+            got = file.readinto(left)
+            if not got:
+                raise DataError(f"'{self.path}' ends too early; it is damaged, save it again.")
+            left = left[got:]
 
     def fingerprint(self) -> str:
         return file_fingerprint([self.path])

@@ -11,7 +11,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import file_fingerprint, pick_columns, require
+from mercer.rows.files import FileWatch, file_fingerprint, pick_columns, require
 
 __all__ = ["ParquetRows", "parquet_names"]
 
@@ -32,6 +32,7 @@ class ParquetRows(Rows):
         self._parquet = require("pyarrow.parquet", "io")
         self.path = path
         self._files = _files(path)
+        self.watch = FileWatch(self._files)
         counts, schema = [], None
         for file in self._files:
             with self._open(file) as parquet:

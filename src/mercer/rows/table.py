@@ -113,7 +113,7 @@ class _Picked(Rows):
     def __init__(self, base: Rows, index: list[int]) -> None:
         self.base, self.index = base, index
         self.shape, self.dtype = (len(base), len(index)), base.dtype
-        self.allow_nan = base.allow_nan
+        self.allow_nan, self.watch = base.allow_nan, base.watch
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         return (piece[:, self.index] for piece in self.base.read(start, stop))

@@ -129,6 +129,7 @@ def spooled(stream: BinaryIO, kind: str = "csv") -> Iterator[Path]:
         path = folder / f"standard input.{kind}"
         with path.open("wb") as file:
             shutil.copyfileobj(stream, file)
+        os.utime(path, (0, 0))  # the same rows through another pipe may resume a fit
         yield path
 
 

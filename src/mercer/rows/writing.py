@@ -157,7 +157,7 @@ def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     try:
         rows = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        named = table.rows.columns is not None or table.beside
+        named = table.rows.columns is not None or bool(table.beside)
         for block, beside in table.parts():
             if named:  # not before there are rows to go with the names
                 rows.writerow([_tame(name) for name in table.names])

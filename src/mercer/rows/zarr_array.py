@@ -10,7 +10,7 @@ from typing import Any
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import require
+from mercer.rows.files import FileWatch, require, stamps
 from mercer.rows.npy import table_shape
 from mercer.rows.table import Table
 
@@ -29,6 +29,7 @@ class ZarrRows(Rows):
 
     def __init__(self, path: Path, array: str | None = None) -> None:
         zarr = require("zarr", "io")
+        self.watch = FileWatch([path])
         try:
             node = zarr.open(str(path), mode="r")
         except (OSError, ValueError, KeyError) as error:
@@ -48,6 +49,8 @@ class ZarrRows(Rows):
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256(repr((self.shape, self.dtype)).encode())
+        for file, (size, changed, _) in stamps([self.path]).items():
+            digest.update(f"{file.relative_to(self.path)} {size} {changed} ".encode())
         for start in (0, max(len(self) - 256, 0)):
             digest.update(self[start : start + 256].tobytes())
         return digest.hexdigest()
