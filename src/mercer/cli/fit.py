@@ -9,8 +9,9 @@ from mercer.cli.model_options import describes_model
 from mercer.cli.options import Reading, data_argument, reads, seed_option, speaks
 
 if TYPE_CHECKING:
-    from mercer.cli.recipe import Prepared, Recipe
+    from mercer.cli.recipe import Recipe
     from mercer.rows import Table
+    from mercer.solvers import Plan
 
 __all__ = ["fit"]
 
@@ -68,17 +69,18 @@ def fit(
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
     with open_input(data, reading, allow_nan=recipe.model == "missing") as table:
-        plan = recipe.prepare(table.rows, state)
+        plan = recipe.plan(table.rows)
         if dry_run:
             return _show(plan, table, data, as_json=as_json)
-        plan.check_memory()
-        if checkpoint is not None and plan.checkpoint is None:
-            raise click.UsageError(f"--checkpoint: a fit by {plan.solver} keeps no state")
-        _announce(plan, table, data)
+        if checkpoint is not None and not plan.resumable:
+            raise click.UsageError(f"--checkpoint: a fit by {_name(plan)} keeps no state")
+        kept = state if plan.resumable else None
+        _announce(plan, table, data, resumed=kept is not None and kept.exists())
         table = table.loaded() if recipe.permutes else table
         with progress(quiet=quiet):
-            model = _run(plan, table)
-    recipe.release(model)
+            model = _run(recipe.make(kept), table, kept)
+    if kept is not None:  # a path of today is no part of a model
+        model.set_params(solver=recipe.make().solver)
     model.save(target)
     _report(
         model, table, target, seconds=time.perf_counter() - started, as_json=as_json, quiet=quiet
@@ -109,60 +111,64 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     state.unlink()
 
 
-def _show(plan: "Prepared", table: "Table", data: str, *, as_json: bool) -> int:
+def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
     """What the fit would do, and whether there is room for it."""
     from mercer._memory import available_bytes
     from mercer.cli.console import print_json, summary
     from mercer.cli.models import size_text
 
-    (n, d), free = table.rows.shape, available_bytes()
-    facts = {
-        "model": type(plan.model).__name__,
-        "rows": n,
-        "columns": d,
-        "solver": plan.solver,
+    facts: dict[str, Any] = {
+        "rows": table.rows.shape[0],
+        "columns": table.rows.shape[1],
+        "solver": _name(plan),
         "reason": plan.reason,
+        "components": plan.rule.describe(),
         "bytes": plan.bytes,
-        "free_bytes": free,
+        "free_bytes": available_bytes(),
         "loads": plan.loads,
-        "resumable": plan.checkpoint is not None,
+        "resumable": plan.resumable,
     }
     if as_json:
         print_json(facts)
-        return 0
-    lines = {
-        "data": f"{n:,} rows, {d:,} columns, {'loaded' if plan.loads else 'read in blocks'}",
-        "solver": f"{plan.solver} ({plan.reason})",
-        "memory": f"about {size_text(plan.bytes)} of {size_text(free)} that are free",
-        "resumable": "yes, by --resume" if facts["resumable"] else "no",
-    }
-    summary(f"{facts['model']} on {data}, not fitted", lines)
+    else:
+        facts |= {name: size_text(facts[name]) for name in ("bytes", "free_bytes")}
+        summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
     return 0
 
 
-def _announce(plan: "Prepared", table: "Table", data: str) -> None:
+def _announce(plan: "Plan", table: "Table", data: str, *, resumed: bool) -> None:
+    """Say what is going to happen, or that there is no room for it."""
     from mercer._memory import available_bytes
     from mercer.cli.console import remark
     from mercer.cli.models import size_text
 
-    n, d = table.rows.shape
-    resumed = " (resumed)" if plan.checkpoint is not None and plan.checkpoint.exists() else ""
+    free, (n, d) = available_bytes(), table.rows.shape
+    if plan.bytes > free:
+        from mercer.cli.faults import Failure
+
+        raise Failure(
+            f"{_name(plan)} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are "
+            "free. Use --solver landmarks, or fewer rows."
+        )
     remark(
-        f"{data}: {n:,} rows, {d:,} columns; {plan.solver}{resumed} needs about "
-        f"{size_text(plan.bytes)} of {size_text(available_bytes())} free memory"
+        f"{data}: {n:,} rows, {d:,} columns; {_name(plan)}{' (resumed)' * resumed} needs about "
+        f"{size_text(plan.bytes)} of {size_text(free)} free memory"
     )
 
 
-def _run(plan: "Prepared", table: "Table") -> Any:
+def _name(plan: "Plan") -> str:
+    return type(plan.solver).__name__
+
+
+def _run(model: Any, table: "Table", kept: Path | None) -> Any:
     """Fit; a fit on landmarks that is stopped says how to go on."""
     from mercer.cli.console import remark
 
     try:
-        return plan.model.fit(table.rows, table.label)
+        return model.fit(table.rows, table.label)
     except BaseException as error:
-        stopped = not isinstance(error, Exception)
-        if stopped and plan.checkpoint is not None and plan.checkpoint.exists():
-            remark(f"the state is kept in '{plan.checkpoint}'; add --resume to go on")
+        if not isinstance(error, Exception) and kept is not None and kept.exists():
+            remark(f"the state is kept in '{kept}'; add --resume to go on")
         raise
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 __all__ = ["FORMATS", "Output", "Reading", "data_argument", "model_argument", "reads", "speaks"]
-__all__ += ["seed_option", "writes"]
+__all__ += ["format_option", "output_folder", "seed_option", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -53,6 +53,25 @@ model_argument = click.argument("model", type=click.Path(dir_okay=False))
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For random numbers."
 )
+format_option = click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    default="csv",
+    show_default=True,
+    help="Format of standard input and output, where '-' stands for them.",
+)
+
+
+def output_folder(default: str, what: str) -> Callable[[Command], Command]:
+    """``--output`` for commands that fill a folder."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path(default),
+        show_default=True,
+        help=f"Folder for {what}; created if needed.",
+    )
 
 
 def speaks(function: Command) -> Command:
@@ -81,13 +100,7 @@ def reads(function: Command) -> Command:
     )
     @click.option("--label", metavar="NAME", help="The column that names each row's class.")
     @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
-    @click.option(
-        "--format",
-        type=click.Choice(FORMATS),
-        default="csv",
-        show_default=True,
-        help="Format of standard input and output, where '-' stands for them.",
-    )
+    @format_option
     @functools.wraps(function)
     def wrapper(
         *args: Any,

@@ -72,7 +72,8 @@ def plot(
     if output.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(ENDINGS)}")
     check_target(output, force=force)
-    pyplot = _pyplot(require)
+    require("matplotlib", "plot").use("Agg")  # without a screen
+    pyplot = require("matplotlib.pyplot", "plot")
     fitted = load_model(model)
     with progress(quiet=quiet):
         figure = _draw(kind, fitted, data, reading)
@@ -83,13 +84,6 @@ def plot(
         print_json({"output": str(output), "kind": kind})
     else:
         remark(f"{kind} → {output}")
-
-
-def _pyplot(require: Any) -> Any:
-    """matplotlib without a screen."""
-    matplotlib = require("matplotlib", "plot")
-    matplotlib.use("Agg")
-    return require("matplotlib.pyplot", "plot")
 
 
 def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:

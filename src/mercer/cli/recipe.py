@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from mercer._memory import available_bytes
-from mercer.cli.faults import Failure
 from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
 from mercer.eigen.plan import stand_in
 from mercer.estimators import (
@@ -25,45 +23,15 @@ from mercer.estimators import (
 from mercer.kernels import Kernel, as_kernel
 from mercer.novelty import ShareUpTo
 from mercer.rows import MemoryRows, Rows
-from mercer.solvers import Landmarks, as_solver
+from mercer.solvers import Landmarks, Plan, as_solver
 from mercer.sparse import Rows as SparseRows
 from mercer.sparse import as_sparse_solver
-from mercer.subspace import ParallelAnalysis
+from mercer.subspace import ParallelAnalysis, as_rule
 
-__all__ = ["Prepared", "Recipe"]
+__all__ = ["Recipe"]
 
 #: ``--components auto`` keeps this share of the variance in at most so many components.
 AUTO = ShareUpTo(0.95, 64)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """An estimator ready to be fitted, and what its fit will need.
-
-    Attributes
-    ----------
-    model : estimator
-    solver, reason : what will find the components, and why
-    bytes : estimated peak of its own arrays and the rows that it loads
-    loads : whether the rows are read into memory
-    checkpoint : the file that a stopped fit resumes from, where there is one
-    """
-
-    model: Any
-    solver: str
-    reason: str
-    bytes: int
-    loads: bool = True
-    checkpoint: Path | None = None
-
-    def check_memory(self) -> None:
-        """Refuse a fit that cannot succeed before it starts."""
-        free = available_bytes()
-        if self.bytes > free:
-            raise Failure(
-                f"{self.solver} needs about {self.bytes >> 20:,} MB, and {free >> 20:,} MB are "
-                "free. Use --solver landmarks, or fewer rows."
-            )
 
 
 @dataclass(frozen=True)
@@ -129,9 +97,7 @@ class Recipe:
         if text == "parallel":
             return ParallelAnalysis()
         number = _number(text.removesuffix("%"))
-        if isinstance(number, float) and text.endswith("%"):
-            number /= 100
-        elif isinstance(number, int) and text.endswith("%"):
+        if text.endswith("%") and not isinstance(number, str):
             number = number / 100
         if isinstance(number, str) or number <= 0 or (isinstance(number, float) and number >= 1):
             raise click.UsageError(
@@ -140,52 +106,48 @@ class Recipe:
             )
         return number
 
-    def prepare(self, rows: Rows, checkpoint: Path) -> Prepared:
-        """The estimator for these rows, and what its fit needs.
+    def make(self, checkpoint: Path | None = None) -> Any:
+        """The estimator, unfitted.
 
         Parameters
         ----------
-        rows : what will be fitted
-        checkpoint : where a fit on landmarks keeps its state
+        checkpoint : where a fit on landmarks keeps its state, if it can be resumed
         """
+        if self.model == "sparse":
+            return self._sparse()
+        return self._eigen(self._solver(checkpoint if self._streams else None))
+
+    def plan(self, rows: Rows) -> Plan:
+        """What the fit will do with these rows, and need."""
         size = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
         if self.model == "sparse":
             model = self._sparse()
             data = SparseRows(model.kernel, stand_in(rows), np.random.default_rng(0))
-            count = self.kernels or min(100, len(rows))
-            needed = as_sparse_solver(model.solver).estimate_bytes(data, count)
-            return Prepared(model, "SparseKernelPCA", "asked for", needed + size)
-        # Only a model that reads the rows in place, and once, can be resumed.
-        streams = self.model in _STREAMED and not self.permutes
-        solver = self._solver(checkpoint if streams else None)
+            solver = as_sparse_solver(model.solver)
+            needed = solver.estimate_bytes(data, self.kernels or min(100, len(rows)))
+            return Plan(model, "asked for", as_rule(None), needed + size, True, False)
         components = AUTO if self.model == "novelty" else self.make_components()
-        pca = KernelPCA(components, kernel=self.make_kernel(), solver=solver)
-        plan = pca.plan(rows if streams else MemoryRows(stand_in(rows)))
-        loads = plan.loads or not streams
-        return Prepared(
-            self._eigen(solver),
-            type(plan.solver).__name__,
-            plan.reason,
-            plan.bytes + (size if loads and not plan.loads else 0),
-            loads,
-            checkpoint if streams and plan.resumable else None,
-        )
+        pca = KernelPCA(components, kernel=self.make_kernel(), solver=self._solver(None))
+        if self._streams:
+            return pca.plan(rows)
+        plan = pca.plan(MemoryRows(stand_in(rows)))
+        return replace(plan, bytes=plan.bytes + size, loads=True, resumable=False)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether the model reads the rows in place, and once: only then it can be resumed."""
+        return self.model in _STREAMED and not self.permutes
 
     @property
     def permutes(self) -> bool:
         """Whether the rule for the components needs all rows in memory."""
         return self.components == "parallel"
 
-    def release(self, model: Any) -> None:
-        """Forget the checkpoint: a path of today is no part of a model."""
-        if self.model in _STREAMED:
-            model.set_params(solver=self._solver(None))
-
     def _solver(self, checkpoint: Path | None) -> Any:
         """The solver by its name where it has no state to keep."""
-        name = self.solver or ("auto" if self.landmarks is None else "landmarks")
         if self.landmarks is not None:
             return Landmarks(self.landmarks, checkpoint=checkpoint)
+        name = self.solver or "auto"
         if checkpoint is None or name not in ("auto", "landmarks"):
             return name
         return as_solver(name).set_params(checkpoint=checkpoint)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from mercer.cli.options import FORMATS, Output, model_argument, seed_option, speaks, writes
+from mercer.cli.options import Output, format_option, model_argument, seed_option, speaks, writes
 
 __all__ = ["sample"]
 
@@ -15,13 +15,7 @@ __all__ = ["sample"]
     "-n", "--count", type=click.IntRange(1), default=10, show_default=True, help="How many rows."
 )
 @click.option("--label", metavar="CLASS", help="Rows of this class only.")
-@click.option(
-    "--format",
-    type=click.Choice(FORMATS),
-    default="csv",
-    show_default=True,
-    help="Format of standard output.",
-)
+@format_option
 @seed_option
 @writes("Where the rows go.")
 @speaks

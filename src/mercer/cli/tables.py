@@ -90,15 +90,7 @@ def tell(output: Output, text: str, *, as_json: bool, **facts: Any) -> None:
 
 
 def check_target(path: Path, *, force: bool) -> None:
-    """Prove that ``path`` can be written, before any long work starts; refuse to replace a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, device or folder to write.
-    force : bool
-        Whether what is there may be replaced.
-    """
+    """Prove that ``path`` can be written, before any long work starts; replace only by force."""
     if is_device(path):
         return
     if path.exists() and not force:
@@ -109,15 +101,7 @@ def check_target(path: Path, *, force: bool) -> None:
 
 
 def prepare_folder(folder: Path, option: str) -> None:
-    """Create ``folder`` and prove that it can be written to, before any long work starts.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder that will receive the output.
-    option : str
-        The option that names another one, for the error message.
-    """
+    """Create ``folder``, which ``option`` names, and prove that it can be written to."""
     remedy = f"Choose another folder with {option}."
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import as_rows, is_source, open_rows
 from mercer.rows.table import Table
 from mercer.rows.whole import spooled, whole_file, write_whole
-from mercer.rows.writing import check_sink, write_npy, write_stream, write_table
+from mercer.rows.writing import check_sink, write_stream, write_table
 
 __all__ = [
     "CHUNK",
@@ -24,7 +24,6 @@ __all__ = [
     "pixel_names",
     "spooled",
     "whole_file",
-    "write_npy",
     "write_stream",
     "write_table",
     "write_whole",

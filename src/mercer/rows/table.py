@@ -48,7 +48,7 @@ class Table:
         return replace(self, rows=MemoryRows(self.rows[:], self.rows.columns))
 
     def map(
-        self, function: Callable[[Rows], Any], width: int, columns: Sequence[str] | None
+        self, function: Callable[[MemoryRows], Any], width: int, columns: Sequence[str] | None
     ) -> Table:
         """The table of ``function(block)``, computed block by block when it is written.
 
@@ -87,7 +87,7 @@ class _Mapped(Rows):
     def __init__(
         self,
         base: Rows,
-        function: Callable[[Rows], Any],
+        function: Callable[[MemoryRows], Any],
         width: int,
         columns: Sequence[str] | None,
     ) -> None:

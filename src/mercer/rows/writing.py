@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,7 +22,7 @@ from mercer.rows.table import Table
 from mercer.rows.whole import is_device, whole_file, whole_folder
 from mercer.rows.zarr_array import not_zarr, write_zarr
 
-__all__ = ["FORMATS", "check_sink", "write_npy", "write_stream", "write_table"]
+__all__ = ["FORMATS", "check_sink", "write_stream", "write_table"]
 
 #: What a stream can carry.
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
@@ -109,32 +108,6 @@ def write_stream(file: BinaryIO, table: Table, kind: str) -> None:
     _WRITERS[kind](file, table)
 
 
-def write_npy(
-    path: str | os.PathLike[str], parts: Iterable[Array], shape: tuple[int, ...], dtype: Any
-) -> Path:
-    """Write an .npy file block by block; it appears whole or not at all.
-
-    Parameters
-    ----------
-    path : where to
-    parts : consecutive blocks of rows
-    shape, dtype : of the whole array
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile, pathlib
-    >>> from mercer.rows import write_npy
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> parts = (np.full((2, 3), i) for i in range(2))
-    >>> path = write_npy(folder / "x.npy", parts, (4, 3), np.float32)
-    >>> np.load(path).sum(axis=1)
-    array([0., 0., 3., 3.], dtype=float32)
-    """
-    with whole_file(path) as file:
-        _write_array(file, parts, shape, np.dtype(dtype))
-    return Path(path)
-
-
 def _kind(path: Path) -> str:
     if is_device(path):
         return ENDINGS.get(path.suffix.lower(), "csv")
@@ -187,19 +160,14 @@ def _tame(value: Any) -> Any:
 
 
 def _write_npy(file: BinaryIO, table: Table) -> None:
-    parts = (block.X for block in table.blocks())
-    first = next(parts)
-    _write_array(file, chain([first], parts), table.rows.shape, first.dtype)
-
-
-def _write_array(
-    file: BinaryIO, parts: Iterable[Array], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> None:
-    descr = np.lib.format.dtype_to_descr(dtype)
-    header = {"descr": descr, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-    for part in parts:
-        file.write(np.ascontiguousarray(part, dtype=dtype).data)
+    dtype = None
+    for block in table.blocks():
+        if dtype is None:
+            dtype = block.dtype
+            descr = np.lib.format.dtype_to_descr(dtype)
+            header = {"descr": descr, "fortran_order": False, "shape": table.rows.shape}
+            np.lib.format.write_array_header_1_0(file, header)
+        file.write(np.ascontiguousarray(block.X, dtype=dtype).data)
 
 
 def _write_npz(file: BinaryIO, table: Table) -> None:
