@@ -52,7 +52,8 @@ class Choice:
                 raise DataError(
                     f"'{path.name}' has no column {name!r}; its columns are {_list(names)}."
                 )
-        wanted = list(self.columns or self.like or self._left(names))
+        known = self._left(names) if self.like is None else self.like
+        wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
             raise DataError(
                 f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
@@ -69,7 +70,7 @@ class Choice:
 
     def unused(self, names: Sequence[str]) -> list[str]:
         """Columns that are left out because the model does not know them."""
-        if self.columns or self.like is None:
+        if len(self.columns) or self.like is None:
             return []
         return [name for name in self._left(names) if name not in self.like]
 
@@ -109,8 +110,8 @@ def open_table(
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
     >>> _ = path.write_text("a,b,kind\n1,2,red\n3,4,blue\n")
     >>> table = open_table(path, Choice(label="kind"))
-    >>> table.rows.columns, table.rows[:].sum(), table.label.tolist()
-    (('a', 'b'), 10.0, ['red', 'blue'])
+    >>> table.rows.columns, table.rows.shape, table.label.tolist()
+    (('a', 'b'), (2, 2), ['red', 'blue'])
     """
     path, choice = Path(path), choice or Choice()
     kind = path.suffix.lower()
@@ -159,8 +160,8 @@ def _choose_by_number(path: Path, rows: Rows, choice: Choice) -> Table:
         at = _positions([choice.label], d, path)
         beside = {choice.label: pick(rows, at)[:][:, 0]}
         drop |= set(at)
-    if choice.columns or drop:
-        index = _positions(choice.columns, d, path) if choice.columns else range(d)
+    if len(choice.columns) or drop:
+        index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
         rows = pick(rows, [i for i in index if i not in drop])
     return Table(rows, beside)
 
