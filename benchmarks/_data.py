@@ -29,13 +29,13 @@ def gamma_of(d: int) -> float:
 
 def write_clusters(path: Path, n: int, d: int, dtype: str) -> Path:
     """The same in an .npy file, written block by block; kept for the next run."""
-    from mercer.rows import write_npy
-
     if not path.exists():
-        step = 100_000
-        sizes = [min(step, n - i) for i in range(0, n, step)]
-        parts = (clusters(size, d, dtype, seed=i) for i, size in enumerate(sizes))
-        write_npy(path, parts, (n, d), dtype)
+        step, part = 100_000, path.with_suffix(".part")
+        rows = np.lib.format.open_memmap(part, "w+", np.dtype(dtype), (n, d))
+        for seed, i in enumerate(range(0, n, step)):
+            rows[i : i + step] = clusters(min(step, n - i), d, dtype, seed=seed)
+        rows.flush()
+        part.replace(path)
     return path
 
 

@@ -123,6 +123,22 @@ def test_docstring_examples_run(path):
     assert outcome.failed == 0, f"{outcome.failed} of {outcome.attempted} examples fail, see stdout"
 
 
+# The one atomic writer, and images that are written into a folder of its making.
+WRITERS = {"rows/whole.py", "rows/images.py"}
+
+
+def test_files_are_written_in_one_place():
+    """Elsewhere nothing is opened for writing, and nothing renamed: see rows/whole.py."""
+    found = []
+    for path, node in nodes(ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        modes = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+        opens = name == "open" and any(re.fullmatch("[wxa]b?", str(mode)) for mode in modes)
+        if opens or name in ("rename", "write_bytes", "write_text"):
+            found.append((name_of(path), node.lineno))
+    assert not [place for place in found if place[0] not in WRITERS]
+
+
 def test_imports_point_down():
     """The layers contract in pyproject.toml."""
     call = "from importlinter.cli import lint_imports_command as run; run(['--no-cache'])"

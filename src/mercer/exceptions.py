@@ -24,6 +24,7 @@ __all__ = [
     "ModelFileError",
     "NotFittedError",
     "NumericalWarning",
+    "OutputError",
     "RankWarning",
     "strict",
     "warn",
@@ -47,6 +48,10 @@ class KernelError(MercerError):
 
 class ModelFileError(MercerError):
     """A model file is damaged, foreign, or of a version that this library does not read."""
+
+
+class OutputError(MercerError):
+    """A table cannot be written there, or not in that form."""
 
 
 class ConvergenceError(MercerError):

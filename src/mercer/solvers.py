@@ -2,11 +2,11 @@
 
 from mercer._by_name import by_name
 from mercer._registry import ours
-from mercer.eigen import Davidson, Dense, Lanczos, Landmarks, Solver
+from mercer.eigen import Davidson, Dense, Lanczos, Landmarks, Plan, Solver
 from mercer.eigen.auto import Auto
 from mercer.exceptions import DataError
 
-__all__ = ["Auto", "Davidson", "Dense", "Lanczos", "Landmarks", "Solver", "as_solver"]
+__all__ = ["Auto", "Davidson", "Dense", "Lanczos", "Landmarks", "Plan", "Solver", "as_solver"]
 
 _BY_NAME: dict[str, type[Solver]] = {
     "auto": Auto,

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from mercer.cli import main
-from mercer.cli.png import encode_png, to_bytes
+from mercer.rows.png import encode_png, to_bytes
 from tests.cli.conftest import write_csv
 from tests.conftest import ROOT
 

@@ -128,3 +128,37 @@ def test_robust_model(mercer, tmp_path):
 def test_solvers_that_need_the_rows(mercer, test, tmp_path, solver):
     options = ["--solver", solver, "--components", 3, "-o", tmp_path / "m.mercer", "--json"]
     assert json.loads(mercer("fit", test, *options).out)["solver"].lower() == solver
+
+
+def test_dry_run_tells_the_plan_and_leaves_nothing(mercer, test, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    facts = json.loads(mercer("fit", test, "--dry-run", "--json").out)
+    assert (facts["rows"], facts["columns"], facts["solver"]) == (25, 4, "Dense")
+    assert facts["reason"].startswith("auto: ")
+    assert (facts["loads"], facts["resumable"]) == (True, False)
+    assert "Dense" in mercer("fit", test, "--dry-run").out
+    landmarks = mercer("fit", test, "--landmarks", 9, "--dry-run", "--json")
+    assert json.loads(landmarks.out)["resumable"] is True
+    for model in ("sparse", "novelty", "missing", "robust", "generative"):
+        found = json.loads(mercer("fit", test, "--model", model, "--dry-run", "--json").out)
+        assert found["bytes"] > 25 * 4 * 8
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_model_forgets_where_its_fit_kept_its_state(mercer, test, tmp_path):
+    options = ["--landmarks", 9, "--components", 2, "-o", tmp_path / "m.mercer", "-q"]
+    mercer("fit", test, *options)
+    assert package.load(tmp_path / "m.mercer").solver.checkpoint is None
+    mercer("fit", test, "--solver", "auto", *options[2:], "--force")
+    assert package.load(tmp_path / "m.mercer").solver == "auto"
+
+
+def test_parallel_analysis_of_a_file(mercer, tmp_path):
+    """The rule permutes columns, for which the rows are loaded; the plan knows it."""
+    table = write_csv(tmp_path / "x.csv", make_rows(30))
+    options = ["--components", "parallel", "-o", tmp_path / "m.mercer"]
+    done = mercer("fit", table, *options, "--landmarks", 9, "--dry-run", "--json")
+    facts = json.loads(done.out)
+    assert (facts["loads"], facts["resumable"]) == (True, False)
+    mercer("fit", table, *options, "-q")

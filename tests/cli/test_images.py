@@ -6,8 +6,8 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 import mercer as package
-from mercer.cli.images import image_shape, pixel_names
-from mercer.cli.png import encode_png, to_bytes
+from mercer.rows import open_rows
+from mercer.rows.png import encode_png, to_bytes
 
 IMAGES = to_bytes(load_digits().images[:40] / 16)
 
@@ -28,38 +28,16 @@ def model(mercer, folder, tmp_path):
     return path
 
 
-def test_png_is_read_by_others():
-    rng = np.random.default_rng(0)
-    for shape in ((5, 7), (5, 7, 3), (1, 1)):
-        image = rng.integers(0, 256, shape, dtype=np.uint8)
-        import io
-
-        np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(encode_png(image)))), image)
-
-
-def test_names_tell_the_shape():
-    for shape in ((2, 3), (2, 3, 3), (1, 1)):
-        assert image_shape(pixel_names(shape)) == shape
-    assert image_shape(["pixel 0,0", "pixel 1,1"]) is None
-    assert image_shape(None) is None
-
-
 def test_images_to_images(mercer, folder, model, tmp_path):
     fitted, target = package.load(model), tmp_path / "clean"
     mercer("denoise", model, folder, "-o", target)
-    expected = to_bytes(fitted.denoise(folder_rows(folder)))
+    expected = to_bytes(fitted.denoise(open_rows(folder)))
     names = sorted(path.name for path in target.iterdir())
     assert names == sorted(path.name for path in folder.iterdir())
     found = np.array([np.asarray(Image.open(target / name)) for name in names])
     np.testing.assert_array_equal(found.reshape(40, -1), expected)
     mercer.fails("denoise", model, folder, "-o", target, status=1, words=["--force"])
     mercer("denoise", model, folder, "-o", target, "--force")
-
-
-def folder_rows(folder):
-    from mercer.cli.images import ImageRows, find_images
-
-    return ImageRows(find_images(folder))
 
 
 def test_scores_and_back(mercer, folder, model, tmp_path):

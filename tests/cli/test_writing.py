@@ -1,4 +1,4 @@
-"""Outputs: formats that agree, formulas that are tamed, and files that are whole or not there."""
+"""Outputs of commands: formats that agree, standard output, devices, pictures."""
 
 import json
 
@@ -6,24 +6,11 @@ import numpy as np
 import pytest
 
 import mercer as package
-from mercer.cli.files import whole_file
-from mercer.cli.options import Output
-from mercer.cli.writing import Frame, write_frame
 from tests.cli.conftest import make_rows
 
 
-def test_formulas_get_an_apostrophe(tmp_path):
-    labels = np.array(["=1+1", "+a", "-b", "@c", "plain", "-5", ""])
-    frame = Frame(iter([np.arange(7.0)[:, None]]), 7, ["=x"], {"kind": labels})
-    write_frame(Output(tmp_path / "x.csv"), frame)
-    lines = (tmp_path / "x.csv").read_text().splitlines()
-    assert lines[0] == "'=x,kind"
-    ends = [line.split(",")[1] for line in lines[1:]]
-    assert ends == ["'=1+1", "'+a", "'-b", "'@c", "plain", "-5", ""]
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("ending", ["csv", "tsv", "npy", "npz", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "tsv", "npy", "npz", "parquet", "zarr"])
 def test_every_format_keeps_every_bit(mercer, tmp_path, dtype, ending):
     X = np.vstack([make_rows(), np.full((1, 4), 1e-300), np.full((1, 4), 1 / 3)]).astype(dtype)
     source, there, back = tmp_path / "x.npy", tmp_path / f"y.{ending}", tmp_path / "z.npy"
@@ -33,17 +20,6 @@ def test_every_format_keeps_every_bit(mercer, tmp_path, dtype, ending):
     np.testing.assert_array_equal(np.load(back).astype(dtype), X)
 
 
-def test_blocks_are_joined(tmp_path):
-    for ending in ("csv", "npy", "npz", "parquet"):
-        parts = iter(np.array_split(make_rows(), 7))
-        path = tmp_path / f"x.{ending}"
-        assert write_frame(Output(path), Frame(parts, 60, list("abcd"))) == (60, 4)
-        from mercer.rows import open_rows
-
-        rows = open_rows(path, array="X" if ending == "npz" else None)
-        np.testing.assert_array_equal(rows[:], make_rows())
-
-
 def test_json_to_standard_output_and_file(mercer, model, test, tmp_path):
     table = json.loads(mercer("transform", model, test, "--json").out)
     expected = package.load(model).subspace_.scores(make_rows(25, seed=1))
@@ -51,29 +27,6 @@ def test_json_to_standard_output_and_file(mercer, model, test, tmp_path):
     target = tmp_path / "z.npy"
     facts = json.loads(mercer("transform", model, test, "-o", target, "--json").out)
     assert facts == {"output": str(target), "rows": 25, "columns": 5}
-
-
-def test_an_error_in_the_middle_leaves_nothing(tmp_path):
-    def blocks():
-        yield make_rows()
-        raise RuntimeError("in the middle")
-
-    target = tmp_path / "x.csv"
-    target.write_text("old")
-    with pytest.raises(RuntimeError, match="in the middle"):
-        write_frame(Output(target), Frame(blocks(), 120, list("abcd")))
-    assert target.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
-
-
-def test_links_and_rights_stay(tmp_path):
-    target, link = tmp_path / "x.csv", tmp_path / "link.csv"
-    target.write_text("old")
-    link.symlink_to(target)
-    with whole_file(link) as file:
-        file.write(b"new")
-    assert link.is_symlink()
-    assert target.read_text() == "new"
 
 
 def test_labels_and_npy(mercer, model, train, tmp_path):

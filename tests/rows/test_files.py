@@ -5,7 +5,7 @@ import pytest
 
 from mercer import KernelPCA
 from mercer.exceptions import DataError
-from mercer.rows import CHUNK, open_rows, write_npy
+from mercer.rows import CHUNK, open_rows
 from mercer.solvers import Landmarks
 
 N, D = CHUNK + 37, 3
@@ -193,7 +193,7 @@ def test_csv_dialects(tmp_path):
 
 
 def test_a_huge_line_is_refused_without_reading_it_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.rows.delimited.MAX_LINE", 1000)
+    monkeypatch.setattr("mercer.rows.dialect.MAX_LINE", 1000)
     (tmp_path / "x.csv").write_text("1,2\n" + "3," * 2000 + "\n")
     with pytest.raises(DataError, match="line 2 .* longer"):
         open_rows(tmp_path / "x.csv")
@@ -209,17 +209,3 @@ def test_other_faults_of_files(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"no parquet")
     with pytest.raises(DataError, match="no Parquet"):
         open_rows(tmp_path / "x.parquet")
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    def broken():
-        yield np.zeros((2, 2))
-        raise RuntimeError("in the middle")
-
-    (tmp_path / "z.npy").write_text("old")
-    with pytest.raises(RuntimeError):
-        write_npy(tmp_path / "z.npy", broken(), (4, 2), np.float64)
-    assert [path.name for path in tmp_path.iterdir()] == ["z.npy"]
-    assert (tmp_path / "z.npy").read_text() == "old"
-    with pytest.raises(FileNotFoundError, match="z.npy"):
-        write_npy(tmp_path / "no" / "z.npy", [], (0, 2), np.float64)

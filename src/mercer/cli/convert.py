@@ -28,38 +28,27 @@ def convert(
         done = _convert_model(source, output)
     else:
         done = _convert_table(source, reading, output, quiet=quiet)
-    if output.path is None:
-        return
-    from mercer.cli.console import print_json, remark
+    from mercer.cli.tables import tell
 
-    if as_json:
-        print_json({"output": target, **done})
-    else:
-        remark(f"{source} → {target}")
+    tell(output, source, as_json=as_json, **done)
 
 
 def _convert_model(source: str, output: Output) -> dict[str, int]:
     from mercer import export_onnx
     from mercer.cli.models import load_model
+    from mercer.cli.tables import check_target
 
     if output.path is None or output.path.suffix.lower() != ".onnx":
         raise click.UsageError("a model is converted to a file that ends in .onnx")
-    output.check()
+    check_target(output.path, force=output.force)
     export_onnx(load_model(source), output.path)
     return {"bytes": output.path.stat().st_size}
 
 
 def _convert_table(source: str, reading: Reading, output: Output, *, quiet: bool) -> dict[str, int]:
-    from mercer.cli.console import progress
-    from mercer.cli.tables import open_table
-    from mercer.cli.writing import Frame, check_frame, write_frame
-    from mercer.rows import CHUNK
+    from mercer.cli.tables import check_output, open_input, write_output
 
-    with open_table(source, reading, allow_nan=True) as table:
-        check_frame(output, table.rows.columns, labelled=table.label is not None)
-        blocks = (rows[:] for rows in table.blocks(CHUNK))
-        beside = {} if table.label is None else dict([table.label])
-        frame = Frame(blocks, len(table.rows), table.rows.columns, beside, table.files)
-        with progress(quiet=quiet):
-            write_frame(output, frame)
+    with open_input(source, reading, allow_nan=True) as table:
+        check_output(output, table.rows.columns, labelled=bool(table.beside))
+        write_output(output, table, quiet=quiet)
     return {"rows": table.rows.shape[0], "columns": table.rows.shape[1]}

@@ -1,6 +1,7 @@
 """From an exception to one line for the user and an exit status."""
 
 import errno
+import re
 
 import click
 
@@ -65,7 +66,8 @@ def _in_words_of_the_command_line(message: str) -> str:
     words = {"array=": "--array", "columns=": "--columns", "rows[:n]": "fewer rows"}
     for name, option in words.items():
         message = message.replace(name, option)
-    return message
+    message = re.sub(r"\b(drop|label)='([^' ,]+)'", r"--\1 \2", message)
+    return re.sub(r"\b(drop|label)=", r"--\1 ", message)
 
 
 def _raised_on_purpose(error: Exception) -> bool:

@@ -9,8 +9,9 @@ from mercer.cli.model_options import describes_model
 from mercer.cli.options import Reading, data_argument, reads, seed_option, speaks
 
 if TYPE_CHECKING:
-    from mercer.cli.recipe import Plan, Recipe
-    from mercer.cli.tables import Table
+    from mercer.cli.recipe import Recipe
+    from mercer.rows import Table
+    from mercer.solvers import Plan
 
 __all__ = ["fit"]
 
@@ -32,6 +33,7 @@ NOT_CONVERGED = 5
     help="Where a fit on landmarks keeps its state.  [default: OUTPUT.checkpoint]",
 )
 @click.option("--resume", is_flag=True, help="Go on with a fit that was stopped.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do not fit.")
 @seed_option
 @reads
 @describes_model
@@ -42,6 +44,7 @@ def fit(
     force: bool,
     checkpoint: Path | None,
     resume: bool,
+    dry_run: bool,
     reading: Reading,
     recipe: "Recipe",
     as_json: bool,
@@ -56,25 +59,28 @@ def fit(
     import time
 
     from mercer.cli.console import progress
-    from mercer.cli.files import check_target
-    from mercer.cli.tables import open_table
+    from mercer.cli.tables import check_target, open_input
 
     recipe.check()
     target = _target(data, output)
-    check_target(target, force=force)
     state = checkpoint or target.with_name(f"{target.name}.checkpoint")
-    _check_state(state, resume=resume, force=force)
+    if not dry_run:
+        check_target(target, force=force)
+        _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
-    with open_table(data, reading, allow_nan=recipe.model == "missing") as table:
-        if recipe.loads:
-            table = table.loaded()
-        plan = recipe.plan(table.rows, state)
-        plan.check_memory()
-        if checkpoint is not None and plan.checkpoint is None:
-            raise click.UsageError(f"--checkpoint: a fit by {plan.solver} keeps no state")
-        _announce(plan, table, data, quiet=quiet)
+    with open_input(data, reading, allow_nan=recipe.model == "missing") as table:
+        plan = recipe.plan(table.rows)
+        if dry_run:
+            return _show(plan, table, data, as_json=as_json)
+        if checkpoint is not None and not plan.resumable:
+            raise click.UsageError(f"--checkpoint: a fit by {_name(plan)} keeps no state")
+        kept = state if plan.resumable else None
+        _announce(plan, table, data, resumed=kept is not None and kept.exists())
+        table = table.loaded() if recipe.permutes else table
         with progress(quiet=quiet):
-            model = _run(plan, table)
+            model = _run(recipe.make(kept), table, kept)
+    if kept is not None:  # a path of today is no part of a model
+        model.set_params(solver=recipe.make().solver)
     model.save(target)
     _report(
         model, table, target, seconds=time.perf_counter() - started, as_json=as_json, quiet=quiet
@@ -105,41 +111,65 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     state.unlink()
 
 
-def _announce(plan: "Plan", table: "Table", data: str, *, quiet: bool) -> None:
+def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
+    """What the fit would do, and whether there is room for it."""
+    from mercer._memory import available_bytes
+    from mercer.cli.console import print_json, summary
+    from mercer.cli.models import size_text
+
+    facts: dict[str, Any] = {
+        "rows": table.rows.shape[0],
+        "columns": table.rows.shape[1],
+        "solver": _name(plan),
+        "reason": plan.reason,
+        "components": plan.rule.describe(),
+        "bytes": plan.bytes,
+        "free_bytes": available_bytes(),
+        "loads": plan.loads,
+        "resumable": plan.resumable,
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        facts |= {name: size_text(facts[name]) for name in ("bytes", "free_bytes")}
+        summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
+    return 0
+
+
+def _announce(plan: "Plan", table: "Table", data: str, *, resumed: bool) -> None:
+    """Say what is going to happen, or that there is no room for it."""
     from mercer._memory import available_bytes
     from mercer.cli.console import remark
     from mercer.cli.models import size_text
 
-    if quiet:
-        return
-    n, d = table.rows.shape
-    resumed = " (resumed)" if plan.checkpoint is not None and plan.checkpoint.exists() else ""
+    free, (n, d) = available_bytes(), table.rows.shape
+    if plan.bytes > free:
+        from mercer.cli.faults import Failure
+
+        raise Failure(
+            f"{_name(plan)} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are "
+            "free. Use --solver landmarks, or fewer rows."
+        )
     remark(
-        f"{data}: {n:,} rows, {d:,} columns; {plan.solver}{resumed} needs about "
-        f"{size_text(plan.bytes)} of {size_text(available_bytes())} free memory"
+        f"{data}: {n:,} rows, {d:,} columns; {_name(plan)}{' (resumed)' * resumed} needs about "
+        f"{size_text(plan.bytes)} of {size_text(free)} free memory"
     )
 
 
-def _run(plan: "Plan", table: "Table") -> Any:
-    """Fit; a fit on landmarks that is stopped says how to go on."""
-    from dataclasses import replace
+def _name(plan: "Plan") -> str:
+    return type(plan.solver).__name__
 
+
+def _run(model: Any, table: "Table", kept: Path | None) -> Any:
+    """Fit; a fit on landmarks that is stopped says how to go on."""
     from mercer.cli.console import remark
 
-    model, label = plan.model, table.label
     try:
-        model.fit(table.rows) if label is None else model.fit(table.rows, label[1])
+        return model.fit(table.rows, table.label)
     except BaseException as error:
-        stopped = not isinstance(error, Exception)
-        if stopped and plan.checkpoint is not None and plan.checkpoint.exists():
-            remark(f"the state is kept in '{plan.checkpoint}'; add --resume to go on")
+        if not isinstance(error, Exception) and kept is not None and kept.exists():
+            remark(f"the state is kept in '{kept}'; add --resume to go on")
         raise
-    if plan.checkpoint is not None:
-        model.solver.set_params(checkpoint=None)  # a path of today is no part of the model
-        if plan.reason != "asked for":
-            model.set_params(solver="auto")
-            model.report_ = replace(model.report_, reason=f"auto: {plan.reason}")
-    return model
 
 
 def _report(

@@ -24,13 +24,12 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
 
     from mercer.cli.console import print_json, progress, summary
     from mercer.cli.models import feature_names, load_model
-    from mercer.cli.tables import open_table
-    from mercer.rows import CHUNK
+    from mercer.cli.tables import open_input
 
     fitted = load_model(model, "score")
-    with open_table(data, reading, known=feature_names(fitted)) as table, progress(quiet=quiet):
+    with open_input(data, reading, like=feature_names(fitted)) as table, progress(quiet=quiet):
         sums = np.zeros(2)
-        for rows in table.blocks(CHUNK):
+        for rows in table.blocks():
             errors = fitted.reconstruction_error(rows)
             sums += len(rows) * fitted.score(rows), errors.sum(dtype=np.float64)
         n, d = table.rows.shape
@@ -87,57 +86,53 @@ def novelty(
     """
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import feature_names, load_model
-    from mercer.cli.tables import open_table
-    from mercer.cli.writing import check_frame, write_frame
+    from mercer.cli.tables import check_output, open_input, write_output
 
     if false_alarm_rate is not None and normal is None:
         raise click.UsageError("--false-alarm-rate goes with --normal; else the model has its own")
     fitted = load_model(model)
-    check_frame(output, ["score"], labelled=reading.label is not None)
+    check_output(output, ["score"], labelled=reading.label is not None)
     if normal is not None:
         fitted = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
-    with open_table(data, reading, known=feature_names(fitted)) as table, progress(quiet=quiet):
-        frame, found = _judge(fitted, table)
-    write_frame(output, frame, as_json=as_json)
+    with open_input(data, reading, like=feature_names(fitted)) as table, progress(quiet=quiet):
+        judged, found = _judge(fitted, table)
+    write_output(output, judged, as_json=as_json, quiet=quiet)
     if as_json and output.path is not None:
-        print_json({"output": str(output.path), "rows": frame.rows, "new": found})
+        print_json({"output": str(output.path), "rows": len(judged.rows), "new": found})
     else:
         called = "no threshold, see --normal" if found is None else f"{found:,} new"
         where = "" if output.path is None else f" → {output.path}"
-        remark(f"{frame.rows:,} rows, {called}{where}")
+        remark(f"{len(judged.rows):,} rows, {called}{where}")
 
 
 def _calibrate(fitted: Any, normal: str, reading: Reading, rate: float) -> Any:
     from mercer import KernelNovelty
     from mercer.cli.models import feature_names
-    from mercer.cli.tables import open_table
+    from mercer.cli.tables import open_input
 
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
-    with open_table(normal, reading, known=feature_names(fitted)) as table:
+    with open_input(normal, reading, like=feature_names(fitted)) as table:
         return KernelNovelty.from_fitted(fitted, table.rows, false_alarm_rate=rate)
 
 
 def _judge(fitted: Any, table: Any) -> tuple[Any, int | None]:
-    """A frame of scores, and how many rows are new (None without a threshold)."""
+    """A table of scores, and how many rows are new (None without a threshold)."""
     import numpy as np
 
-    from mercer.cli.writing import Frame
-    from mercer.rows import CHUNK
+    from mercer.rows import MemoryRows, Table
 
     judged = hasattr(fitted, "p_values")
     parts, new = [], []
-    for rows in table.blocks(CHUNK):
+    for rows in table.blocks():
         if judged:
             score = -fitted.score_samples(rows)
             parts.append(np.column_stack([score, fitted.conformal_.p_values(score)]))
             new.append(score > -fitted.offset_)
         else:
             parts.append(fitted.reconstruction_error(rows)[:, None])
-    scores = np.concatenate(parts)
-    beside = {} if table.label is None else dict([table.label])
-    names = ["score", "p_value"] if judged else ["score"]
-    if judged:
-        beside = {"new": np.concatenate(new), **beside}
-    frame = Frame(iter([scores]), len(scores), names, beside)
-    return frame, int(beside["new"].sum()) if judged else None
+    scores = MemoryRows(np.concatenate(parts), ["score", "p_value"] if judged else ["score"])
+    if not judged:
+        return Table(scores, table.beside), None
+    called = np.concatenate(new)
+    return Table(scores, {"new": called, **table.beside}), int(called.sum())

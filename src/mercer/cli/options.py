@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 __all__ = ["FORMATS", "Output", "Reading", "data_argument", "model_argument", "reads", "speaks"]
-__all__ += ["seed_option", "writes"]
+__all__ += ["format_option", "output_folder", "seed_option", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -28,14 +28,10 @@ class Reading:
     array: str | None = None
     format: str = "csv"
 
-    def dropping(self, name: str) -> Reading:
-        """The same without one more column."""
-        return replace(self, drop=(*self.drop, name), label=None)
-
-    def refuse_columns(self, what: str) -> None:
-        """Options that make no sense for this kind of source are not ignored."""
-        if self.columns or self.drop or self.label or self.array:
-            raise click.UsageError(f"{what} has no columns to choose from")
+    @property
+    def chooses(self) -> bool:
+        """Whether anything is said about columns or arrays."""
+        return bool(self.columns or self.drop or self.label or self.array)
 
 
 @dataclass(frozen=True)
@@ -45,13 +41,6 @@ class Output:
     path: Path | None
     force: bool = False
     format: str = "csv"
-
-    def check(self) -> None:
-        """Prove that it can be written, before any long work starts."""
-        from mercer.cli.files import check_target
-
-        if self.path is not None:
-            check_target(self.path, force=self.force)
 
 
 def _split(_context: click.Context, _option: click.Parameter, texts: Any) -> tuple[str, ...]:
@@ -64,6 +53,25 @@ model_argument = click.argument("model", type=click.Path(dir_okay=False))
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For random numbers."
 )
+format_option = click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    default="csv",
+    show_default=True,
+    help="Format of standard input and output, where '-' stands for them.",
+)
+
+
+def output_folder(default: str, what: str) -> Callable[[Command], Command]:
+    """``--output`` for commands that fill a folder."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path(default),
+        show_default=True,
+        help=f"Folder for {what}; created if needed.",
+    )
 
 
 def speaks(function: Command) -> Command:
@@ -92,13 +100,7 @@ def reads(function: Command) -> Command:
     )
     @click.option("--label", metavar="NAME", help="The column that names each row's class.")
     @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
-    @click.option(
-        "--format",
-        type=click.Choice(FORMATS),
-        default="csv",
-        show_default=True,
-        help="Format of standard input and output, where '-' stands for them.",
-    )
+    @format_option
     @functools.wraps(function)
     def wrapper(
         *args: Any,

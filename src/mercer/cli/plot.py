@@ -64,14 +64,16 @@ def plot(
     Needs matplotlib: pip install 'mercer[plot]'.
     """
     from mercer.cli.console import print_json, progress, remark
-    from mercer.cli.files import check_target, whole_file
     from mercer.cli.models import load_model
+    from mercer.cli.tables import check_target
+    from mercer.rows import whole_file
     from mercer.rows.files import require
 
     if output.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(ENDINGS)}")
     check_target(output, force=force)
-    pyplot = _pyplot(require)
+    require("matplotlib", "plot").use("Agg")  # without a screen
+    pyplot = require("matplotlib.pyplot", "plot")
     fitted = load_model(model)
     with progress(quiet=quiet):
         figure = _draw(kind, fitted, data, reading)
@@ -84,20 +86,13 @@ def plot(
         remark(f"{kind} → {output}")
 
 
-def _pyplot(require: Any) -> Any:
-    """matplotlib without a screen."""
-    matplotlib = require("matplotlib", "plot")
-    matplotlib.use("Agg")
-    return require("matplotlib.pyplot", "plot")
-
-
 def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
     import inspect
 
     import mercer.plots
-    from mercer.cli.images import image_shape
     from mercer.cli.models import feature_names
-    from mercer.cli.tables import open_table
+    from mercer.cli.tables import open_input
+    from mercer.rows import image_shape
 
     display = getattr(mercer.plots, KINDS[kind][0]).from_estimator
     options: dict[str, Any] = {}
@@ -105,11 +100,10 @@ def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
         options["image_shape"] = image_shape(feature_names(fitted))
     if data is None:
         return _figure(display(fitted, **options))
-    with open_table(data, reading, known=feature_names(fitted)) as table, warnings.catch_warnings():
+    with open_input(data, reading, like=feature_names(fitted)) as table, warnings.catch_warnings():
         # The columns were checked by name; the arrays that are drawn have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        label = None if table.label is None else table.label[1]
-        return _figure(display(fitted, table.rows[:], y=label, **options))
+        return _figure(display(fitted, table.rows[:], y=table.label, **options))
 
 
 def _figure(display: Any) -> Any:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from mercer._memory import available_bytes
 from mercer._random import fixed_rng
-from mercer.cli.faults import Failure
 from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
-from mercer.eigen import EigenSolver, Problem
-from mercer.eigen.auto import ALL_COMPONENTS_UP_TO, DEFAULT_COMPONENTS, Auto
+from mercer.eigen.plan import stand_in
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -27,44 +23,15 @@ from mercer.estimators import (
 from mercer.kernels import Kernel, as_kernel
 from mercer.novelty import ShareUpTo
 from mercer.rows import MemoryRows, Rows
-from mercer.solvers import Landmarks, Solver, as_solver
+from mercer.solvers import Landmarks, Plan, as_solver
 from mercer.sparse import Rows as SparseRows
 from mercer.sparse import as_sparse_solver
-from mercer.subspace import All, Count, ParallelAnalysis, as_rule
+from mercer.subspace import ParallelAnalysis, as_rule
 
-__all__ = ["Plan", "Recipe"]
+__all__ = ["Recipe"]
 
 #: ``--components auto`` keeps this share of the variance in at most so many components.
 AUTO = ShareUpTo(0.95, 64)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """An estimator ready to be fitted.
-
-    Attributes
-    ----------
-    model : estimator
-    solver : what will find the components, in a word
-    reason : why, where mercer chose
-    bytes : estimated peak of its own arrays and the rows that it loads
-    checkpoint : the file that a stopped fit resumes from, where there is one
-    """
-
-    model: Any
-    solver: str
-    reason: str = ""
-    bytes: int = 0
-    checkpoint: Path | None = None
-
-    def check_memory(self) -> None:
-        """Refuse a fit that cannot succeed before it starts."""
-        free = available_bytes()
-        if self.bytes > free:
-            raise Failure(
-                f"{self.solver} needs about {self.bytes >> 20:,} MB, and {free >> 20:,} MB are "
-                "free. Use --solver landmarks, or fewer rows."
-            )
 
 
 @dataclass(frozen=True)
@@ -130,9 +97,7 @@ class Recipe:
         if text == "parallel":
             return ParallelAnalysis()
         number = _number(text.removesuffix("%"))
-        if isinstance(number, float) and text.endswith("%"):
-            number /= 100
-        elif isinstance(number, int) and text.endswith("%"):
+        if text.endswith("%") and not isinstance(number, str):
             number = number / 100
         if isinstance(number, str) or number <= 0 or (isinstance(number, float) and number >= 1):
             raise click.UsageError(
@@ -141,33 +106,51 @@ class Recipe:
             )
         return number
 
-    @property
-    def loads(self) -> bool:
-        """Whether the solver or the rule for the components needs all rows in memory."""
-        return self.components == "parallel" or self.solver in ("dense", "lanczos", "davidson")
-
-    def plan(self, rows: Rows, checkpoint: Path) -> Plan:
-        """The estimator for these rows, and what its fit needs.
+    def make(self, checkpoint: Path | None = None) -> Any:
+        """The estimator, unfitted.
 
         Parameters
         ----------
-        rows : what will be fitted
-        checkpoint : where a fit on landmarks keeps its state
+        checkpoint : where a fit on landmarks keeps its state, if it can be resumed
         """
         if self.model == "sparse":
-            model, data = self._sparse(), _stand_in(rows)
-            count = self.kernels or min(100, len(rows))
-            needed = as_sparse_solver(model.solver).estimate_bytes(
-                SparseRows(model.kernel, data, fixed_rng(0)), count
-            )
-            return Plan(model, "SparseKernelPCA", bytes=needed + data.size * data.itemsize)
-        solver, reason, needed = self._solver(rows)
-        # Only a model that reads the rows in place can be resumed.
-        kept = checkpoint if self.model in _STREAMED and isinstance(solver, Landmarks) else None
-        if kept is not None:
-            solver.set_params(checkpoint=kept)
-        named = solver if isinstance(solver, Landmarks) else (self.solver or "auto")
-        return Plan(self._eigen(named), type(solver).__name__, reason, needed, kept)
+            return self._sparse()
+        return self._eigen(self._solver(checkpoint if self._streams else None))
+
+    def plan(self, rows: Rows) -> Plan:
+        """What the fit will do with these rows, and need."""
+        size = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
+        if self.model == "sparse":
+            model = self._sparse()
+            data = SparseRows(model.kernel, stand_in(rows), fixed_rng(0))
+            solver = as_sparse_solver(model.solver)
+            needed = solver.estimate_bytes(data, self.kernels or min(100, len(rows)))
+            return Plan(model, "asked for", as_rule(None), needed + size, True, False)
+        components = AUTO if self.model == "novelty" else self.make_components()
+        pca = KernelPCA(components, kernel=self.make_kernel(), solver=self._solver(None))
+        if self._streams:
+            return pca.plan(rows)
+        plan = pca.plan(MemoryRows(stand_in(rows)))
+        return replace(plan, bytes=plan.bytes + size, loads=True, resumable=False)
+
+    @property
+    def _streams(self) -> bool:
+        """Whether the model reads the rows in place, and once: only then it can be resumed."""
+        return self.model in _STREAMED and not self.permutes
+
+    @property
+    def permutes(self) -> bool:
+        """Whether the rule for the components needs all rows in memory."""
+        return self.components == "parallel"
+
+    def _solver(self, checkpoint: Path | None) -> Any:
+        """The solver by its name where it has no state to keep."""
+        if self.landmarks is not None:
+            return Landmarks(self.landmarks, checkpoint=checkpoint)
+        name = self.solver or "auto"
+        if checkpoint is None or name not in ("auto", "landmarks"):
+            return name
+        return as_solver(name).set_params(checkpoint=checkpoint)
 
     def _sparse(self) -> Any:
         return SparseKernelPCA(
@@ -200,40 +183,9 @@ class Recipe:
             return ReweightedKernelPCA(pca, random_state=self.seed)
         return pca
 
-    def _solver(self, rows: Rows) -> tuple[Solver, str, int]:
-        """The solver that will run, why, and the bytes that it and the loaded rows take."""
-        auto, (n, d) = Auto(), rows.shape
-        streams = self.model in _STREAMED and not isinstance(rows, MemoryRows)
-        loads = not streams or auto._may_load(rows)
-        X: Any = _stand_in(rows) if loads else rows
-        rule = as_rule(AUTO if self.model == "novelty" else self.make_components())
-        if isinstance(rule, All) and n > ALL_COMPONENTS_UP_TO:
-            rule = Count(DEFAULT_COMPONENTS)
-        problem = Problem(self.make_kernel(), X, rule, fixed_rng(0))
-        if self.landmarks is not None:
-            solver, reason = as_solver(Landmarks(self.landmarks)), "asked for"
-        elif self.solver is None or self.solver == "auto":
-            solver, reason = auto.choose(problem)
-        else:
-            solver, reason = as_solver(self.solver), "asked for"
-        needed = _estimate(solver, problem, rule.guess(problem.rank_limit))
-        return solver, reason, needed + (n * d * rows.dtype.itemsize if loads else 0)
-
 
 _EIGEN = ("kpca", "generative", "missing", "robust")
 _STREAMED = ("kpca", "generative")
-
-
-def _stand_in(rows: Rows) -> Any:
-    """An array with the rows' shape and type but none of their bytes."""
-    return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)
-
-
-def _estimate(solver: Solver, problem: Problem, k: int) -> int:
-    if isinstance(solver, EigenSolver):
-        return solver.estimate_bytes(problem, k)
-    m = min(getattr(solver, "m", 1000), problem.n)
-    return (3 * m * m + 4 * 2048 * m) * 8  # landmarks: the sums, and blocks of features
 
 
 def _assignments(text: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mercer.cli.options import speaks
+from mercer.cli.options import output_folder, seed_option, speaks
 
 if TYPE_CHECKING:
     from mercer.papers.item import Item
@@ -38,17 +38,8 @@ __all__ = ["reproduce"]
     is_flag=True,
     help="Fetch nothing from OpenML; what is missing is replaced by a stand-in.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("mercer-papers"),
-    show_default=True,
-    help="Folder for pictures, numbers and report.html; created if needed.",
-)
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For random numbers."
-)
+@output_folder("mercer-papers", "pictures, numbers and report.html")
+@seed_option
 @speaks
 def reproduce(
     what: tuple[str, ...],
@@ -75,7 +66,7 @@ def reproduce(
     if not what:
         _list(ITEMS, as_json=as_json)
         return
-    from mercer.cli.files import prepare_folder
+    from mercer.cli.tables import prepare_folder
     from mercer.papers import Setting, Sources
     from mercer.papers import reproduce as run
     from mercer.papers.writing import record

@@ -1,132 +1,105 @@
 """``transform``, ``inverse``, ``denoise`` and ``impute``: rows in, rows out, block by block."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from mercer.cli.options import Output, Reading, data_argument, model_argument, reads, speaks, writes
+from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
 
 __all__ = ["denoise", "impute", "inverse", "transform"]
 
 
+def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
+    """The arguments and options of all these commands; ``what`` goes to the output."""
+    argument = click.argument("data", metavar=data.upper(), type=click.Path(allow_dash=True))
+
+    def decorate(function: Any) -> Any:
+        return model_argument(argument(reads(writes(f"Where the {what} go.")(speaks(function)))))
+
+    return decorate
+
+
 @click.command(short_help="Scores of rows: project them onto the components.")
-@model_argument
-@data_argument
-@reads
-@writes("Where the scores go.")
-@speaks
-def transform(
-    model: str, data: str, reading: Reading, output: Output, as_json: bool, quiet: bool
-) -> None:
+@_takes_rows("scores")
+def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
     from mercer.cli.models import feature_names, load_model, score_names
 
     fitted = load_model(model, "transform")
-    work = _Work(fitted.transform, feature_names(fitted), score_names(fitted))
-    _convert(work, data, reading, output, as_json=as_json, quiet=quiet)
+    _convert(fitted.transform, feature_names(fitted), score_names(fitted), **how)
 
 
 @click.command(short_help="Rows from scores: the way back to input space.")
-@model_argument
-@click.argument("scores", type=click.Path(allow_dash=True))
-@reads
-@writes("Where the rows go.")
-@speaks
-def inverse(
-    model: str, scores: str, reading: Reading, output: Output, as_json: bool, quiet: bool
-) -> None:
+@_takes_rows("rows", "scores")
+def inverse(model: str, **how: Any) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
     from mercer.cli.models import feature_names, load_model, score_names
 
     fitted = load_model(model, "inverse_transform")
-    work = _Work(
-        lambda rows: fitted.inverse_transform(rows.X), score_names(fitted), feature_names(fitted)
-    )
-    _convert(work, scores, reading, output, as_json=as_json, quiet=quiet)
+
+    def back(rows: Any) -> Any:
+        return fitted.inverse_transform(rows.X)
+
+    width = fitted.n_features_in_
+    _convert(back, score_names(fitted), feature_names(fitted), width=width, **how)
 
 
 @click.command(short_help="Remove noise from rows.")
-@model_argument
-@data_argument
 @click.option(
     "--match-noise",
     is_flag=True,
     help="For a model of clean rows and noisier queries: see KernelPCA.denoise.",
 )
-@reads
-@writes("Where the denoised rows go.")
-@speaks
-def denoise(
-    model: str,
+@_takes_rows("denoised rows")
+def denoise(model: str, match_noise: bool, **how: Any) -> None:
+    """Project the rows of DATA onto the components of MODEL, and return to input space."""
+    from mercer.cli.models import load_model
+
+    fitted = load_model(model, "denoise")
+    _mend(fitted, lambda rows: fitted.denoise(rows, match_noise=match_noise), **how)
+
+
+@click.command(short_help="Fill in missing values.")
+@_takes_rows("filled rows")
+def impute(model: str, **how: Any) -> None:
+    """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
+    from mercer.cli.models import load_model
+
+    fitted = load_model(model, "impute")
+    _mend(fitted, fitted.impute, allow_nan=True, **how)
+
+
+def _mend(fitted: Any, function: Callable[[Any], Any], **how: Any) -> None:
+    """Rows that become rows of the same columns."""
+    from mercer.cli.models import feature_names
+
+    names = feature_names(fitted)
+    _convert(function, names, names, width=fitted.n_features_in_, **how)
+
+
+def _convert(
+    function: Callable[[Any], Any],
+    before: Sequence[str] | None,
+    after: Sequence[str] | None,
+    *,
+    width: int | None = None,
+    allow_nan: bool = False,
     data: str,
-    match_noise: bool,
     reading: Reading,
     output: Output,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Project the rows of DATA onto the components of MODEL, and return to input space."""
-    from mercer.cli.models import feature_names, load_model
+    """Read, apply the function to each block, and write; nothing as long as the file is kept.
 
-    fitted = load_model(model, "denoise")
-    names = feature_names(fitted)
-    work = _Work(lambda rows: fitted.denoise(rows, match_noise=match_noise), names, names)
-    _convert(work, data, reading, output, as_json=as_json, quiet=quiet)
+    ``before`` and ``after`` name the columns; where they have no names, there are ``width``.
+    """
+    from mercer.cli.tables import check_output, open_input, tell, write_output
 
-
-@click.command(short_help="Fill in missing values.")
-@model_argument
-@data_argument
-@reads
-@writes("Where the filled rows go.")
-@speaks
-def impute(
-    model: str, data: str, reading: Reading, output: Output, as_json: bool, quiet: bool
-) -> None:
-    """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
-    from mercer.cli.models import feature_names, load_model
-
-    fitted = load_model(model, "impute")
-    names = feature_names(fitted)
-    work = _Work(fitted.impute, names, names, allow_nan=True)
-    _convert(work, data, reading, output, as_json=as_json, quiet=quiet)
-
-
-@dataclass(frozen=True)
-class _Work:
-    """What is done to each block of rows, and the names of the columns before and after."""
-
-    function: Callable[[Any], Any]
-    before: Sequence[str] | None
-    after: Sequence[str] | None
-    allow_nan: bool = False
-
-
-def _convert(
-    work: _Work, data: str, reading: Reading, output: Output, *, as_json: bool, quiet: bool
-) -> None:
-    """Read, apply the function to each block, and write; nothing as long as the file is kept."""
-    from mercer.cli.console import print_json, progress, remark
-    from mercer.cli.tables import open_table
-    from mercer.cli.writing import Frame, check_frame, write_frame
-    from mercer.rows import CHUNK
-
-    check_frame(output, work.after, labelled=reading.label is not None)
-    with open_table(data, reading, known=work.before, allow_nan=work.allow_nan) as table:
-        frame = Frame(
-            (work.function(block) for block in table.blocks(CHUNK)),
-            len(table.rows),
-            work.after,
-            {} if table.label is None else dict([table.label]),
-            table.files,
-        )
-        with progress(quiet=quiet):
-            shape = write_frame(output, frame, as_json=as_json)
-    if output.path is None:
-        return
-    if as_json:
-        print_json({"output": str(output.path), "rows": shape[0], "columns": shape[1]})
-    else:
-        remark(f"{shape[0]:,} rows, {shape[1]:,} columns → {output.path}")
+    check_output(output, after, labelled=reading.label is not None)
+    with open_input(data, reading, like=before, allow_nan=allow_nan) as table:
+        made = table.map(function, width or len(after or ()), after)
+        write_output(output, made, as_json=as_json, quiet=quiet)
+    n, d = made.rows.shape
+    tell(output, f"{n:,} rows, {d:,} columns", as_json=as_json, rows=n, columns=d)

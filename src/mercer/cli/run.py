@@ -125,9 +125,8 @@ def _leave(error: BaseException) -> None:
     """End the process now: the work does not react, and nobody waits for it."""
     terminated = isinstance(error, Terminated)
     _say("terminated" if terminated else "interrupted")
-    from mercer.cli.files import remove_temporary
-
-    remove_temporary()
+    if (whole := sys.modules.get("mercer.rows.whole")) is not None:  # else nothing was written
+        whole.remove_temporary()
     os._exit(TERMINATED if terminated else INTERRUPTED)
 
 

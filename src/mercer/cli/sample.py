@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from mercer.cli.options import FORMATS, Output, model_argument, seed_option, speaks, writes
+from mercer.cli.options import Output, format_option, model_argument, seed_option, speaks, writes
 
 __all__ = ["sample"]
 
@@ -15,13 +15,7 @@ __all__ = ["sample"]
     "-n", "--count", type=click.IntRange(1), default=10, show_default=True, help="How many rows."
 )
 @click.option("--label", metavar="CLASS", help="Rows of this class only.")
-@click.option(
-    "--format",
-    type=click.Choice(FORMATS),
-    default="csv",
-    show_default=True,
-    help="Format of standard output.",
-)
+@format_option
 @seed_option
 @writes("Where the rows go.")
 @speaks
@@ -40,23 +34,20 @@ def sample(
     """
     import numpy as np
 
-    from mercer.cli.console import print_json, progress, remark
+    from mercer.cli.console import progress
     from mercer.cli.models import feature_names, load_model
-    from mercer.cli.writing import Frame, check_frame, write_frame
+    from mercer.cli.tables import check_output, tell, write_output
+    from mercer.rows import MemoryRows, Table
 
     fitted = load_model(model, "sample")
     names = feature_names(fitted)
-    check_frame(output, names, labelled=False)
+    check_output(output, names)
     wanted = _class_of(fitted, label)
     with progress(quiet=quiet):
         rows = np.asarray(fitted.sample(count, label=wanted, random_state=seed))
-    write_frame(output, Frame(iter([rows]), len(rows), names), as_json=as_json)
-    if output.path is None:
-        return
-    if as_json:
-        print_json({"output": str(output.path), "rows": len(rows), "columns": rows.shape[1]})
-    else:
-        remark(f"{len(rows):,} new rows → {output.path}")
+    write_output(output, Table(MemoryRows(rows, names)), as_json=as_json, quiet=quiet)
+    n, d = rows.shape
+    tell(output, f"{n:,} new rows", as_json=as_json, rows=n, columns=d)
 
 
 def _class_of(fitted: Any, label: str | None) -> Any:

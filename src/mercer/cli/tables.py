@@ -1,81 +1,31 @@
-"""Reading: a file, a folder of images or standard input as rows of numbers with their labels."""
+"""Tables of a command: what its options say about them, handed to :mod:`mercer.rows`."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import os
-import shutil
+import io
+import json
 import sys
-import zipfile
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import blocks
-from mercer._progress import announce
-from mercer.cli.columns import TEXT, look_at, pick, positions, wanted_columns
-from mercer.cli.files import temporary_folder
-from mercer.cli.images import ImageRows, find_images
-from mercer.cli.options import Reading
-from mercer.exceptions import DataError
-from mercer.rows import MemoryRows, Rows, open_rows
-from mercer.rows.files import require
+from mercer.cli.console import print_json, progress, remark
+from mercer.cli.faults import Failure
+from mercer.cli.options import Output, Reading
+from mercer.rows import Choice, Table, check_sink, open_table, spooled, write_stream, write_table
+from mercer.rows.images import find_images
+from mercer.rows.whole import is_device
 
-__all__ = ["Table", "open_table", "source_of"]
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of numbers, and what belongs to them.
-
-    Attributes
-    ----------
-    rows : Rows
-    label : (name, values), or None
-        The column that ``--label`` named, one value for each row.
-    files : names of the image files, or None
-    """
-
-    rows: Rows
-    label: tuple[str, Array] | None = None
-    files: list[str] | None = None
-
-    def loaded(self) -> Table:
-        """The same with all rows in memory."""
-        return replace(self, rows=source_of(self.rows[:], self.rows.columns))
-
-    def blocks(self, size: int) -> Iterator[Rows]:
-        """The rows in consecutive parts of at most ``size``, in memory, with their names."""
-        chunks = blocks(len(self.rows), size)
-        if isinstance(self.rows, MemoryRows):
-            parts: Iterator[Array] = (self.rows.X[rows] for rows in chunks)
-        else:
-            parts = (block for _, block in self.rows.stream(chunks))
-        for rows, part in zip(chunks, parts, strict=True):
-            announce("rows", rows.start, len(self.rows))
-            yield source_of(part, self.rows.columns)
-
-
-def source_of(block: Array, columns: tuple[str, ...] | None) -> Rows:
-    """A block in memory that estimators take without asking about its names again."""
-    rows = MemoryRows(block)
-    rows.columns = columns
-    return rows
+__all__ = ["check_output", "check_target", "open_input", "prepare_folder", "tell", "write_output"]
 
 
 @contextlib.contextmanager
-def open_table(
-    data: str,
-    reading: Reading,
-    *,
-    known: Sequence[str] | None = None,
-    allow_nan: bool = False,
+def open_input(
+    data: str, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
 
@@ -83,116 +33,96 @@ def open_table(
     ----------
     data : path, or "-"
     reading : what the options say about columns, label, array and format
-    known : names, optional
-        The columns that a model knows: they are taken by name, in this order; a missing one is
-        refused.
-    allow_nan : bool
-        Whether values may be missing.
+    like : the columns that a model knows, if it knows any
+    allow_nan : whether values may be missing
     """
     with contextlib.ExitStack() as stack:
         path = Path(data)
         if data == "-":
-            path = _spool(stack.enter_context(temporary_folder()), reading.format)
-        if not path.exists():
-            raise DataError(f"there is no file '{path}'; check its name.")
-        yield _open(path, reading, known, allow_nan)
+            if sys.stdin.isatty():
+                raise click.UsageError("'-' reads standard input, and nothing is piped into it")
+            path = stack.enter_context(spooled(sys.stdin.buffer, reading.format))
+        if reading.chooses and path.is_dir() and find_images(path):
+            raise click.UsageError("a folder of images has no columns to choose from")
+        choice = Choice(reading.columns, reading.drop, reading.label, like)
+        table = open_table(path, choice, array=reading.array, allow_nan=allow_nan)
+        if table.unused:
+            shown = ", ".join(map(repr, table.unused[:8]))
+            more = f" and {len(table.unused) - 8} more" if len(table.unused) > 8 else ""
+            remark(f"columns of '{path.name}' that the model does not know: {shown}{more}")
+        yield table
 
 
-def _spool(folder: Path, kind: str) -> Path:
-    """Standard input as a file: it is read twice, and may be larger than the memory."""
-    if sys.stdin.isatty():
-        raise click.UsageError("'-' reads standard input, and nothing is piped into it")
-    path = folder / f"standard input.{kind}"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    os.utime(path, (0, 0))  # the same rows through another pipe may resume a fit
-    return path
+def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:
+    """Prove, before the work, that such a table can be written there."""
+    if output.path is not None:
+        check_target(output.path, force=output.force)
+        check_sink(output.path, columns, labelled=labelled)
+        return
+    check_sink(f"standard output.{output.format}", columns, labelled=labelled)
+    if output.format not in ("csv", "tsv") and sys.stdout.isatty():
+        raise Failure(
+            f"{output.format} is nothing to read on a terminal. Give a file with --output."
+        )
 
 
-def _open(path: Path, reading: Reading, known: Sequence[str] | None, allow_nan: bool) -> Table:
-    if path.is_dir() and path.suffix != ".zarr" and (images := find_images(path)):
-        reading.refuse_columns("a folder of images")
-        return Table(ImageRows(images), files=[image.name for image in images])
-    names, strange = look_at(path)
-    if names is None:
-        return _open_unnamed(path, reading, allow_nan)
-    wanted = wanted_columns(path, names, strange, reading, known)
-    columns = None if wanted == names else wanted
-    rows = open_rows(path, columns=columns, array=reading.array, allow_nan=allow_nan)
-    if reading.label is None:
-        return Table(rows)
-    return Table(rows, (reading.label, _read_label(path, names, reading.label, len(rows))))
+def write_output(output: Output, table: Table, *, as_json: bool = False, quiet: bool) -> None:
+    """Write to the file, folder or standard output that is asked for."""
+    with progress(quiet=quiet):
+        if output.path is not None:
+            write_table(output.path, table)
+            return
+        sys.stdout.flush()
+        file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
+        if as_json:
+            file.write(_as_json(table))
+        else:
+            write_stream(file, table, output.format)
+        file.flush()
 
 
-def _open_unnamed(path: Path, reading: Reading, allow_nan: bool) -> Table:
-    """A table without names: columns are numbered from 0; an archive may hold the labels."""
-    rows = open_rows(path, array=reading.array or _usual_array(path), allow_nan=allow_nan)
-    label = None
-    if reading.label is not None and path.suffix.lower() == ".npz":
-        label = (reading.label, _npz_label(path, reading.label, len(rows)))
-    elif reading.label is not None:
-        at = positions([reading.label], rows.shape[1], path)[0]
-        label = (reading.label, rows[:][:, at])
-        reading = reading.dropping(reading.label)
-    if reading.columns or reading.drop:
-        d = rows.shape[1]
-        index = positions(reading.columns, d, path) if reading.columns else range(d)
-        drop = set(positions(reading.drop, d, path))
-        rows = pick(rows, [i for i in index if i not in drop])
-    return Table(rows, label)
+def tell(output: Output, text: str, *, as_json: bool, **facts: Any) -> None:
+    """Say what was written to a file."""
+    if output.path is not None and as_json:
+        print_json({"output": str(output.path), **facts})
+    elif output.path is not None:
+        remark(f"{text} → {output.path}")
 
 
-def _read_label(path: Path, names: list[str], label: str, n: int) -> Array:
-    if path.suffix.lower() in TEXT:
-        try:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                delimiter = max(",;\t", key=next(line for line in file if line.strip()).count)
-                records = csv.reader((line for line in file if line.strip()), delimiter=delimiter)
-                values: Any = [record[names.index(label)] for record in records]
-        except (UnicodeDecodeError, csv.Error, IndexError) as error:
-            raise DataError(f"column {label!r} of '{path.name}': {error}; mend it.") from error
-    else:
-        parquet = require("pyarrow.parquet", "io")
-        values = parquet.read_table(path, columns=[label]).column(0).to_pylist()
-    return _check_count(_as_classes(values), n, path)
+def check_target(path: Path, *, force: bool) -> None:
+    """Prove that ``path`` can be written, before any long work starts; replace only by force."""
+    if is_device(path):
+        return
+    if path.exists() and not force:
+        raise Failure(f"'{path}' exists. Add --force to replace it, or choose another name.")
+    if not path.parent.is_dir():
+        raise Failure(f"there is no folder '{path.parent}'. Create it, or write to another place.")
+    _try_to_write(path.parent, "Choose another.")
 
 
-def _usual_array(path: Path) -> str | None:
-    """X, if that is one of several arrays of an archive; as ``mercer`` writes them."""
-    if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
-        return None
-    with zipfile.ZipFile(path) as archive:
-        return "X" if "X.npy" in archive.namelist() else None
-
-
-def _npz_label(path: Path, name: str, n: int) -> Array:
-    """Another array of the archive; nothing is unpickled, and its size is looked at first."""
-    with zipfile.ZipFile(path) as archive:
-        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-    if f"{name}.npy" not in sizes:
-        listed = ", ".join(entry.removesuffix(".npy") for entry in list(sizes)[:20])
-        raise DataError(f"'{path.name}' has no array {name!r}, only {listed}; name one of them.")
-    if sizes[f"{name}.npy"] > 256 * n + 4096:
-        raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
+def prepare_folder(folder: Path, option: str) -> None:
+    """Create ``folder``, which ``option`` names, and prove that it can be written to."""
+    remedy = f"Choose another folder with {option}."
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return _check_count(archive[name].ravel(), n, path)
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
+    _try_to_write(folder, remedy)
 
 
-def _as_classes(values: Sequence[Any]) -> Array:
-    """Whole numbers where all are, else text."""
-    text = [str(value).strip() for value in values]
+def _try_to_write(folder: Path, remedy: str) -> None:
     try:
-        return np.array([int(value) for value in text])
-    except ValueError:
-        return np.array(text)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0")
+    except OSError as error:
+        raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
 
 
-def _check_count(values: Array, n: int, path: Path) -> Array:
-    if len(values) != n:
-        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; mend it.")
-    return values
+def _as_json(table: Table) -> bytes:
+    data = [
+        [*row, *others]
+        for block, beside in table.parts()
+        for row, *others in zip(block.tolist(), *(c.tolist() for c in beside), strict=True)
+    ]
+    document = {"columns": table.names, "data": data}
+    return json.dumps(document, ensure_ascii=False).encode() + b"\n"

@@ -6,6 +6,7 @@ from mercer.eigen.davidson import Davidson
 from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
 from mercer.eigen.landmarks import Landmarks
+from mercer.eigen.plan import Plan
 from mercer.eigen.result import Fit, Report, Spectrum
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Fit",
     "Lanczos",
     "Landmarks",
+    "Plan",
     "Problem",
     "Report",
     "Solver",

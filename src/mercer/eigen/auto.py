@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from mercer.eigen.davidson import Davidson
 from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
 from mercer.eigen.landmarks import Landmarks
+from mercer.eigen.plan import Plan, stand_in
 from mercer.eigen.result import Fit
 from mercer.rows import Rows
 from mercer.subspace import All, Count
@@ -53,20 +55,38 @@ class Auto(Solver):
         Relative error of the eigenvalues that is accepted from :class:`Davidson`.
     memory : int, optional
         Budget in bytes for the solver's own arrays; half of the free memory if not given.
+    checkpoint : path, optional
+        For :class:`Landmarks`, where they are chosen.
     """
 
-    def __init__(self, tol: float = 1e-6, *, memory: int | None = None) -> None:
+    def __init__(
+        self,
+        tol: float = 1e-6,
+        *,
+        memory: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.tol = tol
         self.memory = memory
+        self.checkpoint = checkpoint
 
     def fit(self, problem: Problem) -> Fit:
+        plan = self.plan(problem)
+        return plan.fit(replace(problem, rule=plan.rule))
+
+    def plan(self, problem: Problem) -> Plan:
         if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
             problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
-        if isinstance(problem.X, Rows) and self._may_load(problem.X):
-            problem = replace(problem, X=problem.X[:])
+        loads = isinstance(problem.X, Rows) and self._may_load(problem.X)
+        if loads:
+            problem = replace(problem, X=stand_in(problem.X))
         solver, reason = self.choose(problem)
-        fit = solver.fit(problem)
-        return replace(fit, report=replace(fit.report, reason=f"auto: {reason}"))
+        plan = solver.plan(problem)
+        needed = plan.bytes + (problem.X.nbytes if loads else 0)
+        return replace(plan, reason=f"auto: {reason}", bytes=needed, loads=loads)
+
+    def estimate_bytes(self, problem: Problem, k: int) -> int:
+        return self.choose(problem)[0].estimate_bytes(problem, k)
 
     def choose(self, problem: Problem) -> tuple[Solver, str]:
         """The solver for a problem, and why."""
@@ -106,4 +126,4 @@ class Auto(Solver):
         return available_bytes() // 2 if self.memory is None else self.memory
 
     def _landmarks(self, k: int) -> Landmarks:
-        return Landmarks(max(1000, 4 * k))
+        return Landmarks(max(1000, 4 * k), checkpoint=self.checkpoint)

@@ -13,6 +13,7 @@ import numpy as np
 from mercer._config import Config
 from mercer._linalg import Array
 from mercer.eigen.audit import Finding, audit_rows, audit_spectrum, audited
+from mercer.eigen.plan import Plan
 from mercer.eigen.policy import (
     hides_components,
     keep_positive,
@@ -70,9 +71,24 @@ class Problem:
 class Solver(Config, ABC):
     """A strategy that fits a Subspace."""
 
+    #: Works on rows where they are, block by block, and can keep its state in a checkpoint.
+    reads_in_place: ClassVar[bool] = False
+
     @abstractmethod
     def fit(self, problem: Problem) -> Fit:
         """Solve the problem."""
+
+    @abstractmethod
+    def estimate_bytes(self, problem: Problem, k: int) -> int:
+        """Estimated peak of the solver's own arrays, for k components."""
+
+    def plan(self, problem: Problem) -> Plan:
+        """What :meth:`fit` is going to do; looks at the size of the problem only."""
+        loads = isinstance(problem.X, Rows) and not self.reads_in_place
+        needed = self.estimate_bytes(problem, problem.rule.guess(problem.rank_limit))
+        if loads:
+            needed += problem.n * problem.d * problem.dtype.itemsize
+        return Plan(self, "asked for", problem.rule, needed, loads, self.reads_in_place)
 
 
 class EigenSolver(Solver):
@@ -126,10 +142,6 @@ class EigenSolver(Solver):
         )
         findings = _findings(problem, fit.subspace, spectrum, q)
         return replace(fit, report=audited(report, findings))
-
-    @abstractmethod
-    def estimate_bytes(self, problem: Problem, k: int) -> int:
-        """Estimated peak of the solver's own arrays."""
 
     def _solve_for_rule(self, operator: GramOperator, problem: Problem) -> tuple[Spectrum, int]:
         """Ask for more eigenpairs until the rule can tell how many it wants."""

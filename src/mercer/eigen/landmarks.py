@@ -66,6 +66,8 @@ class Landmarks(Solver):
     True
     """
 
+    reads_in_place = True
+
     def __init__(
         self,
         m: int = 1000,
@@ -106,6 +108,9 @@ class Landmarks(Solver):
             checkpoint.remove()
         return fit
 
+    def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
+        return _bytes(min(self.m, problem.n))
+
     def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
@@ -122,6 +127,11 @@ class Landmarks(Solver):
             hashlib.sha256(weight).hexdigest(),
         )
         return Checkpoint(self.checkpoint, hashlib.sha256(repr(parts).encode()).hexdigest())
+
+
+def _bytes(m: int) -> int:
+    """The sums, and blocks of features of m landmarks."""
+    return (3 * m * m + 4 * 2048 * m) * 8
 
 
 def describe(value: Any) -> str:
@@ -217,7 +227,7 @@ class LandmarkModel:
             passes=1,
             seconds=time.perf_counter() - started,
             estimated_error=float(errors.max()),
-            bytes=(3 * r * r + 4 * 2048 * r) * 8,
+            bytes=_bytes(r),
             unexplained=self.unexplained,
         )
         subspace, rounding = self.subspace(q), np.full(q, self.features.rounding)

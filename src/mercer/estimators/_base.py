@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
-from mercer._parallel import blocks
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.estimators._impute import ImputeMixin
@@ -20,7 +19,7 @@ from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
-from mercer.rows import CHUNK, Rows, as_rows, write_npy
+from mercer.rows import Rows, Table, as_rows, write_table
 from mercer.subspace import Subspace
 
 __all__ = ["SubspaceEstimator"]
@@ -70,24 +69,23 @@ class SubspaceEstimator(
         return scores
 
     def transform_to(self, path: str | os.PathLike[str], X: Any) -> Path:
-        """Project rows and write the scores to an .npy file, block by block.
+        """Project rows and write the scores to a file, block by block.
 
         Nothing of the length of X is held in memory; the file appears whole or not at all.
 
         Parameters
         ----------
-        path : where to write
+        path : where to write; the ending decides, see :func:`mercer.rows.write_table`
         X : as for :meth:`transform`
 
         Returns
         -------
         the path
         """
-        rows = as_rows(self._rows(X, stream=True))
-        dtype = self.subspace_.coef.dtype
-        chunks = blocks(len(rows), CHUNK)
-        parts = (self.subspace_.scores(_cast(block, dtype)) for _, block in rows.stream(chunks))
-        return write_npy(path, parts, (len(rows), self.n_components_), dtype)
+        table = Table(as_rows(self._rows(X, stream=True)))
+        scores = _OnBlocks(self.subspace_.scores, self.subspace_.coef.dtype)
+        names = self.get_feature_names_out()
+        return write_table(path, table.map(lambda block: scores(block.X), len(names), names))
 
     def reconstruction_error(self, X: Any) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).

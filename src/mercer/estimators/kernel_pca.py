@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from mercer._linalg import Array
-from mercer.eigen import Fit, Problem, Report, Solver
+from mercer.eigen import Fit, Plan, Problem, Report, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
     CallbackSupportMixin,
@@ -126,27 +127,59 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):  # type: ignore[misc]
         scores = self.subspace_.coef * self.eigenvalues_
         return np.asarray(scores, dtype=self.subspace_.coef.dtype)
 
+    def plan(self, X: Any) -> Plan:
+        """What :meth:`fit` would do with these rows, and what it would need; nothing is fitted.
+
+        Parameters
+        ----------
+        X : as for :meth:`fit`
+            Of a file only the size is looked at.
+
+        Returns
+        -------
+        Plan
+            The solver that would run, why, its memory, and whether a file would be loaded.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> plan = KernelPCA(10).plan(np.zeros((200_000, 20)))
+        >>> plan.solver, plan.resumable
+        (Landmarks(), True)
+        """
+        kernel = as_kernel(self.kernel)
+        rows = check_rows(clone(self), X, kernel, reset=True, stream=not kernel.is_pairwise)
+        return self._plan(kernel, rows)
+
+    def _plan(self, kernel: Kernel, rows: Any) -> Plan:
+        rule = as_rule(self.n_components)
+        # The size decides; random numbers and the kernel's width play no part yet.
+        problem = Problem(kernel, rows, rule, np.random.default_rng(0), center=self.center)
+        return as_solver(self.solver).plan(problem)
+
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
         """Fit; the problem solved, and whether the support is the rows as they were given."""
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
         weight = check_weight(sample_weight, rows)
-        given, present = len(rows), None
+        plan, given, present = self._plan(kernel, rows), len(rows), None
+        own = isinstance(rows, Rows) and plan.loads
+        if own:
+            rows = rows[:]  # the one time that a file is read
         # In a row source rows of weight 0 stay: in sums they change nothing.
         if weight is not None and not weight.all() and not isinstance(rows, Rows):
             present = np.flatnonzero(weight)
             rows, weight = _take(rows, present, kernel), weight[present]
+            plan = self._plan(kernel, rows)
         self.kernel_ = kernel.resolve(rows, weight)
-        solver = as_solver(self.solver)
-        problem = Problem(
-            self.kernel_, rows, as_rule(self.n_components), self._rng(), weight, self.center
-        )
-        problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, solver)))
+        problem = Problem(self.kernel_, rows, plan.rule, self._rng(), weight, self.center)
+        problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, plan.solver)))
         with steps_to_callbacks(self):
-            fit = solver.fit(problem)
+            fit = plan.fit(problem)
         self._keep(fit, problem)
         support = fit.subspace.support
-        if not isinstance(rows, Rows):
+        if not own and not isinstance(rows, Rows):
             support = _own(support, X)
         if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
             support = present[support]

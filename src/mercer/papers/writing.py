@@ -12,6 +12,7 @@ from typing import Any
 
 from mercer import __version__
 from mercer.papers.item import Check, Item, Result, Setting
+from mercer.rows import whole_file
 
 __all__ = ["Outcome", "picture", "record", "write"]
 
@@ -46,13 +47,13 @@ def write(outcome: Outcome, folder: Path) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     stem = place / outcome.item.name
     result = outcome.result
-    _replace(stem.with_suffix(".png"), picture(result))
-    _replace(stem.with_suffix(".csv"), _csv(result.numbers))
-    _replace(
+    _keep(stem.with_suffix(".png"), picture(result))
+    _keep(stem.with_suffix(".csv"), _csv(result.numbers))
+    _keep(
         place / f"{outcome.item.name}-paper.csv", _csv([_beside(check) for check in result.checks])
     )
     text = json.dumps(record(outcome), indent=1, ensure_ascii=False, default=_plain)
-    _replace(stem.with_suffix(".json"), (text + "\n").encode())
+    _keep(stem.with_suffix(".json"), (text + "\n").encode())
     return stem.with_suffix(".json")
 
 
@@ -107,14 +108,9 @@ def _cell(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Whole or not at all."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+def _keep(path: Path, content: bytes) -> None:
+    with whole_file(path) as file:
+        file.write(content)
 
 
 def _plain(value: Any) -> Any:

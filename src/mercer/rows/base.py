@@ -160,7 +160,9 @@ def check_finite(
     allow_nan: bool = False,
 ) -> None:
     """Raise for the first NaN (unless allowed) or infinity, naming where it is."""
-    if np.isfinite(block.sum(dtype=np.float64)) or np.isfinite(block).all():
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum is only a quick look
+        total = block.sum(dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(block).all():
         return
     bad = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
     if not len(bad):

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import csv
+import contextlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
+from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
 from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
 
-__all__ = ["CsvRows", "is_missing", "is_number"]
+__all__ = ["CsvRows"]
 
-#: A longer line is no table of numbers, and would have to be held in memory.
-MAX_LINE = 1 << 24
 #: Every so many rows their place in the file is remembered.
 STRIDE = 1024
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_UTF8_BOM = b"\xef\xbb\xbf"
-#: How tables say that a value is missing, in lower case.
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
+#: Bytes of text that pyarrow parses at once.
+BLOCK = 1 << 22
+_EMPTY = np.empty((0, 0))
 
 
 class CsvRows(Rows):
     """A text file of numbers in UTF-8, with or without a line of names.
 
-    One pass counts the rows; values are converted when they are read, by NumPy's own parser.
+    One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
+    are read: by pyarrow where it is installed and the file is plain (no quotes), else by NumPy.
     Whatever is wrong is reported with its line.
 
     Parameters
@@ -38,127 +38,130 @@ class CsvRows(Rows):
     path : Path
     columns : names, optional
         Columns to use; all if not given.
+    label : name, optional
+        A column of any text, kept in ``labels``.
     allow_nan : bool, default=False
         Read empty fields, ``NA`` and the like as NaN.
     """
 
     def __init__(
-        self, path: Path, columns: Sequence[str] | None = None, *, allow_nan: bool = False
+        self,
+        path: Path,
+        columns: Sequence[str] | None = None,
+        *,
+        label: str | None = None,
+        allow_nan: bool = False,
     ) -> None:
         self.path = path
         self.watch = FileWatch([path])
         self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
-        with path.open("rb") as file:
-            self._begin(file, columns)
-            # (row, byte, line) of every STRIDE-th row
-            self._marks: list[tuple[int, int, int]] = []
-            rows = 0
-            for place, number, line in self._lines(file, self._first_line):
+        self._dialect = sniff(path)
+        named, fields = self._dialect.named, self._dialect.fields
+        if columns is not None and not named:
+            raise DataError(f"'{path}' has no line of names to take columns= from; add one.")
+        self._use = pick_columns(fields, columns, path) if named else list(range(len(fields)))
+        self.columns = tuple(fields[i] for i in self._use) if named else None
+        self._scan(None if label is None else self._dialect.names.index(label))
+
+    def _scan(self, label: int | None) -> None:
+        """Count the rows, remember where some of them are, and collect the labels."""
+        # (row, byte, line) of every STRIDE-th row
+        self._marks: list[tuple[int, int, int]] = []
+        self.labels: list[str] = []
+        self._plain = True
+        rows = 0
+        with self.path.open("rb") as file:
+            file.seek(self._dialect.place)
+            for place, number, line in lines_of(file, self._dialect.line, self.path):
                 if line.isspace():
+                    self._plain &= line in (b"\n", b"\r\n")  # which pyarrow passes over, too
                     continue
                 if rows % STRIDE == 0:
                     self._marks.append((rows, place, number))
                 rows += 1
+                if b'"' in line or b"\0" in line or b"\r" in line[:-2]:
+                    self._plain = False
+                if label is not None:
+                    text = decode(line, number, self.path)
+                    self.labels.append(self._dialect.split(text, number, self.path)[label].strip())
         if rows == 0:
-            raise DataError(f"'{path}' has no rows of numbers; give a file with data.")
+            raise DataError(f"'{self.path}' has no rows of numbers; give a file with data.")
         self.shape = (rows, len(self._use))
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
-        batch: list[tuple[int, str]] = []
-        for row, number, line in self._from(start):
-            if row >= stop:
-                break
-            if row >= start:
-                batch.append((number, self._decode(line, number)))
-            if len(batch) == CHUNK:
-                yield self._parse(batch)
-                batch = []
-        if batch:
+        for block in self._read_plain(start, stop):
+            yield block
+            start += len(block)
+        lines = self._from(start)
+        while start < stop:
+            batch = [
+                (number, decode(line, number, self.path))
+                for _, number, line in islice(lines, min(CHUNK, stop - start))
+            ]
+            if not batch:
+                return
             yield self._parse(batch)
+            start += len(batch)
+
+    def _read_plain(self, start: int, stop: int) -> Iterator[Array]:
+        """What pyarrow reads without complaint; the rest, and why, is left to our own parser."""
+        try:
+            from pyarrow import csv
+        except ImportError:
+            return
+        if not self._plain:
+            return
+        row, place, _ = self._mark(start)
+        with self.path.open("rb") as file, contextlib.suppress(ValueError):
+            # pyarrow's errors are of this kind; they know no line, so that we look for it again
+            file.seek(place)
+            for batch in _arrow_reader(csv, file, self):
+                part = batch[max(start - row, 0) : max(stop - row, 0)]
+                row += len(batch)
+                block = np.empty((len(part), self.shape[1]))
+                for j, column in enumerate(part.columns):
+                    block[:, j] = column.to_numpy(zero_copy_only=False)
+                yield block
+                if row >= stop:
+                    return
 
     def place(self, row: int) -> str:
-        return f"line {next(number for i, number, _ in self._from(row) if i == row)}"
+        return f"line {next(self._from(row))[1]}"
 
     def fingerprint(self) -> str:
         return file_fingerprint([self.path]) + ",".join(self.columns or ())
 
-    def _begin(self, file: BinaryIO, wanted: Sequence[str] | None) -> None:
-        """Look at the first line: the delimiter, and names if it is not all numbers."""
-        start = file.read(3)
-        if start[:2] in _UTF16:
-            raise DataError(f"'{self.path}' is UTF-16 text; save it as UTF-8.")
-        file.seek(3 if start == _UTF8_BOM else 0)
-        filled = (entry for entry in self._lines(file, 1) if not entry[2].isspace())
-        place, number, line = next(filled, (0, 0, b""))
-        if not line:
-            raise DataError(f"'{self.path}' is empty; give a file with data.")
-        text = self._decode(line, number)
-        self._delimiter = max(",;\t", key=text.count)
-        fields = [field.strip() for field in self._fields(text, number)]
-        named = not all(map(self._is_entry, fields))
-        self._width = len(fields)
-        self.columns = tuple(fields) if named else None
-        if wanted is not None and not named:
-            raise DataError(f"'{self.path}' has no line of names to take columns= from; add one.")
-        self._use = pick_columns(tuple(fields) if named else (), wanted, self.path)
-        if named:
-            self.columns = tuple(fields[i] for i in self._use)
-        else:
-            self._use = list(range(len(fields)))
-        self._names = fields if named else [str(j) for j in range(len(fields))]
-        self._first_line = number + int(named)
-        file.seek(place + (len(line) if named else 0))
-
-    def _lines(self, file: BinaryIO, number: int) -> Iterator[tuple[int, int, bytes]]:
-        """Byte, number and content of each line from where the file stands."""
-        place = file.tell()
-        while line := file.readline(MAX_LINE):
-            if len(line) == MAX_LINE:
-                raise DataError(
-                    f"line {number} of '{self.path}' is longer than {MAX_LINE >> 20} MB; "
-                    "give one row per line."
-                )
-            yield place, number, line
-            place += len(line)
-            number += 1
+    def _mark(self, row: int) -> tuple[int, int, int]:
+        """The last mark at or before a row."""
+        return self._marks[bisect_right(self._marks, (row, np.inf, 0)) - 1]
 
     def _from(self, row: int) -> Iterator[tuple[int, int, bytes]]:
-        """Row number, line number and content, from the last mark at or before ``row``."""
-        mark = self._marks[bisect_right(self._marks, (row, np.inf, 0)) - 1]
-        i, place, number = mark
+        """Row number, line number and content, from ``row`` on."""
+        i, place, number = self._mark(row)
         with self.path.open("rb") as file:
             file.seek(place)
-            for _, at, line in self._lines(file, number):
+            for _, at, line in lines_of(file, number, self.path):
                 if not line.isspace():
-                    yield i, at, line
+                    if i >= row:
+                        yield i, at, line
                     i += 1
 
-    def _decode(self, line: bytes, number: int) -> str:
-        if b"\0" in line:
-            raise DataError(f"line {number} of '{self.path}' holds a NUL byte; save it as text.")
-        try:
-            return line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"line {number} of '{self.path}' is not UTF-8 (byte {error.start + 1} is "
-                f"{line[error.start]:#x}); save it as UTF-8."
-            ) from error
-
     def _parse(self, batch: list[tuple[int, str]]) -> Array:
+        width = len(self._dialect.fields)
         if any(line.count('"') % 2 for _, line in batch):  # NumPy closes an open quote in silence
             return self._parse_slowly(batch)
         try:
             block = np.loadtxt(
                 [line for _, line in batch],
-                delimiter=self._delimiter,
+                delimiter=self._dialect.delimiter,
                 comments=None,
                 quotechar='"',
                 ndmin=2,
             )
         except ValueError:
-            block = np.empty((0, 0))
-        if block.shape != (len(batch), self._width) or len(self._use) != self._width:
+            block = _EMPTY
+        if block.shape != (len(batch), width) or len(self._use) != width:
             return self._parse_slowly(batch)
         return block
 
@@ -166,46 +169,38 @@ class CsvRows(Rows):
         """Line by line: finds the line at fault, and reads tables that are numbers only in part."""
         block = np.empty((len(batch), len(self._use)))
         for i, (number, line) in enumerate(batch):
-            fields = self._fields(line, number, strict=True)
-            if len(fields) != self._width:
-                raise DataError(
-                    f"line {number} of '{self.path}' has {len(fields)} fields, "
-                    f"where {self._width} are expected; mend it."
-                )
+            fields = self._dialect.split(line, number, self.path)
             for j, column in enumerate(self._use):
-                if not self._is_entry(fields[column]):
+                text = fields[column]
+                if not is_number(text) and not (self.allow_nan and is_missing(text)):
                     raise DataError(
-                        f"line {number} of '{self.path}', column {self._names[column]!r}: "
-                        f"{_complain(fields[column])}"
+                        f"line {number} of '{self.path}', column "
+                        f"{self._dialect.names[column]!r}: {_complain(text)}"
                     )
-                block[i, j] = float(fields[column]) if is_number(fields[column]) else np.nan
+                block[i, j] = float(text) if is_number(text) else np.nan
         return block
 
-    def _fields(self, line: str, number: int, *, strict: bool = False) -> list[str]:
-        try:
-            return next(csv.reader([line], delimiter=self._delimiter, strict=strict))
-        except csv.Error as error:
-            raise DataError(f"line {number} of '{self.path}': {error}; mend it.") from error
 
-    def _is_entry(self, text: str) -> bool:
-        return is_number(text) or (self.allow_nan and is_missing(text))
+def _arrow_reader(csv: Any, file: BinaryIO, rows: CsvRows) -> Any:
+    """Batches of the columns in use; strict, so that nothing is read that we would refuse."""
+    from pyarrow import float64
+
+    dialect = rows._dialect
+    names = [dialect.names[i] for i in rows._use]
+    missing = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING), "NaN"]
+    return csv.open_csv(
+        file,
+        read_options=csv.ReadOptions(column_names=dialect.names, block_size=BLOCK),
+        parse_options=csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False),
+        convert_options=csv.ConvertOptions(
+            include_columns=names,
+            column_types=dict.fromkeys(names, float64()),
+            null_values=missing if rows.allow_nan else [],
+        ),
+    )
 
 
 def _complain(text: str) -> str:
     if is_missing(text):
         return f"{text!r} is not a number but missing; remove the line, or fill it by an imputer."
     return f"{text[:40]!r} is not a number; mend it, or choose columns=."
-
-
-def is_missing(text: str) -> bool:
-    """Whether a field says that there is no value."""
-    return text.strip().lower() in MISSING
-
-
-def is_number(text: str) -> bool:
-    """Whether a field can be read as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

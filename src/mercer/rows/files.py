@@ -1,21 +1,18 @@
-"""What row sources in files share: names, fingerprints, a watch, and writing without half files."""
+"""What row sources in files share: names, fingerprints, a watch, and optional packages."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import stat
 import time
-import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
 from mercer.exceptions import DataError
 
 __all__ = [
@@ -25,8 +22,6 @@ __all__ = [
     "pick_columns",
     "require",
     "stamps",
-    "write_npy",
-    "write_whole",
 ]
 
 _LOOK = 4096
@@ -128,74 +123,3 @@ def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Pat
             f"'{path}' has no column {missing[0]!r}; its columns are {', '.join(names[:20])}."
         )
     return [names.index(name) for name in wanted]
-
-
-def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write beside ``path``, then move it there in one step.
-
-    A full disk, a signal or a power cut leaves the old file or the new one, never a part. A link
-    stays a link; a device is written to as it is.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with target.open("wb") as file:
-            write(file)
-        return
-    temporary = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
-    except OSError as error:
-        # Nobody knows the temporary name.
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def write_npy(
-    path: str | os.PathLike[str], parts: Iterable[Array], shape: tuple[int, ...], dtype: Any
-) -> Path:
-    """Write an .npy file block by block; it appears whole or not at all.
-
-    Parameters
-    ----------
-    path : where to
-    parts : consecutive blocks of rows
-    shape, dtype : of the whole array
-
-    Examples
-    --------
-    >>> import numpy as np, tempfile, pathlib
-    >>> from mercer.rows import write_npy
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> parts = (np.full((2, 3), i) for i in range(2))
-    >>> path = write_npy(folder / "x.npy", parts, (4, 3), np.float32)
-    >>> np.load(path).sum(axis=1)
-    array([0., 0., 3., 3.], dtype=float32)
-    """
-    path, dtype = Path(path), np.dtype(dtype)
-    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-
-    def write(file: BinaryIO) -> None:
-        np.lib.format.write_array_header_1_0(file, header)
-        for part in parts:
-            file.write(np.ascontiguousarray(part, dtype=dtype).data)
-
-    write_whole(path, write)
-    return path

@@ -20,10 +20,12 @@ class MemoryRows(Rows):
     Parameters
     ----------
     X : (n, d) array, or a list
+    columns : names, optional
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, columns: Sequence[str] | None = None) -> None:
         self.X = X
+        self.columns = None if columns is None else tuple(map(str, columns))
         table = isinstance(X, np.ndarray)
         self.shape = (len(X), int(X.shape[1]) if table else 1)
         self.dtype = X.dtype if table else np.dtype(object)

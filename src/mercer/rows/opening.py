@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from mercer.exceptions import DataError
-from mercer.rows.base import Rows
+from mercer.rows.base import Rows, check_finite, floating_type
 from mercer.rows.delimited import CsvRows
+from mercer.rows.dialect import TEXT
+from mercer.rows.images import ImageRows, find_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.npy import NpyRows, load_npz
 from mercer.rows.parquet import ParquetRows
 from mercer.rows.zarr_array import ZarrRows
 
 __all__ = ["as_rows", "is_source", "open_rows"]
-
-_TEXT = (".csv", ".tsv", ".txt")
 
 
 def open_rows(
@@ -35,7 +35,7 @@ def open_rows(
     ----------
     path : path
         ``.npy``; ``.npz`` (loaded); ``.parquet`` or a folder of such files; ``.csv``, ``.tsv``,
-        ``.txt``; ``.zarr``. The ending decides.
+        ``.txt``; ``.zarr``; a folder of PNG images. The ending decides.
     columns : names, optional
         For Parquet and CSV: the columns to use.
     array : str, optional
@@ -83,9 +83,11 @@ def _open(
         return NpyRows(path)
     if kind == ".zarr":
         return ZarrRows(path, array)
+    if path.is_dir() and (images := find_images(path)):
+        return ImageRows(images)
     if kind == ".parquet" or path.is_dir():
         return ParquetRows(path, columns)
-    if kind in _TEXT:
+    if kind in TEXT:
         return CsvRows(path, columns, allow_nan=allow_nan)
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "
@@ -112,8 +114,6 @@ def is_source(X: Any) -> bool:
 
 
 def _checked(array: Any, allow_nan: bool) -> Rows:
-    from mercer.rows.base import check_finite, floating_type
-
     rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
     check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows

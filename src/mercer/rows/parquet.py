@@ -13,7 +13,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import FileWatch, decoding, file_fingerprint, pick_columns, require
 
-__all__ = ["ParquetRows"]
+__all__ = ["ParquetRows", "parquet_names"]
 
 
 class ParquetRows(Rows):
@@ -79,6 +79,14 @@ class ParquetRows(Rows):
             block[:, j] = column.to_numpy(zero_copy_only=False)  # nulls become NaN
         return block
 
+    def column(self, name: str) -> list[Any]:
+        """All values of one column, of whatever kind."""
+        return [
+            value
+            for file in self._files
+            for value in self._parquet.read_table(file, columns=[name]).column(0).to_pylist()
+        ]
+
     def _open(self, file: Path) -> Any:
         with decoding(file, "Parquet file"):
             return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
@@ -87,12 +95,27 @@ class ParquetRows(Rows):
         return file_fingerprint(self._files) + ",".join(self.columns or ())
 
 
+def parquet_names(path: Path) -> tuple[list[str], list[str]]:
+    """Names of the columns, and of those that hold no numbers."""
+    file = _files(path)[0]
+    with decoding(file, "Parquet file"):
+        schema = require("pyarrow.parquet", "io").read_schema(file)
+    return list(schema.names), [field.name for field in schema if not _is_numeric(field)]
+
+
+def _is_numeric(field: Any) -> bool:
+    try:
+        return np.dtype(field.type.to_pandas_dtype()).kind in "fiub"
+    except (NotImplementedError, TypeError):
+        return False
+
+
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
     if not files:
-        raise DataError(f"the folder '{path}' holds no .parquet file; give another one.")
+        raise DataError(f"the folder '{path}' holds neither .png nor .parquet files.")
     return files
 
 

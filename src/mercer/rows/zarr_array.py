@@ -9,11 +9,12 @@ from typing import Any
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
-from mercer.rows.base import Rows, floating_type
+from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import FileWatch, decoding, require, stamps
 from mercer.rows.npy import table_shape
+from mercer.rows.table import Table
 
-__all__ = ["ZarrRows"]
+__all__ = ["ZarrRows", "not_zarr", "write_zarr"]
 
 
 class ZarrRows(Rows):
@@ -61,3 +62,25 @@ def _pick(group: Any, path: Path, name: str | None) -> Any:
         return group[name or names[0]]
     listed = ", ".join(names[:20]) or "no arrays"
     raise DataError(f"'{path}' holds {listed}; name one of them with array=.")
+
+
+def write_zarr(folder: Path, table: Table) -> None:
+    """The numbers of a table as an array in chunks of whole rows."""
+    zarr, (n, d) = require("zarr", "io"), table.rows.shape
+    array: Any = None
+    start = 0
+    for block in table.blocks():
+        if array is None:
+            chunks = (min(n, CHUNK), d)
+            array = zarr.create_array(
+                str(folder), shape=(n, d), chunks=chunks, dtype=block.dtype, overwrite=True
+            )
+        array[start : start + len(block)] = block.X
+        start += len(block)
+
+
+def not_zarr(folder: Path) -> str | None:
+    """Why a folder is none that a Zarr array may replace."""
+    known = ("zarr.json", ".zarray", ".zgroup")
+    found = any((folder / name).exists() for name in known)
+    return None if found or not any(folder.iterdir()) else "is no Zarr store"

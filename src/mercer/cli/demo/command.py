@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli.options import speaks
+from mercer.cli.options import output_folder, speaks
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,14 +73,7 @@ class Results:
 
 
 @click.command(short_help="See it work: digits denoised, generated, found new; a report.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("mercer-demo"),
-    show_default=True,
-    help="Folder for the report and the models; created if needed.",
-)
+@output_folder("mercer-demo", "the report and the models")
 @speaks
 def demo(output: Path, as_json: bool, quiet: bool) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
@@ -89,7 +82,7 @@ def demo(output: Path, as_json: bool, quiet: bool) -> None:
     compresses the model, generates new digits and finds a digit that it has never seen. Prints the
     figures, and writes report.html and the models into the output folder. Nothing is downloaded.
     """
-    from mercer.cli.files import prepare_folder
+    from mercer.cli.tables import prepare_folder
 
     prepare_folder(output, "--output")
 
@@ -134,15 +127,16 @@ def run() -> Results:
 def _write(results: Results, folder: Path) -> None:
     """The models first, so that a report never speaks of models that are not there."""
     from mercer.cli.demo.report import render
-    from mercer.cli.files import replace_text
+    from mercer.rows import whole_file
 
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
-    replace_text(folder / "report.html", render(results))
+    with whole_file(folder / "report.html") as file:
+        file.write(render(results).encode())
 
 
 def _print(results: Results, folder: Path) -> None:
-    from mercer.cli.console import Terminal
+    from mercer.cli.console import Terminal, summary
 
     terminal = Terminal(highlight=False)
     data = results.digits
@@ -151,7 +145,7 @@ def _print(results: Results, folder: Path) -> None:
         f"{len(data.test):,} others\n"
     )
     terminal.print(_denoising_table(results.studies))
-    terminal.print(_other_table(results))
+    summary("And more", _more(results))
     terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
     names = ", ".join(f"{name}.mercer" for name in results.models())
     terminal.print(f"Models:  {names}", soft_wrap=True)
@@ -175,33 +169,22 @@ def _denoising_table(studies: list[Study]) -> Table:
     return table
 
 
-def _other_table(results: Results) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+def _more(results: Results) -> dict[str, str]:
+    """The other figures, as lines."""
     from mercer.cli.models import size_text
 
     small, made, found = results.compressed, results.generated, results.found
-    table = Table(title="And more", title_justify="left", show_header=False, box=SIMPLE_HEAD)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
     sizes = [size_text(size) for size in small.file_bytes]
-    table.add_row(
-        "sparse",
-        f"{small.support[1]} points instead of {small.support[0]:,}; error {small.error[1]:.3f} "
-        f"instead of {small.error[0]:.3f}; model file {sizes[1]} instead of {sizes[0]}",
-    )
-    table.add_row(
-        "generated",
-        f"{made.read:.0%} of {len(made.images)} new digits are read as the digit asked for; "
-        f"{made.distance:.2f} from the nearest training image (real ones {made.real_distance:.2f})",
-    )
     others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
-    table.add_row(
-        "novelty",
-        f"{found.detected:.0%} of the {found.digit}s found by a model that never saw one, at "
-        f"{found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under the "
-        f"curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
-    )
-    table.add_row("time", f"{results.seconds:.1f} s")
-    return table
+    return {
+        "sparse": f"{small.support[1]} points instead of {small.support[0]:,}; error "
+        f"{small.error[1]:.3f} instead of {small.error[0]:.3f}; model file {sizes[1]} instead of "
+        f"{sizes[0]}",
+        "generated": f"{made.read:.0%} of {len(made.images)} new digits are read as the digit "
+        f"asked for; {made.distance:.2f} from the nearest training image (real ones "
+        f"{made.real_distance:.2f})",
+        "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
+        f"one, at {found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under "
+        f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
+        "time": f"{results.seconds:.1f} s",
+    }

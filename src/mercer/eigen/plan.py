@@ -1,0 +1,56 @@
+"""What a fit is going to do, and what it will need, before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mercer.eigen.result import Fit
+from mercer.rows import Rows
+from mercer.subspace import ComponentRule
+
+if TYPE_CHECKING:
+    from mercer.eigen.base import Problem, Solver
+
+__all__ = ["Plan", "stand_in"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The solver that will run, and what it needs.
+
+    Attributes
+    ----------
+    solver : Solver
+        The one that does the work, never ``Auto``.
+    reason : str
+        Why: "asked for", or what ``Auto`` says.
+    rule : ComponentRule
+        How many components.
+    bytes : int
+        Estimated peak of the solver's own arrays, and of rows that have to be loaded.
+    loads : bool
+        Whether rows in a file are read into memory first.
+    resumable : bool
+        Whether the solver can keep its state in a checkpoint, and go on from there.
+    """
+
+    solver: Solver
+    reason: str
+    rule: ComponentRule
+    bytes: int
+    loads: bool
+    resumable: bool
+
+    def fit(self, problem: Problem) -> Fit:
+        """Carry it out."""
+        X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
+        fit = self.solver.fit(replace(problem, X=X))
+        return replace(fit, report=replace(fit.report, reason=self.reason))
+
+
+def stand_in(rows: Any) -> Any:
+    """An array with the rows' shape and type but none of their bytes."""
+    return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)

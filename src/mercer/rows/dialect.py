@@ -1,0 +1,144 @@
+"""What a text file says about itself: delimiter, names of columns, where the rows begin."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from mercer.exceptions import DataError
+
+__all__ = ["TEXT", "Dialect", "decode", "is_missing", "is_number", "lines_of", "sniff"]
+
+#: Endings of text files.
+TEXT = (".csv", ".tsv", ".txt")
+#: A longer line is no table of numbers, and would have to be held in memory.
+MAX_LINE = 1 << 24
+#: Bytes of a text file that are looked at for columns that hold no numbers.
+LOOK = 1 << 18
+#: How tables say that a value is missing, in lower case.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The form of a text file.
+
+    Attributes
+    ----------
+    delimiter : comma, semicolon or tab, whichever the first line has most of
+    fields : those of the first line
+    named : whether they are names: one of them at least is neither a number nor missing
+    place, line : byte and number of the first line of numbers
+    """
+
+    delimiter: str
+    fields: tuple[str, ...]
+    named: bool
+    place: int
+    line: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; their numbers where they have none."""
+        return self.fields if self.named else tuple(map(str, range(len(self.fields))))
+
+    def split(self, text: str, number: int, path: Path) -> list[str]:
+        """The fields of a line, as many as there are columns."""
+        try:
+            fields = next(csv.reader([text], delimiter=self.delimiter, strict=True))
+        except csv.Error as error:
+            raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+        if len(fields) != len(self.fields):
+            raise DataError(
+                f"line {number} of '{path}' has {len(fields)} fields, "
+                f"where {len(self.fields)} are expected; mend it."
+            )
+        return fields
+
+    def strange(self, path: Path) -> list[str]:
+        """Columns whose first fields are no numbers.
+
+        Whatever else is wrong with the file is left to the reader, which says it with the line.
+        """
+        with path.open("rb") as file:
+            file.seek(self.place)
+            text = file.read(LOOK).decode("utf-8", errors="replace")
+        lines = text.splitlines()[: -1 if len(text) >= LOOK // 4 else None]  # the last may be cut
+        try:
+            records = list(csv.reader(filter(str.strip, lines), delimiter=self.delimiter))
+        except csv.Error:
+            return []
+        if "\0" in text:
+            return []
+        body = [record for record in records if len(record) == len(self.fields)]
+        return [
+            name
+            for j, name in enumerate(self.names)
+            if any(not is_number(record[j]) and not is_missing(record[j]) for record in body)
+        ]
+
+
+def sniff(path: Path) -> Dialect:
+    """The form of a text file, from its first line that is not blank."""
+    with path.open("rb") as file:
+        start = file.read(3)
+        if start[:2] in _UTF16:
+            raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
+        file.seek(3 if start == _UTF8_BOM else 0)
+        filled = (entry for entry in lines_of(file, 1, path) if not entry[2].isspace())
+        place, number, line = next(filled, (0, 0, b""))
+    if not line:
+        raise DataError(f"'{path}' is empty; give a file with data.")
+    text = decode(line, number, path)
+    delimiter = max(",;\t", key=text.count)
+    fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
+    named = not all(is_number(field) or is_missing(field) for field in fields)
+    return Dialect(
+        delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
+    )
+
+
+def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Byte, number and content of each line from where the file stands."""
+    place = file.tell()
+    while line := file.readline(MAX_LINE):
+        if len(line) == MAX_LINE:
+            raise DataError(
+                f"line {number} of '{path}' is longer than {MAX_LINE >> 20} MB; "
+                "give one row per line."
+            )
+        yield place, number, line
+        place += len(line)
+        number += 1
+
+
+def decode(line: bytes, number: int, path: Path) -> str:
+    """A line as text, or an error that names the byte at fault."""
+    if b"\0" in line:
+        raise DataError(f"line {number} of '{path}' holds a NUL byte; save it as text.")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"line {number} of '{path}' is not UTF-8 (byte {error.start + 1} is "
+            f"{line[error.start]:#x}); save it as UTF-8."
+        ) from error
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field says that there is no value."""
+    return text.strip().lower() in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Whether a field can be read as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

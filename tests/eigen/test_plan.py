@@ -1,0 +1,78 @@
+"""A plan says before the fit what the report says after it."""
+
+import numpy as np
+import pytest
+
+from mercer import KernelPCA
+from mercer.eigen import Problem
+from mercer.kernels import Gaussian
+from mercer.rows import open_rows
+from mercer.solvers import Auto, Davidson, Dense, Lanczos, Landmarks
+from mercer.subspace import All, Count
+
+SOLVERS = [Auto(), Dense(), Lanczos(), Davidson(), Landmarks(50)]
+
+
+def rows_of(n, d=4):
+    return np.random.default_rng(0).standard_normal((n, d))
+
+
+@pytest.fixture
+def path(tmp_path):
+    np.save(tmp_path / "x.npy", rows_of(800))
+    return tmp_path / "x.npy"
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+@pytest.mark.parametrize("source", ["array", "file"])
+def test_fit_does_what_the_plan_says(solver, source, path):
+    X = path if source == "file" else rows_of(800)
+    model = KernelPCA(5, solver=solver, random_state=0)
+    plan = model.plan(X)
+    assert not [name for name in vars(model) if name.endswith("_")]  # nothing was fitted
+    report = model.fit(X).report_
+    assert (report.solver, report.reason) == (type(plan.solver).__name__, plan.reason)
+    assert plan.loads == (source == "file" and not isinstance(solver, Landmarks))
+    assert plan.resumable == isinstance(solver, Landmarks)
+    assert plan.bytes >= (800 * 4 * 8 if plan.loads else 1)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+def test_every_solver_estimates_its_memory(solver):
+    def needed(n):
+        problem = Problem(Gaussian(), rows_of(n), Count(5), np.random.default_rng(0))
+        return solver.estimate_bytes(problem, 5)
+
+    assert 0 < needed(100) <= needed(1000)
+
+
+def test_loaded_rows_count(path):
+    far, near = (KernelPCA(5, solver="dense").plan(X) for X in (path, rows_of(800)))
+    assert far.bytes == near.bytes + 800 * 4 * 8
+
+
+def test_rows_beyond_the_budget_stay_in_the_file(path):
+    plan = KernelPCA(5, solver=Auto(memory=50_000)).plan(path)
+    assert (type(plan.solver), plan.loads, plan.resumable) == (Landmarks, False, True)
+
+
+def test_the_checkpoint_goes_to_landmarks(tmp_path):
+    X = np.broadcast_to(np.float32(0), (200_000, 3))
+    plan = KernelPCA(5, solver=Auto(checkpoint=tmp_path / "state")).plan(X)
+    assert plan.solver.checkpoint == tmp_path / "state"
+
+
+def test_the_number_of_components_is_part_of_the_plan():
+    assert isinstance(KernelPCA().plan(rows_of(100)).rule, All)
+    assert KernelPCA().plan(rows_of(3001, 1)).rule.n_components == 32
+
+
+def test_rows_of_no_weight_do_not_count(path):
+    """A plan for 800 rows would take Lanczos; what is left of them is for LAPACK."""
+    weight = np.zeros(800)
+    weight[:60] = 1.0
+    for X in (rows_of(800), path, open_rows(path)):
+        model = KernelPCA(5).fit(X, sample_weight=weight)
+        assert model.report_.solver == "Dense"
+        expected = KernelPCA(5).fit(rows_of(800)[:60])
+        np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
