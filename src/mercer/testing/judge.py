@@ -117,7 +117,7 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
         return Verdict("refused", text)
     if "on the landmarks" in text and problem.method.tol is None:
         return Verdict("refused", text)  # a narrow kernel sees nothing from a centre of two rows
-    if "positive definite" in text and _is_indefinite(reference, problem, 0.5):
+    if ("positive" in text or "variance" in text) and _is_indefinite(reference, problem, 0.5):
         return Verdict("refused", text)
     return Verdict(
         "refused without cause",

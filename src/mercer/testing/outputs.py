@@ -83,7 +83,7 @@ def check_outputs(problem: FitProblem, reference: Reference, found: Outputs) -> 
             return [("wrong", f"{name} are not finite")]
     if problem.method.tol is None and reference.values[-1] < -reference.floor:
         # No span of some points shows that the kernel is indefinite, but shares must stay shares.
-        return check_shares(problem, reference, found)
+        return _impossible_shares(found)
     bounds = _Bounds(problem, reference, found)
     faults = check_values(problem, reference, found)
     faults += check_count(problem, reference, found)
@@ -116,8 +116,8 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
 
 def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> Faults:
     """Shares of the true trace, which rounds like the sum of the entries before centring."""
-    if (found.ratio < 0).any() or (found.ratio > 1.01).any():
-        return [("wrong", f"shares from {found.ratio.min():.4g} to {found.ratio.max():.4g}")]
+    if faults := _impossible_shares(found):
+        return faults
     total = float((reference.w * np.abs(reference.own[reference.counts])).sum())
     blur = ROUNDING * reference.eps * total + 3 * found.claim * found.values[-1]
     if problem.method.tol is None:
@@ -127,6 +127,12 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
         return []
     allowed = 2 * true * blur / reference.trace + ROUNDING * reference.eps
     return _worst("share", np.abs(found.ratio - true), allowed, _visible(true))
+
+
+def _impossible_shares(found: Outputs) -> Faults:
+    if (found.ratio >= 0).all() and (found.ratio <= 1.01).all():
+        return []
+    return [("wrong", f"shares from {found.ratio.min():.4g} to {found.ratio.max():.4g}")]
 
 
 def check_count(problem: FitProblem, reference: Reference, found: Outputs) -> Faults:
