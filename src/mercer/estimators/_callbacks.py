@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mercer._progress import current_listener, listen
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9
+Method = TypeVar("Method")
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Without callbacks."""
 
-    def with_callbacks(method: Any) -> Any:
-        """Leave the method as it is."""
-        return method
+class CallbackSupportMixin:
+    """Without callbacks."""
 
+
+def with_callbacks(method: Method) -> Method:
+    """Leave the method as it is."""
+    return method
+
+
+if not TYPE_CHECKING:  # scikit-learn ships no types
+    with suppress(ImportError):  # before 1.9
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 __all__ = ["CallbackSupportMixin", "steps_to_callbacks", "with_callbacks"]
 

@@ -27,7 +27,7 @@ from mercer.subspace import ComponentRule, Count, as_rule
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(CallbackSupportMixin, SubspaceEstimator):  # type: ignore[misc]
+class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     r"""Principal components in the feature space of a kernel.
 
     The mapped rows :math:`\phi(x_i)` are centred, and the directions of largest variance are found
@@ -100,7 +100,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):  # type: ignore[misc]
         self.preimage = preimage
         self.random_state = random_state
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Find the components.
 
@@ -116,7 +116,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):  # type: ignore[misc]
         self._fit(X, sample_weight)
         return self
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         problem, on_these_rows = self._fit(X, sample_weight)
