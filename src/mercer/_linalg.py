@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "fix_signs", "orthonormalize", "square_sums"]
+__all__ = ["Array", "fix_signs", "mirror", "orthonormalize", "square_sums"]
 
 Array = NDArray[Any]
 
@@ -35,6 +35,17 @@ def orthonormalize(V: Array, against: Array | None = None) -> Array:
             V = V - against @ (against.T @ V)
         V, _ = np.linalg.qr(V)
     return V
+
+
+def mirror(K: Array) -> Array:
+    """Copy the lower triangle of a square array to the upper one, in place."""
+    for start in range(0, len(K), 128):
+        rows = slice(start, min(start + 128, len(K)))
+        K[: rows.start, rows] = K[rows, : rows.start].T
+        corner = K[rows, rows]
+        upper = np.triu_indices(len(corner), 1)
+        corner[upper] = corner.T[upper]
+    return K
 
 
 def square_sums(X: Array) -> Array:

@@ -35,8 +35,9 @@ from mercer.exceptions import (
     NotFittedError,
     warn,
 )
-from mercer.gram import CenteredGram, GramOperator, MatrixOperator, cross_matmat
+from mercer.gram import CenteredGram, GramOperator, MatrixOperator
 from mercer.kernels import (
+    Basis,
     Cosine,
     FunctionKernel,
     Gaussian,
@@ -260,8 +261,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         rows, support = rows.astype(W.dtype, copy=False), support.astype(W.dtype, copy=False)
         if isinstance(kernel, Precomputed):
             return np.asarray(rows @ W)
-        origin = kernel.origin(support)
-        return cross_matmat(kernel, kernel.pack(rows, origin), kernel.pack(support, origin), W)
+        return Basis(kernel, support).matmat(rows, W)
 
     def _solve(self, operator: GramOperator, dtype: np.dtype[Any]) -> None:
         k = self._count(operator.n)

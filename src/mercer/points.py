@@ -43,9 +43,32 @@ class Points(ABC):
         """Whether a point can be moved: pre-images, means and gradients need that."""
         return False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether k(x, y) can be had for new points, and not only between those given."""
+        return True
+
+    @property
+    def support(self) -> Any:
+        """What a model keeps of the points."""
+        return self.rows
+
     @abstractmethod
     def take(self, index: Array) -> Points:
         """The points with these numbers."""
+
+    def subset(self, index: Array) -> Points:
+        """The points with these numbers, as if no others had been given."""
+        return self.take(index)
+
+    def chosen(self, index: Array) -> Any:
+        """The points with these numbers as support of a model on all of them."""
+        return self.take(index).rows
+
+    def require_open(self, purpose: str) -> None:
+        """Raise :class:`KernelError`, naming the purpose, if only given points can be compared."""
+        if not self.is_open:
+            raise KernelError(f"{purpose} needs k(x, y) of new points, and {self._lack}.")
 
     def cast(self, dtype: Any) -> Points:  # noqa: ARG002
         """The same in another precision."""
@@ -124,10 +147,20 @@ class Columns(Points):
     def take(self, index: Array) -> Columns:
         return Columns(np.asarray(self.rows[index]))
 
-    def among(self, index: Array) -> Columns:
-        """The part of a square matrix between these points."""
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def support(self) -> Array:
+        return np.arange(len(self.rows))
+
+    def subset(self, index: Array) -> Columns:
         return Columns(self.rows[np.ix_(index, index)])
+
+    def chosen(self, index: Array) -> Array:
+        return np.asarray(index)
 
     @property
     def _lack(self) -> str:
-        return "a precomputed matrix has none; give the rows and a kernel instead"
+        return "a precomputed matrix does not hold that; give the rows and a kernel instead"

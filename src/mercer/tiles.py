@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -40,11 +40,11 @@ class Packed(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __getitem__(self, rows: slice) -> Self: ...
+    def __getitem__(self, rows: slice) -> Packed: ...
 
 
 #: ``fill(A, B, out)`` writes the values between packed rows into a tile.
-Fill = Callable[[Any, Any, Array], None]
+Fill = Callable[[Any, Any, Array], object]
 #: The tiles of some rows, with the columns that each of them covers.
 RowTiles = Iterator[tuple[slice, Array]]
 
@@ -58,12 +58,14 @@ class Tiles:
     fill : writes a tile
     left, right : packed rows (n) and columns (m)
     dtype : of the tiles; sums are in the type of what they are multiplied by
+    edge : rows and columns of a tile, by the type if not given
     """
 
     fill: Fill
     left: Packed
     right: Packed
     dtype: np.dtype[Any]
+    edge: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -92,8 +94,9 @@ class Tiles:
         K = np.empty(self.shape, dtype=dtype or self.dtype)
 
         def fill(rows: slice) -> None:
+            left = self.left[rows]
             for columns in blocks(self.shape[1], self._edge):
-                self.fill(self.left[rows], self.right[columns], K[rows, columns])
+                self.fill(left, self.right[columns], K[rows, columns])
 
         thread_map(fill, blocks(self.shape[0], self._edge))
         return K
@@ -152,4 +155,4 @@ class Tiles:
 
     @property
     def _edge(self) -> int:
-        return EDGE[np.dtype(self.dtype).char]
+        return self.edge or EDGE[np.dtype(self.dtype).char]

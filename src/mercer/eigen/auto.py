@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-import numpy as np
-
 from mercer._memory import available_bytes
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.davidson import Davidson
@@ -92,7 +90,7 @@ class Auto(Solver):
         """The solver for a problem, and why."""
         n, k = problem.n, problem.rule.guess(problem.rank_limit)
         size = f"{problem.rule.describe()} of {n} rows"
-        if not isinstance(problem.X, np.ndarray | list):
+        if isinstance(problem.X, Rows):
             return self._landmarks(k), f"{n} rows that are not in memory"
         for solver, fitting, reason in self._ladder(n, k, problem.dtype.itemsize):
             if not fitting:
@@ -101,7 +99,7 @@ class Auto(Solver):
             if needed <= self._budget():
                 return solver, f"{size}, {reason}"
             size += f", {type(solver).__name__} would take {needed >> 20} MB"
-        if problem.kernel.is_pairwise:
+        if not problem.kernel.points(problem.X).is_open:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
         return self._landmarks(k), f"{size}, landmarks in one pass"
 

@@ -24,7 +24,6 @@ from mercer.eigen.result import Fit, Report, Spectrum
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.gram import CenteredGram, GramOperator, SpotCheck, WeightedGram
 from mercer.kernels import Kernel
-from mercer.landmarks.base import take
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule, Subspace, from_gram
 
@@ -50,12 +49,12 @@ class Problem:
     @property
     def d(self) -> int:
         """Number of columns; 1 for objects."""
-        return int(self.X.shape[1]) if getattr(self.X, "ndim", 1) == 2 else 1
+        return self.kernel.points(self.X).width
 
     @property
     def dtype(self) -> np.dtype:
         """float32 for float32 rows, else float64."""
-        return np.dtype(np.float32 if getattr(self.X, "dtype", None) == np.float32 else np.float64)
+        return self.kernel.points(self.X).dtype
 
     @cached_property
     def spot(self) -> SpotCheck:
@@ -179,13 +178,12 @@ class EigenSolver(Solver):
 
 def _findings(problem: Problem, subspace: Subspace, spectrum: Spectrum, q: int) -> list[Finding]:
     total = problem.n if problem.weight is None else float(problem.weight.sum())
-    if problem.kernel.is_pairwise:  # new rows have no definition but themselves
+    if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
         return audit_spectrum(subspace, spectrum, q, problem.spot)
-    rows = take(problem.X, problem.spot.index)
     variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
     return [
         *audit_spectrum(subspace, spectrum, q, problem.spot),
-        *audit_rows(subspace, rows, variance, errors),
+        *audit_rows(subspace, problem.spot.rows, variance, errors),
     ]
 
 

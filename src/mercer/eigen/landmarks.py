@@ -18,9 +18,9 @@ from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative
 from mercer.eigen.result import Fit, Report
-from mercer.exceptions import DataError, KernelError, RankWarning, warn
+from mercer.exceptions import DataError, RankWarning, warn
 from mercer.gram import Checkpoint, FeatureSums, LandmarkFeatures, sum_features
-from mercer.kernels import cross_gram
+from mercer.kernels import Basis
 from mercer.landmarks import Given, KMeans, LandmarkRule, RPCholesky, Uniform, sample_rows
 from mercer.rows import Rows, as_rows
 from mercer.subspace import Subspace, from_features
@@ -81,11 +81,7 @@ class Landmarks(Solver):
 
     def fit(self, problem: Problem) -> Fit:
         started = time.perf_counter()
-        if problem.kernel.is_pairwise:
-            raise KernelError(
-                "landmarks need points, and a precomputed matrix has none; "
-                "use solver='davidson' or 'lanczos'."
-            )
+        problem.kernel.points(problem.X).require_open("solver='landmarks'")
         checkpoint = self._open_checkpoint(problem)
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
         seeds = problem.rng.integers(2**63, size=2)
@@ -266,12 +262,10 @@ class LandmarkModel:
         of a sample.
         """
         kernel, p, n = self.features.kernel, len(sample), self.weight
-        if isinstance(sample, np.ndarray):
-            sample = sample.astype(np.float64, copy=False)
-        packed = kernel.pack(sample, self.features.origin)
+        sample = kernel.points(sample).cast(np.float64).rows
         a = self.features.kernel_values(sample) @ self.features.basis
         Z = (a - self.mean) @ self.vectors[:, :q]
-        outside = cross_gram(kernel, packed, packed).astype(np.float64, copy=False) - a @ a.T
+        outside = Basis(kernel, sample, np.float64).gram() - a @ a.T
         own = np.maximum(kernel.diag(sample) - square_sums(a), 0)
         np.fill_diagonal(outside, 0)
         shares = Z * (outside @ Z)

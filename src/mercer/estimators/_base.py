@@ -113,7 +113,9 @@ class SubspaceEstimator(
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
         check_is_fitted(self, "subspace_")
         rows = check_rows(self, X, self.subspace_.kernel, reset=False, stream=stream)
-        return _cast(rows, self.subspace_.coef.dtype)
+        if isinstance(rows, Rows):
+            return rows
+        return self.subspace_.kernel.points(rows).cast(self.subspace_.coef.dtype).rows
 
     def _by_blocks(self, function: Callable[[Any], Array], X: Any, width: int) -> Any:
         """``function(rows)`` for rows in memory; block by block for those that are elsewhere."""
@@ -138,8 +140,4 @@ class _OnBlocks:
     dtype: np.dtype
 
     def __call__(self, block: Array) -> Array:
-        return self.function(_cast(block, self.dtype))
-
-
-def _cast(rows: Any, dtype: np.dtype) -> Any:
-    return rows.astype(dtype, copy=False) if isinstance(rows, np.ndarray) else rows
+        return self.function(block.astype(self.dtype, copy=False))

@@ -74,7 +74,7 @@ class ImputeMixin:
         """
         check_is_fitted(self, "subspace_")
         subspace = self.subspace_
-        if subspace.kernel.is_pairwise or getattr(subspace.support, "ndim", 0) != 2:
+        if not subspace.points.has_coordinates:
             raise KernelError(
                 f"{subspace.kernel!r} has no coordinates to fill in; use a kernel of vectors."
             )

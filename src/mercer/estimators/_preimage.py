@@ -109,7 +109,7 @@ class PreImageMixin:
         :class:`mercer.selection.DenoisingScore`, which adds noise first.
         """
         rows, Z = self._project(X, False)
-        if getattr(rows, "ndim", 0) != 2 or self.subspace_.kernel.is_pairwise:
+        if not self.subspace_.points.has_coordinates:
             raise KernelError(
                 f"{self.subspace_.kernel!r} has no input space in which to measure an error; "
                 "score reconstruction_error(X) instead."
@@ -146,7 +146,7 @@ class PreImageMixin:
         True
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
-        if getattr(rows, "ndim", 0) != 2 or as_kernel(self.kernel).is_pairwise:
+        if not as_kernel(self.kernel).points(rows).has_coordinates:
             raise KernelError(
                 f"{self.kernel!r} has no input space in which to measure an error; "
                 "choose n_components by ParallelAnalysis or a share of the variance."
@@ -186,7 +186,7 @@ class PreImageMixin:
         """
         check_is_fitted(self, "subspace_")
         support = self.subspace_.support
-        if getattr(support, "ndim", 0) != 2:
+        if not self.subspace_.points.has_coordinates:
             raise KernelError(
                 f"{self.subspace_.kernel!r} has no canonical basis; use a kernel of vectors."
             )

@@ -13,7 +13,7 @@ from mercer._random import make_rng
 from mercer.eigen import Report
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, choose_kernels
-from mercer.exceptions import DataError, KernelError, RankWarning, warn
+from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse import Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import project
 from mercer.subspace import Subspace
@@ -67,8 +67,7 @@ def compress(
     started = time.perf_counter()
     check_is_fitted(model, "subspace_")
     big = model.subspace_
-    if big.kernel.is_pairwise:
-        raise KernelError("a model of a precomputed matrix has no points to choose; give a kernel.")
+    big.points.require_open("compress")
     if not 1 <= n_kernels < big.n_support:
         raise DataError(
             f"n_kernels={n_kernels!r}: the model has {big.n_support} support points; "

@@ -216,7 +216,7 @@ class DeepGenerativeKernelPCA(
             raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
         if not len(self.layers):
             raise DataError("layers is empty; give the components of at least one layer.")
-        if kernel.is_pairwise or kernel.takes_objects:
+        if not kernel.takes_vectors:
             raise KernelError(
                 f"{kernel!r} has no coordinates for a second layer; use a vector kernel, "
                 "or GenerativeKernelPCA."

@@ -16,7 +16,7 @@ from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
-from mercer.kernels import Kernel, as_kernel
+from mercer.kernels import Basis, Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
 from mercer.rows import CHUNK, MemoryRows, Rows
@@ -166,7 +166,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
                 "1, growth from 0 to below 1."
             )
         kernel = as_kernel(self.kernel)
-        if kernel.is_pairwise or kernel.takes_objects:
+        if not kernel.takes_vectors:
             raise KernelError(
                 f"{kernel!r} has no vectors as landmarks; use KernelPCA, or a kernel of vectors."
             )
@@ -222,10 +222,8 @@ def _missed(features: LandmarkFeatures, rows: Array, share: float, room: int) ->
     bar = share * features.kernel.diag(rows)
     candidates = np.flatnonzero(left > bar)
     candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
-    points = rows[candidates].astype(np.float64)
-    packed = features.kernel.pack(points, features.origin)
-    K = np.empty((len(points), len(points)))
-    features.kernel.fill(packed, packed, K)
+    points = rows[candidates]
+    K = Basis(features.kernel, points, np.float64).gram()
     K -= A[candidates] @ A[candidates].T
     chosen: list[int] = []
     while len(chosen) < room and len(points):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.eigen import Fit, Plan, Problem, Report, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
@@ -155,7 +156,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     def _plan(self, kernel: Kernel, rows: Any) -> Plan:
         rule = as_rule(self.n_components)
         # The size decides; random numbers and the kernel's width play no part yet.
-        problem = Problem(kernel, rows, rule, np.random.default_rng(0), center=self.center)
+        problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
         return as_solver(self.solver).plan(problem)
 
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
@@ -170,7 +171,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         # In a row source rows of weight 0 stay: in sums they change nothing.
         if weight is not None and not weight.all() and not isinstance(rows, Rows):
             present = np.flatnonzero(weight)
-            rows, weight = _take(rows, present, kernel), weight[present]
+            rows, weight = kernel.points(rows).subset(present).rows, weight[present]
             plan = self._plan(kernel, rows)
         self.kernel_ = kernel.resolve(rows, weight)
         problem = Problem(self.kernel_, rows, plan.rule, self._rng(), weight, self.center)
@@ -212,12 +213,6 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
         return np.array(rows)
 
     return spectra
-
-
-def _take(rows: Any, index: Any, kernel: Kernel) -> Any:
-    if kernel.is_pairwise:
-        return rows[np.ix_(index, index)]
-    return rows[index] if isinstance(rows, np.ndarray) else [rows[i] for i in index]
 
 
 def _own(support: Any, X: Any) -> Any:

@@ -10,7 +10,7 @@ from mercer._linalg import Array
 from mercer.estimators._impute import check_no_empty_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError
 from mercer.kernels import as_kernel
 from mercer.robust import fill_missing
 
@@ -116,8 +116,7 @@ class MissingKernelPCA(WrappingEstimator):
     def _check_fit(self, X: Any) -> Array:
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True, allow_nan=True)
-        if kernel.is_pairwise or not isinstance(rows, np.ndarray):
-            raise KernelError(f"{kernel!r} has no coordinates to fill in; use a kernel of vectors.")
+        rows = kernel.points(rows).vectors("missing data")
         check_no_empty_row(rows)
         empty = np.flatnonzero(np.isnan(rows).all(axis=0))
         if empty.size:

@@ -234,7 +234,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         """
         rows = self._rows(X)
         subspace = self.score_.subspace
-        if not isinstance(rows, np.ndarray):
+        if not subspace.points.has_coordinates:
             raise KernelError(
                 f"{subspace.kernel!r} has no variables that could contribute; "
                 "use a kernel of vectors."
@@ -268,7 +268,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         """
         rows, kernel = self._check_fit(X)
         resolved = kernel.resolve(rows)
-        if not isinstance(resolved, RadialKernel) or not isinstance(rows, np.ndarray):
+        if not isinstance(resolved, RadialKernel):
             raise KernelError(
                 f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
             )
@@ -362,6 +362,4 @@ def _leave_one_out_p_values(held_out: Array) -> Array:
 
 def _to_dtype(rows: Any, score: NoveltyScore) -> Any:
     """Rows in the precision of the model."""
-    if isinstance(rows, np.ndarray):
-        return rows.astype(score.subspace.coef.dtype, copy=False)
-    return rows
+    return score.subspace.kernel.points(rows).cast(score.subspace.coef.dtype).rows

@@ -85,8 +85,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
         machine, subspace = self.machine_, self._subspace()
         H = check_hidden(H_star, machine.hidden.shape[1], machine.hidden.dtype)
         # W h in the orthonormal directions: Bᵀ K A h with W = Φ_S A, A = H/η.
-        products = machine.kernel(machine.support, machine.support) @ machine.hidden / machine.eta
-        return self._points(H @ (subspace.coef.T @ products).T)
+        return self._points(H @ (subspace.coef.T @ machine.products).T)
 
     def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> Any:
         """Draw new points from the features that the machine keeps.
@@ -320,7 +319,7 @@ class RKMRegressor(RegressorMixin, _Machine):
 def _check_pair(estimator: Any, X: Any, y: Any, many: bool = False) -> tuple[Array, Array]:
     """Rows and targets; several columns of targets if ``many``."""
     kernel = as_kernel(estimator.kernel)
-    if kernel.is_pairwise or kernel.takes_objects:
+    if not kernel.takes_vectors:
         raise DataError(f"{kernel!r}: machines need rows with coordinates; use a vector kernel.")
     if y is None:
         raise DataError(

@@ -157,14 +157,14 @@ class SparseKernelPCA(SubspaceEstimator):
         values, axes = (inside, axes) if self.refit else model_axes(self.kernel_, chosen)
         self._announce(chosen, inside, rows)
         q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
-        dtype = np.float32 if getattr(data, "dtype", None) == np.float32 else np.float64
+        dtype = kernel.points(data).dtype
         self._keep(chosen, axes.leading(q), dtype)
         self.explained_variance_ = values[:q].astype(dtype)
         self.eigenvalues_ = (values[:q] * rows.n).astype(dtype)
         self.explained_variance_ratio_ = (values[:q] / chosen.pool.mean_diag).astype(dtype)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
         report = self._report(chosen, solver, rows, unexplained)
-        if not rows.kernel.is_pairwise:  # new rows have no definition but themselves
+        if self.subspace_.points.is_open:  # else new rows have no definition but themselves
             support = self.subspace_.support
             report = audited(report, audit_rows(self.subspace_, support, values[:q], np.zeros(q)))
         self.report_ = replace(report, seconds=time.perf_counter() - started)
@@ -196,8 +196,7 @@ class SparseKernelPCA(SubspaceEstimator):
     def span_error(self, X: Any) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
         rows = self._rows(X)
-        if self.kernel_.is_pairwise:
-            raise DataError("k(x, x) is not in a precomputed matrix; fit with a kernel object.")
+        self.subspace_.points.require_open("span_error")
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
         inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
         return _astype(span(self.kernel_, support, inner), dtype).residual(rows)

@@ -14,6 +14,7 @@ the least-squares objective, and touches it where it is stationary:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy.linalg import cho_factor, cho_solve
 from mercer._linalg import Array
 from mercer._parallel import one_blas_thread
 from mercer.exceptions import DataError, KernelError
-from mercer.kernels import Kernel
+from mercer.kernels import Basis, Kernel
 from mercer.subspace import Subspace, from_features
 
 __all__ = ["LeastSquaresMachine", "fit_least_squares", "machine_energy"]
@@ -50,7 +51,17 @@ class LeastSquaresMachine:
 
     def predict(self, X: Any) -> Array:
         """``Wᵀφ(x) + b``, (m, p); O(m n (d + p))."""
-        return np.asarray(self.kernel(X, self.support) @ self.hidden / self.eta + self.bias)
+        return self.basis.matmat(X, self.hidden) / self.eta + self.bias
+
+    @cached_property
+    def basis(self) -> Basis:
+        """The functions k(x_i, ·) of the training rows, ready for tiles."""
+        return Basis(self.kernel, self.support)
+
+    @cached_property
+    def products(self) -> Array:
+        """``K A`` with W = Φ_S A, A = H/η; (n, p). O(n² (d + p)) time, once."""
+        return self.basis.matmat(self.support, self.hidden / self.eta)
 
     def subspace(self) -> Subspace:
         """The span of the columns of W: where all features ``W h`` lie, and nothing else.
@@ -59,7 +70,7 @@ class LeastSquaresMachine:
         such as that of the sum over all classes, are left out.
         """
         A = self.hidden / self.eta
-        G = A.T @ (self.kernel(self.support, self.support) @ A)
+        G = A.T @ self.products
         values, vectors = np.linalg.eigh((G + G.T) / 2)
         keep = values > 1e-10 * max(values[-1], np.finfo(G.dtype).tiny)
         if not keep.any():
@@ -101,7 +112,7 @@ def fit_least_squares(
     True
     """
     n = len(X)
-    A = np.array(kernel(X, X) / eta)
+    A = Basis(kernel, X).gram() / eta
     A[np.diag_indices_from(A)] += lam
     try:
         with one_blas_thread():

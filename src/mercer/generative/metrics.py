@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from mercer._linalg import Array
 from mercer._parallel import blocks
 from mercer.exceptions import DataError
-from mercer.kernels import Kernel, as_kernel
+from mercer.kernels import Basis, Kernel, as_kernel
 
 __all__ = [
     "SampleReport",
@@ -222,7 +222,7 @@ def _balls_around(centres: Array, points: Array, k: int) -> Array:
 
 def _mean_of_pairs(kernel: Kernel, X: Array) -> float:
     n = len(X)
-    total = sum(float(kernel(X[rows], X).sum()) for rows in blocks(n, ROWS))
+    total = float(Basis(kernel, X).matmat(X, np.ones((n, 1))).sum())
     return (total - float(kernel.diag(X).sum())) / (n * (n - 1))
 
 

@@ -8,7 +8,7 @@ from mercer._linalg import Array
 from mercer._parallel import thread_map
 from mercer._random import fixed_rng
 from mercer.generative.densities.local import evenly, mix, neighbors, unit_size
-from mercer.kernels import Gaussian
+from mercer.kernels import Basis, Gaussian
 from mercer.preimage import PreImageSolver, Ridge, as_preimage
 from mercer.preimage.base import BoundPreImage, require_vectors
 from mercer.preimage.nearest import SupportScores
@@ -94,7 +94,8 @@ def _choose(Z: Array, S: Array, n_neighbors: int) -> tuple[Gaussian, float]:
 
     def errors(factor: float) -> Array:
         kernel = Gaussian(width=length * factor)
-        return _errors(kernel(known), kernel(drawn, known), S[rows] - mean, wanted - mean)
+        basis = Basis(kernel, known)
+        return _errors(basis.gram(), basis.at(drawn), S[rows] - mean, wanted - mean)
 
     on_rows, on_draws = np.stack(thread_map(errors, FACTORS), axis=1)
     on_rows[on_draws > STEADY * on_draws.min()] = np.inf

@@ -4,7 +4,6 @@ from mercer._registry import ours
 from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram
 from mercer.gram.checkpoint import Checkpoint
-from mercer.gram.cross import cross_matmat
 from mercer.gram.dense import DenseGram
 from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, _Whitening, sum_features
 from mercer.gram.low_rank import LowRank, nystrom, whiten
@@ -26,7 +25,6 @@ __all__ = [
     "SpotCheck",
     "StreamedGram",
     "WeightedGram",
-    "cross_matmat",
     "nystrom",
     "sum_features",
     "whiten",

@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
+from mercer._linalg import Array, mirror
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
-from mercer.kernels import Kernel
+from mercer.kernels import Basis, Kernel
 
 __all__ = ["DenseGram"]
 
-ROWS = 128
-TILE = 512
 #: From this many columns on, one product of matrices is quicker than one product for each.
 MANY = 12
 
@@ -44,17 +41,10 @@ class DenseGram(GramOperator):
         cls, kernel: Kernel, X: Any, dtype: np.dtype, spot: SpotCheck | None = None
     ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
-        packed = kernel.pack(X, kernel.origin(X), dtype)
-        diag = kernel.diag(X.astype(dtype, copy=False) if isinstance(X, np.ndarray) else X)
-        diag = diag.astype(dtype, copy=False)
-        lower = _untouched(len(packed), dtype)
-
-        def fill(i: slice) -> None:
-            for j in blocks(i.stop, TILE):
-                kernel.fill(packed[i], packed[j], lower[i, j])
-
-        # Long rows first, so that no thread is left with the longest at the end.
-        thread_map(fill, blocks(len(packed), ROWS)[::-1])
+        basis = Basis(kernel, X, dtype)
+        diag = kernel.diag(kernel.points(X).cast(dtype).rows).astype(dtype, copy=False)
+        lower = _untouched(len(basis), dtype)
+        basis.own_tiles().lower(lower)
         np.fill_diagonal(lower, diag)
         return cls(kernel, X, lower, diag, spot or SpotCheck(kernel, X))
 
@@ -89,15 +79,10 @@ class DenseGram(GramOperator):
         return DenseGram.from_rows(self.kernel, self.X, np.dtype(np.float64), self.spot)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        origin = self.kernel.origin(self.X)
-        packed = self.kernel.pack(self.X, origin)
-        return nystrom(self.kernel, self.X, packed, origin, rank, rng)
+        return nystrom(Basis(self.kernel, self.X, self.dtype), rank, rng)
 
     def to_dense(self) -> Array:
-        K = np.tril(self.lower)
-        for i in blocks(self.n, ROWS):
-            K[: i.stop, i] += np.tril(K[i, : i.stop], i.start - 1).T
-        return K
+        return mirror(self.lower.copy())
 
     @cached_property
     def _symv(self) -> Any:

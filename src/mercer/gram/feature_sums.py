@@ -19,7 +19,7 @@ from mercer._progress import announce
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
-from mercer.kernels import Kernel, Origin, Packed, cross_gram
+from mercer.kernels import Basis, Kernel
 from mercer.rows import as_rows
 
 __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
@@ -55,21 +55,14 @@ class LandmarkFeatures:
     leading: int | None = None
 
     @cached_property
-    def origin(self) -> Origin:
-        """What the kernel measures rows from."""
-        return self.kernel.origin(self.landmarks)
-
-    @cached_property
-    def packed(self) -> Packed:
-        """The landmarks, ready for tiles."""
-        return self._pack(self.landmarks, self._whitening.working)
+    def functions(self) -> Basis:
+        """The functions k(z_j, ·), in the precision in which they are summed."""
+        return Basis(self.kernel, self.landmarks, self._whitening.working)
 
     @property
     def gram(self) -> Array:
         """K_ZZ in float64."""
-        packed = self._pack(self.landmarks, np.float64)
-        K = cross_gram(self.kernel, packed, packed).astype(np.float64, copy=False)
-        return np.asarray((K + K.T) / 2)
+        return Basis(self.kernel, self.landmarks, np.float64).gram()
 
     @property
     def basis(self) -> Array:
@@ -94,9 +87,7 @@ class LandmarkFeatures:
 
     def kernel_values(self, X: Any) -> Array:
         """k(x_i, z_j), (n, m)."""
-        K = np.empty((len(X), len(self.packed)), dtype=self._whitening.working)
-        self.kernel.fill(self._pack(X, K.dtype), self.packed, K)
-        return K
+        return self.functions.at(X)
 
     def whitened(self, sums: FeatureSums) -> FeatureSums:
         """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
@@ -104,9 +95,6 @@ class LandmarkFeatures:
             return sums
         R = self.basis
         return FeatureSums(sums.weight, R.T @ sums.linear, R.T @ sums.square @ R, sums.diagonal)
-
-    def _pack(self, X: Any, dtype: Any) -> Packed:
-        return self.kernel.pack(X, self.origin, dtype)
 
     @cached_property
     def _whitening(self) -> _Whitening:

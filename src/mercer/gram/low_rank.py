@@ -14,8 +14,9 @@ from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
-from mercer.kernels import Kernel, Origin, Packed, cross_gram
+from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
+from mercer.tiles import Tiles
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
 
@@ -99,23 +100,17 @@ class LowRank:
         return square, np.asarray(self.cross.T @ u.astype(self.cross.dtype), dtype=np.float64)
 
 
-def nystrom(
-    kernel: Kernel,
-    X: Any,
-    packed: Packed,
-    origin: Origin,
-    rank: int,
-    rng: np.random.Generator,
-) -> LowRank | None:
+def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
     """Landmarks, their kernel values with all rows, and the whitening of their own Gram matrix.
 
-    ``packed`` are the rows X shifted by ``origin``, in the precision of the result.
+    In the precision in which the rows are packed.
     """
-    if kernel.is_pairwise:
+    kernel, dtype = rows.kernel, rows.packed.dtype
+    if not kernel.points(rows.points).is_open:
         return None  # there are no points to take landmarks from
-    landmarks = kernel.pack(_landmarks(kernel, X, rank, rng), origin, packed.dtype)
-    cross = cross_gram(kernel, packed, landmarks, packed.dtype)
-    own = cross_gram(kernel, landmarks, landmarks).astype(np.float64)
+    landmarks = rows.pack(_landmarks(kernel, rows.points, rank, rng))
+    cross = Tiles(kernel.fill, rows.packed, landmarks, dtype).gram()
+    own = Tiles(kernel.fill, landmarks, landmarks, dtype).gram(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.
     return LowRank(cross, whiten(own, floor=1e-12 if cross.dtype == np.float64 else 1e-5))
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.kernels import Kernel
-from mercer.landmarks.base import take
 
 __all__ = ["SpotCheck"]
 
@@ -41,14 +41,17 @@ class SpotCheck:
         n, s = len(self.X), self._size
         if s == n:
             return np.arange(n)
-        return np.random.default_rng(0).choice(n, s, p=self._chance)
+        return fixed_rng(0).choice(n, s, p=self._chance)
+
+    @property
+    def rows(self) -> Any:
+        """The rows of X that are looked at, in their own precision."""
+        return self.kernel.points(self.X).take(self.index).rows
 
     @cached_property
     def values(self) -> Array:
         """The rows themselves, (s, n)."""
-        if self.kernel.is_pairwise:
-            return np.asarray(self.X[self.index], dtype=np.float64)
-        return self.kernel.exact(take(self.X, self.index), self.X)
+        return self.kernel.exact(self.rows, self.X)
 
     def norms(self, R: Array, row_scale: Array | None = None) -> Array:
         """Estimated norms of columns (n, b) of which ``R`` (s, b) are the rows looked at.
@@ -64,7 +67,7 @@ class SpotCheck:
 
     @property
     def _size(self) -> int:
-        n, d = len(self.X), getattr(self.X, "shape", (0, 1))[1]
+        n, d = len(self.X), self.kernel.points(self.X).width
         return min(n, ROWS if d <= COLUMNS else max(FEWEST, ROWS * COLUMNS // d))
 
     @cached_property

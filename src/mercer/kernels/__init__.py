@@ -4,13 +4,15 @@ from mercer._by_name import by_name
 from mercer._registry import ours
 from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
-from mercer.kernels.base import Kernel, Origin, Packed, cross_gram
+from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.basis import Basis
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
 from mercer.kernels.histogram import Chi2, Laplacian
 from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
 
 __all__ = [
+    "Basis",
     "Cauchy",
     "Chi2",
     "Cosine",
@@ -22,7 +24,6 @@ __all__ = [
     "Linear",
     "Matern",
     "Origin",
-    "Packed",
     "Polynomial",
     "Precomputed",
     "Product",
@@ -32,7 +33,6 @@ __all__ = [
     "Sigmoid",
     "Sum",
     "as_kernel",
-    "cross_gram",
 ]
 
 _BY_NAME: dict[str, type[Kernel]] = {

@@ -11,6 +11,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin
+from mercer.points import Columns
 
 __all__ = ["FunctionKernel", "Precomputed"]
 
@@ -43,6 +44,9 @@ class Precomputed(Kernel):
 
     is_mercer: ClassVar[bool] = False
     is_pairwise: ClassVar[bool] = True
+
+    def points(self, X: Array) -> Columns:
+        return Columns(X)
 
     def resolve(self, X: Any, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
         if X.ndim != 2 or X.shape[0] != X.shape[1]:

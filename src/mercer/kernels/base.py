@@ -1,9 +1,7 @@
 r"""The role of a kernel: :math:`k(x, y)` and nothing about how many rows there are.
 
 A kernel fills *tiles*: ``fill(A, B, out)`` writes ``k(a_i, b_j)`` into a small array in place. Rows
-are
-made ready for that once, by ``pack``; the operators in :mod:`mercer.gram` decide which tiles are
-needed.
+are made ready for that once, by ``pack``; :mod:`mercer.tiles` decides which tiles are needed.
 """
 
 from __future__ import annotations
@@ -11,37 +9,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
+from mercer.points import Objects, Points, Vectors
+from mercer.tiles import Packed
 
 if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
 
-__all__ = ["Kernel", "Origin", "Packed", "PackedRows", "cross_gram", "full_precision"]
+__all__ = ["Kernel", "Origin", "PackedRows", "full_precision"]
 
 #: What a kernel measures rows from: a point, nothing, or one of these for each part of a composite.
 #: Only the kernel that made it may look inside.
 Origin: TypeAlias = Any
-
-TILE = 512
-
-
-class Packed(Protocol):
-    """Rows made ready for tiles: they have a length and a type, and can be cut into blocks."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The floating type of the tiles that they make."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, rows: slice) -> Packed: ...
 
 
 @dataclass(frozen=True)
@@ -77,10 +61,19 @@ class Kernel(Config, ABC):
     #: Rows are kernel values themselves, not points.
     is_pairwise: ClassVar[bool] = False
 
+    @property
+    def takes_vectors(self) -> bool:
+        """Rows are vectors of numbers, neither objects nor kernel values."""
+        return not (self.takes_objects or self.is_pairwise)
+
     def resolve(self, X: Any, weight: Array | None = None) -> Self:  # noqa: ARG002
         """The same kernel with every data-dependent parameter turned into a number."""
         self.check()
         return self
+
+    def points(self, X: Any) -> Points:
+        """The rows as what they are to this kernel: vectors, objects, or columns of a matrix."""
+        return Objects(X) if self.takes_objects else Vectors(X)
 
     def check(self) -> None:
         """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
@@ -142,16 +135,13 @@ class Kernel(Config, ABC):
 
         Meant for a look at a kernel; fitting never calls it.
         """
-        same = Y is None
+        from mercer.kernels.basis import Basis
+
         X = X if self.takes_objects else full_precision(X)
-        Y = X if same else (Y if self.takes_objects else full_precision(Y))
         resolved = self.resolve(X)
-        origin = resolved.origin(Y)
-        B = resolved.pack(Y, origin)
-        K = cross_gram(resolved, B if same else resolved.pack(X, origin), B)
-        if same:
-            np.fill_diagonal(K, resolved.diag(X))
-        return K
+        if Y is None:
+            return Basis(resolved, X).gram()
+        return Basis(resolved, Y if self.takes_objects else full_precision(Y)).at(X)
 
     def __add__(self, other: Kernel) -> Sum:
         from mercer.kernels.composite import Sum
@@ -173,18 +163,6 @@ class Kernel(Config, ABC):
         if not isinstance(factor, Real):
             return NotImplemented
         return Scaled(factor, self)
-
-
-def cross_gram(kernel: Kernel, A: Packed, B: Packed, dtype: Any = None) -> Array:
-    """The dense matrix between two sets of packed rows, tile by tile in threads."""
-    K = np.empty((len(A), len(B)), dtype=dtype or A.dtype)
-
-    def fill(rows: slice) -> None:
-        for columns in blocks(len(B), TILE):
-            kernel.fill(A[rows], B[columns], K[rows, columns])
-
-    thread_map(fill, blocks(len(A), TILE))
-    return K
 
 
 def full_precision(X: Any) -> Array:

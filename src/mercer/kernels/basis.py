@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.kernels.base import Kernel, Origin
-from mercer.tiles import Packed, Tiles
+from mercer.tiles import Packed, RowTiles, Tiles
 
 __all__ = ["Basis"]
 
@@ -49,7 +49,10 @@ class Basis:
 
     def tiles(self, X: Any) -> Tiles:
         """k(x_i, s_j), tile by tile."""
-        return Tiles(self.kernel.fill, self.pack(X), self.packed, self.packed.dtype)
+        left: Packed = (
+            _PackedLater(self, X) if self.kernel.points(X).has_coordinates else self.pack(X)
+        )
+        return Tiles(self.kernel.fill, left, self.packed, left.dtype)
 
     def own_tiles(self) -> Tiles:
         """k(s_i, s_j), tile by tile."""
@@ -63,6 +66,15 @@ class Basis:
         """``k(X, S) @ W``, (n, b)."""
         return self.tiles(X).matmat(W)
 
+    def row_products(self, X: Any, G: Array) -> Array:
+        """``sum_j k(x_i, s_j) G_ij`` for each row, (n,)."""
+
+        def products(rows: slice, tiles: RowTiles) -> Array:
+            parts = (np.einsum("ij,ij->i", tile, G[rows, columns]) for columns, tile in tiles)
+            return np.asarray(sum(parts, np.zeros(rows.stop - rows.start, dtype=G.dtype)))
+
+        return np.concatenate(self.tiles(X).map_rows(products))
+
     def gram(self) -> Array:
         """The dense, symmetric matrix k(s_i, s_j) with its exact diagonal, (m, m)."""
         K = self.own_tiles().gram()
@@ -70,3 +82,21 @@ class Basis:
         K /= 2
         np.fill_diagonal(K, self.kernel.diag(self.points))
         return K
+
+
+@dataclass(frozen=True)
+class _PackedLater:
+    """Rows that are packed block by block as they are needed: no copy of all of them is made."""
+
+    basis: Basis
+    X: Any
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.basis.dtype or self.basis.kernel.points(self.X).dtype)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: slice) -> Packed:
+        return self.basis.pack(self.X[rows])

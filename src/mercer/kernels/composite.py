@@ -10,7 +10,9 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_positive
-from mercer.kernels.base import Kernel, Origin, Packed
+from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.basis import Basis
+from mercer.tiles import Packed
 
 __all__ = ["Product", "Scaled", "Sum"]
 
@@ -115,7 +117,7 @@ class Product(_Pair):
         return self.k1.exact(X, Y) * self.k2.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        first, second = self.k1(Z, S), self.k2(Z, S)
+        first, second = (Basis(part, S).at(Z) for part in (self.k1, self.k2))
         return self.k1.gradient(Z, S, G * second) + self.k2.gradient(Z, S, G * first)
 
     def diag_gradient(self, Z: Array) -> Array:

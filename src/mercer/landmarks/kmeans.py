@@ -46,7 +46,7 @@ class KMeans(LandmarkRule):
     def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
         start = RPCholesky() if self.start is None else self.start
         centres = start.select(kernel, X, m, rng)
-        if kernel.takes_objects or kernel.is_pairwise or m >= len(X):
+        if not kernel.points(X).has_coordinates or m >= len(X):
             return centres
         rows = sample_rows(X, max(self.sample, 5 * m), rng)
         for _ in range(self.steps):

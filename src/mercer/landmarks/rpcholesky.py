@@ -12,8 +12,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array, square_sums
-from mercer.kernels import Kernel, cross_gram
+from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
+from mercer.tiles import Tiles
 
 __all__ = ["RPCholesky", "partial_cholesky"]
 
@@ -39,7 +40,7 @@ class RPCholesky(LandmarkRule):
     def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
         sample = sample_rows(X, self.oversample * m, rng)
         # float32 would stop at the first hundred pivots of a smooth kernel.
-        exact = sample.astype(np.float64) if isinstance(sample, np.ndarray) else sample
+        exact = kernel.points(sample).cast(np.float64).rows
         pivots, _ = partial_cholesky(kernel, exact, m, rng)
         return take(sample, np.sort(pivots))
 
@@ -51,9 +52,8 @@ def partial_cholesky(
 
     Stops early when what is left is rounding.
     """
-    origin = kernel.origin(X)
-    packed = kernel.pack(X, origin)
-    n = len(packed)
+    rows = Basis(kernel, X)
+    n = len(rows)
     left = kernel.diag(X).astype(np.float64)
     rounding = 1e-13 * left.sum()
     F = np.empty((n, min(m, n)))
@@ -61,7 +61,8 @@ def partial_cholesky(
     while len(pivots) < F.shape[1] and left.sum() > rounding:
         r = len(pivots)
         drawn = np.unique(rng.choice(n, min(block, F.shape[1] - r), p=left / left.sum()))
-        K = cross_gram(kernel, packed, kernel.pack(take(X, drawn), origin)).astype(np.float64)
+        columns = rows.pack(take(X, drawn))
+        K = Tiles(kernel.fill, rows.packed, columns, columns.dtype).gram(np.float64)
         K -= F[:, :r] @ F[drawn, :r].T
         accepted, L = _accept(K[drawn], left[drawn], rng)
         new = solve_triangular(L, K[:, accepted].T, lower=True).T

@@ -198,7 +198,7 @@ class _Nodes:
 def _check(
     subspace: Subspace, wanted: Sequence[str], known: Sequence[str], steps: int, dtype: str
 ) -> None:
-    if subspace.kernel.is_pairwise or getattr(subspace.support, "ndim", 0) != 2:
+    if not subspace.points.has_coordinates:
         raise ModelFileError(
             f"the input of {subspace.kernel!r} is no table of numbers; export a model with a "
             "kernel of vectors."

@@ -48,7 +48,7 @@ def contributions(score: NoveltyScore, X: Array, reference: Array, nodes: int = 
     >>> int(contributions(score, strange, model.denoise(strange)).argmax())
     1
     """
-    if getattr(score.subspace.support, "ndim", 0) != 2:
+    if not score.subspace.points.has_coordinates:
         raise KernelError(
             f"{score.subspace.kernel!r} has no variables that could contribute; "
             "use a kernel of vectors."

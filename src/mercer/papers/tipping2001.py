@@ -102,7 +102,7 @@ def figure3(X: Array, labels: Array, resolution: int = 60) -> Figure3:
 
 def largest_angle_cosine(a: Subspace, b: Subspace) -> float:
     """Cosine of the largest angle between two subspaces of one feature space."""
-    inner = a.coef.T @ a.kernel(a.support, b.support) @ b.coef
+    inner = a.coef.T @ b.basis.at(a.support) @ b.coef
     return float(np.linalg.svd(inner, compute_uv=False)[-1])
 
 

@@ -56,12 +56,12 @@ def rows_of(estimator: Any, X: Any) -> Array:
     """The rows given, checked; or the model's support points, all that it keeps of its data."""
     subspace = subspace_of(estimator)
     kernel = subspace.kernel
-    if kernel.is_pairwise or not isinstance(subspace.support, np.ndarray):
+    if not subspace.points.has_coordinates:
         raise KernelError(
             f"{kernel!r} has no input space that could be drawn; use a kernel of vectors."
         )
     if X is None:
-        return subspace.support
+        return subspace.points.vectors("a picture")
     rows = check_rows(estimator, X, kernel, reset=False)
     return np.asarray(rows, dtype=subspace.coef.dtype)
 

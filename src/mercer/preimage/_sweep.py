@@ -8,13 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import blocks
 from mercer.kernels import RadialKernel
 from mercer.subspace import Subspace
+from mercer.tiles import Tiles
 
 __all__ = ["Images", "Sweep"]
-
-TILE = 512
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Sweep:
     @cached_property
     def origin(self) -> Array:
         """The mean of the support points."""
-        return np.asarray(self.subspace.origin)
+        return np.asarray(self.subspace.basis.origin)
 
     @cached_property
     def support(self) -> Array:
@@ -97,15 +95,15 @@ class Sweep:
         O(b m d) time; O(b · tile) memory.
         """
         b, d = Y.shape
-        A, S = self.kernel.pack(Y), self.subspace.packed_support
+        arguments = Tiles(
+            self.kernel.arguments, self.kernel.pack(Y), self.subspace.basis.packed, self.dtype
+        )
         total = np.zeros((b, d + 1), dtype=self.dtype)
         size, value = np.zeros(b, dtype=self.dtype), np.zeros(b, dtype=self.dtype)
-        buffer = np.empty(b * TILE, dtype=self.dtype)
         same = False
-        for columns in blocks(self.subspace.n_support, TILE):
-            tile = buffer[: b * (columns.stop - columns.start)].reshape(b, -1)
+        for columns, t in arguments.of_rows(slice(0, b)):
             gamma = G[:, columns]
-            k, slope = self.kernel.profile_and_slope(self.kernel.arguments(A, S[columns], tile))
+            k, slope = self.kernel.profile_and_slope(t)
             same = k is slope
             if not same:
                 value += np.einsum("ij,ij->i", gamma, k)

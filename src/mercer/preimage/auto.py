@@ -65,7 +65,7 @@ class Auto(PreImageSolver):
     def choose(self, subspace: Subspace, *, has_start: bool) -> PreImageSolver:
         """The method for a model, with or without the points that the scores came from."""
         kernel = subspace.kernel
-        if kernel.is_pairwise or getattr(subspace.support, "ndim", 0) != 2:
+        if not subspace.points.has_coordinates:
             return Nearest()
         if isinstance(kernel, Linear):
             return InverseDot()

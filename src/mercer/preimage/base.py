@@ -60,7 +60,7 @@ class PreImages:
         Costs one pass over k(points, S). NaN for a precomputed kernel, which is known only between
         training points.
         """
-        if subspace.kernel.is_pairwise:
+        if not subspace.points.is_open:
             return replace(self, objective=np.full(len(self), np.nan))
         scores, residual = subspace.scores_and_residual(self.points)
         return replace(self, objective=square_sums(scores - Z) + residual)
@@ -116,7 +116,7 @@ def check_codes(Z: Array) -> Array:
 
 def require_vectors(solver: PreImageSolver, subspace: Subspace) -> None:
     """Raise where input space has no coordinates: objects, or a precomputed matrix."""
-    if subspace.kernel.is_pairwise or getattr(subspace.support, "ndim", 0) != 2:
+    if not subspace.points.has_coordinates:
         raise KernelError(
             f"{type(solver).__name__} needs points with coordinates, and {subspace.kernel!r} was "
             "fitted without; use preimage='nearest', which returns training examples."

@@ -219,10 +219,8 @@ class _Target:
 
     def value(self, X: Array, rows: Array) -> tuple[Array, Array]:
         """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
-        kernel, own = self.subspace.kernel, self.subspace.kernel.diag(X)
-        K = np.empty((len(X), self.subspace.n_support))
-        kernel.fill(kernel.pack(X, self.subspace.origin), self.subspace.packed_support, K)
-        inner = np.einsum("ij,ij->i", K, self.G[rows])
+        own = self.subspace.kernel.diag(X)
+        inner = self.subspace.basis.row_products(X, self.G[rows])
         return own - 2 * inner, np.abs(own) + self.scale[rows]
 
     def gradient(self, X: Array, rows: Array) -> Array:

@@ -10,7 +10,6 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import KernelError
-from mercer.gram import cross_matmat
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.subspace import Subspace
 
@@ -65,21 +64,20 @@ class SupportScores:
 
         O(m² (d + q)) time, once.
         """
-        S = self.subspace.packed_support
         W = np.column_stack([self.subspace.coef, self.subspace.mean])
-        return cross_matmat(self.subspace.kernel, S, S, W)
+        return self.subspace.basis.own_tiles().matmat(W)
 
     @cached_property
     def scores(self) -> Array:
         """(m, q) scores of the support points."""
-        if self.subspace.kernel.is_pairwise:
+        if not self.subspace.points.is_open:
             return _scores_of_columns(self.subspace)
         return np.asarray(self.products[:, :-1] - self.subspace.offset)
 
     @cached_property
     def residual(self) -> Array:
         """(m,) squared distances of the support points from the subspace; 0 if not known."""
-        if self.subspace.kernel.is_pairwise:
+        if not self.subspace.points.is_open:
             return np.zeros(self.subspace.n_support)
         own = self.subspace.kernel.diag(self.subspace.support)
         centred_square = own - 2 * self.products[:, -1] + self.subspace.mean_square
@@ -111,8 +109,7 @@ class SupportScores:
 
     def take(self, index: Array) -> Array | list[object]:
         """Support points by number: rows of an array, or a list of objects."""
-        support = self.subspace.support
-        return support[index] if isinstance(support, np.ndarray) else [support[i] for i in index]
+        return self.subspace.points.take(index).rows  # type: ignore[no-any-return]
 
 
 def _scores_of_columns(subspace: Subspace) -> Array:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
 from mercer.exceptions import KernelError
-from mercer.kernels import cross_gram
 from mercer.subspace import Subspace
+from mercer.tiles import RowTiles
 
 __all__ = ["match_noise"]
 
@@ -50,7 +49,7 @@ def match_noise(subspace: Subspace, X: Any, Z: Array) -> Array:
 def _check_constant_diagonal(subspace: Subspace) -> None:
     """k(x, x) must be the same everywhere, or the largest entry says nothing about nearness."""
     kernel = subspace.kernel
-    if not kernel.is_pairwise:
+    if subspace.points.is_open:
         diagonal = kernel.diag(subspace.support)
         if np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
             return
@@ -65,22 +64,15 @@ def _neighbour_similarity(subspace: Subspace) -> float:
     m = subspace.n_support
     step = -(-m // SAMPLE)
     sample = np.arange(0, m, step)
-    support = subspace.support
-    rows = support[sample] if isinstance(support, np.ndarray) else [support[i] for i in sample]
-    A = subspace.kernel.pack(rows, subspace.origin)
-    K = cross_gram(subspace.kernel, A, subspace.packed_support)
+    K = subspace.basis.at(subspace.points.take(sample).rows)
     K[np.arange(len(sample)), sample] = -np.inf
     return float(np.median(K.max(axis=1)))
 
 
 def _largest_similarity(subspace: Subspace, X: Any) -> Array:
-    """max_i k(s_i, x) for each row, with O(256 m) memory per thread."""
-    A = subspace.kernel.pack(X, subspace.origin)
-    dtype = subspace.coef.dtype
+    """max_i k(s_i, x) for each row."""
 
-    def largest(rows: slice) -> Array:
-        tile = np.empty((rows.stop - rows.start, subspace.n_support), dtype=dtype)
-        subspace.kernel.fill(A[rows], subspace.packed_support, tile)
-        return np.asarray(tile.max(axis=1))
+    def largest(rows: slice, tiles: RowTiles) -> Array:  # noqa: ARG001
+        return np.asarray(np.maximum.reduce([tile.max(axis=1) for _, tile in tiles]))
 
-    return np.concatenate(thread_map(largest, blocks(len(A), ROWS)))
+    return np.concatenate(subspace.basis.tiles(X).map_rows(largest))

@@ -8,10 +8,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer._linalg import Array
-from mercer._parallel import one_blas_thread, thread_map
+from mercer._parallel import one_blas_thread
 from mercer.exceptions import KernelError
-from mercer.gram import cross_matmat
-from mercer.kernels import Gaussian, Kernel, Packed, RadialKernel, cross_gram
+from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.preimage.base import (
     BoundPreImage,
     PreImages,
@@ -80,14 +79,13 @@ class Ridge(PreImageSolver):
         Z, S = _training_pairs(subspace)
         kernel, alpha = self._choose(Z, S)
         mean = S.mean(axis=0)
-        origin = kernel.origin(Z)
-        packed = kernel.pack(Z, origin)
-        K = cross_gram(kernel, packed, packed)
+        basis = Basis(kernel, Z)
+        K = basis.gram()
         # The floor keeps a kernel matrix with repeated scores positive definite.
         K[np.diag_indices_from(K)] += max(alpha, 1e-12 * np.trace(K) / len(K))
         with one_blas_thread():
             weights = cho_solve(cho_factor(K, lower=True, overwrite_a=True), S - mean)
-        return _BoundRidge(kernel, alpha, origin, packed, weights, mean)
+        return _BoundRidge(basis, alpha, weights, mean)
 
     def _choose(self, Z: Array, S: Array) -> tuple[Kernel, float]:
         """Kernel and penalty; those not given are the best by leave-one-out."""
@@ -100,29 +98,27 @@ class Ridge(PreImageSolver):
         alphas = ALPHAS if self.alpha is None else (self.alpha,)
         if len(kernels) * len(alphas) == 1:
             return kernels[0], float(alphas[0])
-        errors = np.array(thread_map(lambda kernel: _leave_one_out(kernel(Z), S, alphas), kernels))
+        grams = (Basis(kernel, Z).gram() for kernel in kernels)
+        errors = np.array([_leave_one_out(K, S, alphas) for K in grams])
         best_kernel, best_alpha = np.unravel_index(errors.argmin(), errors.shape)
         return kernels[best_kernel], float(alphas[best_alpha])
 
 
 @dataclass(frozen=True)
 class _BoundRidge(BoundPreImage):
-    kernel: Kernel
+    basis: Basis  # on the scores
     alpha: float
-    origin: Array | None
-    packed: Packed
     weights: Array  # (m, d)
     mean: Array  # (d,)
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
-        A = self.kernel.pack(check_codes(Z).astype(np.float64), self.origin)
         # One column more: the sum of similarities, without which there is nothing to regress on.
         weights = np.column_stack([self.weights, np.ones(len(self.weights))])
-        found = cross_matmat(self.kernel, A, self.packed, weights)
+        found = self.basis.matmat(check_codes(Z).astype(np.float64), weights)
         points, similar = (found[:, :-1] + self.mean).astype(Z.dtype, copy=False), found[:, -1]
         known = np.isfinite(points).all(axis=1)
         points = np.where(known[:, None], points, self.mean.astype(Z.dtype))
-        if isinstance(self.kernel, RadialKernel):
+        if isinstance(self.basis.kernel, RadialKernel):
             known &= similar > np.finfo(np.float64).eps
         return PreImages.direct(points, known)
 

@@ -31,7 +31,7 @@ class Auto(SparseSolver):
         """The solver for some rows, and why."""
         if rows.n <= DENSE_UP_TO:
             return Greedy(), f"{rows.n} rows, exact"
-        if rows.kernel.is_pairwise:
+        if not rows.kernel.points(rows.X).is_open:
             return ColumnGeneration(rank=0, sweeps=20), f"{rows.n} rows of a precomputed matrix"
         return ColumnGeneration(), f"{rows.n} rows"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._parallel import one_blas_thread
 from mercer.eigen.landmarks import as_landmark_rule
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError
 from mercer.landmarks import LandmarkRule
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
 from mercer.sparse.greedy import largest_ratio, positive_part
@@ -43,10 +43,7 @@ class Centres(SparseSolver):
     def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
         if n_kernels is None:
             raise DataError("centres have no automatic number; give n_kernels.")
-        if rows.kernel.is_pairwise:
-            raise KernelError(
-                "centres need points, and a precomputed matrix has none; use solver='greedy'."
-            )
+        rows.kernel.points(rows.X).require_open("choosing centres")
         rule = as_landmark_rule(self.select)
         points = rule.select(rows.kernel, rows.X, min(n_kernels, rows.n), rows.rng)
         K = positive_part(rows, rows.among(points))

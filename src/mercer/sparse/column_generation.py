@@ -10,8 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import one_blas_thread
 from mercer._progress import announce
-from mercer.exceptions import KernelError
-from mercer.kernels import cross_gram
+from mercer.kernels import Basis
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import construct, positive_part
 from mercer.sparse.likelihood import Likelihood, gain
@@ -57,11 +56,8 @@ class ColumnGeneration(SparseSolver):
         self.tol = tol
 
     def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
-        if rows.kernel.is_pairwise and self.rank:
-            raise KernelError(
-                "approximate screening needs points, and a precomputed matrix has none; "
-                "use ColumnGeneration(rank=0, sweeps=20), or solver='greedy'."
-            )
+        if self.rank:  # rank=0 screens without approximation
+            rows.kernel.points(rows.X).require_open("approximate screening (rank > 0)")
         return _Columns(rows, self.rank, self.sweeps, self.tol)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:
@@ -95,7 +91,7 @@ class _Columns(BoundSelection):
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
         rows = self.rows
-        vectors = isinstance(rows.X, np.ndarray) and not rows.kernel.is_pairwise
+        vectors = rows.kernel.points(rows.X).has_coordinates
         safe = vectors and variance > 1e-4 * rows.diag.mean()
         return ExactScreen(rows, np.float32 if safe else np.float64)
 
@@ -149,12 +145,7 @@ class _Columns(BoundSelection):
         if not len(ranked):
             return ranked
         rows = self.rows
-        points = rows.points(ranked)
-        if rows.kernel.is_pairwise:
-            K = rows.X[np.ix_(ranked, ranked)]
-        else:
-            packed = rows.kernel.pack(points, rows.origin)
-            K = cross_gram(rows.kernel, packed, packed)
+        K = Basis(rows.kernel, rows.kernel.points(rows.X).subset(ranked).rows).gram()
         d = np.sqrt(rows.diag[ranked])
         alike = np.abs(K) > MOST_ALIKE * np.outer(d, d)
         free, chosen = np.ones(len(ranked), dtype=bool), list[int]()

@@ -16,8 +16,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
-from mercer.kernels import Kernel, Origin, Packed, cross_gram
-from mercer.landmarks.base import take
+from mercer.kernels import Basis, Kernel
 
 __all__ = ["Pool", "Rows", "triangular_factor"]
 
@@ -42,11 +41,6 @@ class Rows:
         """k(x, x) of each row, in float64."""
         return self.kernel.diag(self.X).astype(np.float64)
 
-    @cached_property
-    def origin(self) -> Origin:
-        """What the kernel measures rows from."""
-        return self.kernel.origin(self.X)
-
     def columns(self, index: Array) -> Array:
         """k(x_i, x_j) for all rows i and the chosen j, (n, m) in float64."""
         C = self.against(self.points(index))
@@ -55,29 +49,16 @@ class Rows:
 
     def against(self, points: Any) -> Array:
         """k(x_i, s_j) for all rows and any points, (n, m) in float64; a memmap is read forwards."""
-        right = self._pack(points)
-        C = np.empty((self.n, len(right)))
-
-        def fill(rows: slice) -> None:
-            self.kernel.fill(self._pack(self.X[rows]), right, C[rows])
-
-        thread_map(fill, blocks(self.n, BLOCK))
-        return C
+        # In float64 for float32 rows, too: small noise makes the weights feel every digit.
+        return Basis(self.kernel, points, np.float64).at(self.X)
 
     def points(self, index: Array) -> Any:
         """The chosen rows; for a precomputed matrix the numbers of its columns."""
-        return np.asarray(index) if self.kernel.is_pairwise else take(self.X, index)
+        return self.kernel.points(self.X).chosen(index)
 
     def among(self, points: Any) -> Array:
         """The symmetric matrix of k between points that are not rows, in float64."""
-        packed = self._pack(points)
-        K = cross_gram(self.kernel, packed, packed, np.float64)
-        np.fill_diagonal(K, self.kernel.diag(points))
-        return np.asarray((K + K.T) / 2)
-
-    def _pack(self, rows: Any) -> Packed:
-        # Also float32 rows get kernels in float64: small noise makes the weights feel every digit.
-        return self.kernel.pack(rows, self.origin, np.float64)
+        return Basis(self.kernel, points, np.float64).gram()
 
 
 @dataclass(frozen=True)

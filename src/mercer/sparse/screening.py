@@ -16,9 +16,11 @@ from scipy.linalg import solve_triangular
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
 from mercer._progress import announce
+from mercer.kernels import Basis
 from mercer.landmarks import partial_cholesky
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.pool import Rows
+from mercer.tiles import RowTiles, Tiles
 
 __all__ = ["ExactScreen", "LowRankScreen", "Screen"]
 
@@ -126,26 +128,22 @@ class ExactScreen(Screen):
 
     def _mean_squares(self, u: Array, columns: Array) -> Array:
         """Mean over j of (k_ij − u_i · K_jA)² for each i."""
-        rows, kernel = self.rows, self.rows.kernel
-        left = kernel.pack(rows.X, rows.origin, self.dtype)
-        right = kernel.pack(np.arange(rows.n)) if kernel.is_pairwise else left
+        n, kernel = self.rows.n, self.rows.kernel
+        basis = Basis(kernel, self.rows.X, self.dtype)
+        right = kernel.pack(np.arange(n)) if kernel.is_pairwise else basis.packed
         u, columns = u.astype(self.dtype), columns.astype(self.dtype)
-        means = np.empty(rows.n)
-        parts = blocks(rows.n, BLOCK)
 
-        def fill(i: slice) -> None:
-            buffer = np.empty((i.stop - i.start) * BLOCK, dtype=self.dtype)
+        def means(i: slice, tiles: RowTiles) -> Array:
             total = np.zeros(i.stop - i.start)
-            for j in parts:
-                tile = buffer[: len(total) * (j.stop - j.start)].reshape(len(total), -1)
-                kernel.fill(left[i], right[j], tile)
+            for j, tile in tiles:
                 tile -= u[i] @ columns[j].T
                 total += square_sums(tile)
-            means[i] = total / rows.n
-            announce("exact sweep", i.stop, rows.n)
+            announce("exact sweep", i.stop, n)
+            return total / n
 
-        thread_map(fill, parts)
-        return means
+        return np.concatenate(
+            Tiles(kernel.fill, basis.packed, right, np.dtype(self.dtype)).map_rows(means)
+        )
 
 
 class _Solver:

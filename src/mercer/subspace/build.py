@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
-from mercer.kernels import Kernel, Precomputed
+from mercer.kernels import Kernel
 from mercer.subspace.subspace import Subspace
 
 __all__ = ["from_features", "from_gram"]
@@ -48,13 +48,18 @@ def from_gram(
     B = (D[:, None] * vectors / np.sqrt(values)).astype(dtype, copy=False)
     if direction is None or mean_product is None:
         zero = np.zeros(max(n, B.shape[1]), dtype=dtype)
-        return Subspace(kernel, support_of(kernel, X), B, zero[:n], zero[: B.shape[1]], 0.0)
+        return Subspace(kernel, kernel.points(X).support, B, zero[:n], zero[: B.shape[1]], 0.0)
     # μ = Σ w_i φ_i / Σ w = Φ D u / ‖D1‖, and K c = D⁻¹ (D K D u) / ‖D1‖
     size = np.linalg.norm(D)
     c = D * direction / size
     Kc = mean_product / (D * size)
     return Subspace(
-        kernel, support_of(kernel, X), B, c.astype(dtype), (B.T @ Kc).astype(dtype), float(c @ Kc)
+        kernel,
+        kernel.points(X).support,
+        B,
+        c.astype(dtype),
+        (B.T @ Kc).astype(dtype),
+        float(c @ Kc),
     )
 
 
@@ -86,8 +91,3 @@ def from_features(
     return Subspace(
         kernel, S, B * signs, basis @ mean, signs * (vectors.T @ mean), float(mean @ mean)
     )
-
-
-def support_of(kernel: Kernel, X: Any) -> Any:
-    """What a model keeps of its rows: for a precomputed matrix the column numbers."""
-    return np.arange(len(X)) if isinstance(kernel, Precomputed) else X

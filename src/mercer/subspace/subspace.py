@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer.gram import cross_matmat
-from mercer.kernels import Kernel, Origin, Packed
+from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 
 __all__ = ["Subspace"]
 
@@ -57,14 +57,14 @@ class Subspace:
         return int(self.coef.shape[1])
 
     @cached_property
-    def origin(self) -> Origin:
-        """What the kernel measures rows from."""
-        return self.kernel.origin(self.support)
+    def basis(self) -> Basis:
+        """The functions k(s_i, ·), ready for tiles."""
+        return Basis(self.kernel, self.support)
 
-    @cached_property
-    def packed_support(self) -> Packed:
-        """The support points, ready for tiles."""
-        return self.kernel.pack(self.support, self.origin)
+    @property
+    def points(self) -> Points:
+        """The support as what it is to the kernel."""
+        return self.kernel.points(self.support)
 
     def leading(self, q: int) -> Subspace:
         """The subspace of the first q directions."""
@@ -79,7 +79,7 @@ class Subspace:
 
     def scores(self, X: Any) -> Array:
         """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""
-        return self._products(X, self.coef) - self.offset
+        return self.basis.matmat(X, self.coef) - self.offset
 
     def residual(self, X: Any) -> Array:
         """Squared distance of phi(x) from the subspace; see :meth:`scores_and_residual`."""
@@ -90,7 +90,7 @@ class Subspace:
 
         The second is a squared distance: values below zero are rounding and come out as zero.
         """
-        products = self._products(X, np.column_stack([self.coef, self.mean]))
+        products = self.basis.matmat(X, np.column_stack([self.coef, self.mean]))
         Z = products[:, :-1] - self.offset
         centred_square = self.kernel.diag(X) - 2 * products[:, -1] + self.mean_square
         return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
@@ -108,7 +108,3 @@ class Subspace:
     def squared_norm(self, Z: Array) -> Array:
         """Squared length in feature space of ``mu + sum_k z_k w_k``: ``cᵀKc + 2 bᵀz + |z|²``."""
         return np.asarray(self.mean_square + 2 * (Z @ self.offset) + square_sums(Z))
-
-    def _products(self, X: Any, W: Array) -> Array:
-        A = self.kernel.pack(X, self.origin)
-        return cross_matmat(self.kernel, A, self.packed_support, W)

@@ -10,8 +10,9 @@ from sklearn.base import clone
 from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer.exceptions import KernelError
-from mercer.kernels import Kernel, cross_gram
+from mercer.kernels import Basis, Kernel
 from mercer.testing._assert import assert_close
+from mercer.tiles import Tiles
 
 __all__ = [
     "check_diagonal",
@@ -90,13 +91,14 @@ def check_positive_definite(kernel: Kernel, X: Any) -> None:
 def check_slices(kernel: Kernel, X: Any) -> None:
     """Packed rows may be cut into blocks: the tiles are those of the whole matrix."""
     resolved = kernel.resolve(X)
-    packed = resolved.pack(X, resolved.origin(X))
+    packed = Basis(resolved, X).packed
     n = len(packed)
     if n != len(X):
         raise AssertionError(f"{kernel!r}: {len(X)} rows were packed as {n}")
-    whole = cross_gram(resolved, packed, packed, np.float64)
+    whole = Tiles(resolved.fill, packed, packed, packed.dtype).gram(np.float64)
     for rows, columns in ((slice(0, n // 3), slice(n // 2, n)), (slice(n // 3, n), slice(1, 2))):
-        part = cross_gram(resolved, packed[rows], packed[columns], np.float64)
+        part = np.empty((len(packed[rows]), len(packed[columns])))
+        resolved.fill(packed[rows], packed[columns], part)
         assert_close(f"{kernel!r}: tile [{rows}, {columns}]", part, whole[rows, columns], 1e-12)
 
 
@@ -104,8 +106,8 @@ def check_float32(kernel: Kernel, X: Any) -> None:
     """Rows in float32 fill a float32 tile, right to that precision."""
     resolved = kernel.resolve(X)
     single = np.asarray(X, dtype=np.float32)
-    packed = resolved.pack(single, resolved.origin(single))
-    tile = cross_gram(resolved, packed, packed, np.float32)
+    packed = Basis(resolved, single).packed
+    tile = Tiles(resolved.fill, packed, packed, packed.dtype).gram(np.float32)
     # Operators take the diagonal from diag: a kink at distance zero magnifies rounding there.
     np.fill_diagonal(tile, resolved.diag(single))
     assert_close(f"{kernel!r} in float32", tile, _gram(kernel, X, X, X), 2e-5)
@@ -173,8 +175,7 @@ def check_parameters(kernel: Kernel) -> None:
 def _gram(kernel: Kernel, X: Any, A: Any, B: Any) -> Array:
     """k(A, B) in float64, by the kernel that X resolves."""
     resolved = kernel.resolve(X)
-    origin = resolved.origin(B)
-    return cross_gram(resolved, resolved.pack(A, origin), resolved.pack(B, origin), np.float64)
+    return Basis(resolved, B).tiles(A).gram(np.float64)
 
 
 def _numbers(kernel: Kernel) -> dict[str, object]:
