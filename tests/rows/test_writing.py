@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mercer.exceptions import OutputError
+from mercer.exceptions import DataError, OutputError
 from mercer.rows import CHUNK, MemoryRows, Table, check_sink, open_table, whole_file, write_table
 
 NAMES = ["a", "b", "c"]
@@ -131,3 +131,32 @@ def test_folders_of_others_are_not_replaced(tmp_path):
     with pytest.raises(OutputError, match="no Zarr store"):
         write_table(target, rows_of())
     assert (target / "letter.txt").read_text() == "dear"
+
+
+def test_data_frames_keep_their_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    path = write_table(tmp_path / "x.csv", pandas.DataFrame(rows_of(), columns=NAMES))
+    assert open_table(path).rows.columns == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "words"),
+    [
+        (np.zeros(3), None, r"shape \(3,\)"),
+        (np.full((2, 2), "a"), None, "<U1"),
+        (np.zeros((2, 2)), ["a"], "1 names"),
+        (Table(MemoryRows(np.zeros((2, 2)))), ["a", "b"], "its own names"),
+        (np.zeros((0, 2)), None, "no rows"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "npy", "zarr"])
+def test_what_is_no_table(tmp_path, table, columns, words, ending):
+    with pytest.raises(OutputError, match=words):
+        write_table(tmp_path / f"x.{ending}", table, columns=columns)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_name_of_an_array_is_not_ignored(tmp_path):
+    path = write_table(tmp_path / "x.csv", rows_of())
+    with pytest.raises(DataError, match="array='y' means nothing"):
+        open_table(path, array="y")

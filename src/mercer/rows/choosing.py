@@ -17,7 +17,7 @@ from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT, sniff
 from mercer.rows.images import ImageRows, find_images
-from mercer.rows.opening import open_rows
+from mercer.rows.opening import open_rows, refuse_array
 from mercer.rows.parquet import ParquetRows, parquet_names
 from mercer.rows.table import Table, pick
 
@@ -115,10 +115,11 @@ def open_table(
     """
     path, choice = Path(path), choice or Choice()
     kind = path.suffix.lower()
+    refuse_array(path, array)
     if kind in TEXT and path.is_file():
         return _open_text(path, choice, allow_nan)
     if path.is_dir() and kind != ".zarr" and (images := find_images(path)):
-        if choice.columns or choice.drop or choice.label or array:
+        if choice.columns or choice.drop or choice.label:
             raise DataError("a folder of images has no columns to choose from; give none.")
         return Table(ImageRows(images), files=[image.name for image in images])
     if path.exists() and (kind == ".parquet" or (path.is_dir() and kind != ".zarr")):

@@ -19,7 +19,7 @@ from mercer.rows.npy import NpyRows, load_npz
 from mercer.rows.parquet import ParquetRows
 from mercer.rows.zarr_array import ZarrRows
 
-__all__ = ["as_rows", "is_source", "open_rows"]
+__all__ = ["as_rows", "is_source", "open_rows", "refuse_array"]
 
 
 def open_rows(
@@ -67,13 +67,18 @@ def open_rows(
     if not path.exists():
         raise DataError(f"there is no file '{path}'; check its name.")
     kind = path.suffix.lower()
-    if kind not in (".npz", ".zarr") and array is not None:
-        raise DataError(f"'{path}' holds one table, so that array={array!r} means nothing.")
+    refuse_array(path, array)
     if kind == ".npz":
         return _checked(load_npz(path, array), allow_nan)
     rows = _open(path, kind, columns, array, allow_nan)
     rows.allow_nan = allow_nan
     return rows
+
+
+def refuse_array(path: Path, array: str | None) -> None:
+    """The name of an array means something in archives and stores only."""
+    if array is not None and path.suffix.lower() not in (".npz", ".zarr"):
+        raise DataError(f"'{path}' holds one table, so that array={array!r} means nothing.")
 
 
 def _open(

@@ -17,7 +17,7 @@ from mercer.rows.dialect import is_number
 from mercer.rows.files import require
 from mercer.rows.images import image_shape, write_images
 from mercer.rows.memory import MemoryRows
-from mercer.rows.opening import as_rows
+from mercer.rows.opening import as_rows, is_source
 from mercer.rows.table import Table
 from mercer.rows.whole import is_device, whole_file, whole_folder
 from mercer.rows.zarr_array import not_zarr, write_zarr
@@ -40,10 +40,10 @@ def write_table(
         ``.csv``, ``.tsv``, ``.txt``, ``.npy``, ``.npz``, ``.parquet`` or ``.zarr``; without an
         ending a folder of images. The ending decides. Text that a spreadsheet would take for a
         formula gets an apostrophe in front.
-    table : Table, array, or whatever ``fit`` reads: row source, path, dask collection
+    table : Table, array, data frame, or a source: Rows, path, dask collection
         Sources are read block by block.
     columns : names, optional
-        For a table without names.
+        Of an array.
 
     Returns
     -------
@@ -60,10 +60,7 @@ def write_table(
     1.0,0.0
     0.0,1.0
     """
-    path = Path(path)
-    if not isinstance(table, Table):
-        rows = MemoryRows(table, columns) if isinstance(table, np.ndarray) else as_rows(table)
-        table = Table(rows)
+    path, table = Path(path), _as_table(table, columns)
     check_sink(path, table.rows.columns, labelled=bool(table.beside))
     kind = _kind(path)
     if kind == "folder":
@@ -72,6 +69,7 @@ def write_table(
         with whole_folder(path, _not_only_images) as folder:
             write_images(folder, (block.X for block in table.blocks()), shape, table.files)
     elif kind == "zarr":
+        _refuse_empty(table)
         with whole_folder(path, not_zarr) as folder:
             write_zarr(folder, table)
     else:
@@ -105,7 +103,29 @@ def check_sink(
 
 def write_stream(file: BinaryIO, table: Table, kind: str) -> None:
     """Write a table to an open file, such as a pipe, in one of ``FORMATS``."""
+    _refuse_empty(table)
     _WRITERS[kind](file, table)
+
+
+def _as_table(given: Any, columns: Sequence[str] | None) -> Table:
+    if isinstance(given, Table) or is_source(given):
+        if columns is not None:
+            raise OutputError("columns= names those of an array; a table has its own names.")
+        return given if isinstance(given, Table) else Table(as_rows(given))
+    X = np.asarray(given)
+    names = getattr(given, "columns", None) if columns is None else columns
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or (names is not None and len(names) != len(X.T)):
+        count = "" if names is None else f" with {len(names)} names"
+        raise OutputError(
+            f"an array of shape {X.shape} and dtype {X.dtype}{count} is no table of numbers; "
+            "give one of shape (n, d), and d names if any."
+        )
+    return Table(MemoryRows(X, names))
+
+
+def _refuse_empty(table: Table) -> None:
+    if not len(table.rows):
+        raise OutputError("there are no rows to write; give at least one.")
 
 
 def _kind(path: Path) -> str:
