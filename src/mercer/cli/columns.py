@@ -41,7 +41,11 @@ def wanted_columns(
     known: Sequence[str] | None,
 ) -> list[str]:
     """The columns to read, by the options or as the model has them."""
-    for name in (*reading.columns, *reading.drop, *([reading.label] if reading.label else [])):
+    for name in (
+        *reading.columns,
+        *reading.drop,
+        *([reading.label] if reading.label is not None else []),
+    ):
         if name not in names:
             raise DataError(
                 f"'{path.name}' has no column {name!r}; its columns are {_list(names)}."
