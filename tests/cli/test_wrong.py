@@ -158,6 +158,7 @@ def test_columns_that_are_not_there(mercer, model, train, tmp_path):
     mercer.fails("transform", model, few, status=3, words=["3 of", "'width'", "'height'"])
     mercer.fails("fit", train, "--columns", "age", status=3, words=["'age'", "'length'"])
     mercer.fails("fit", train, "--label", "sort", status=3, words=["'sort'", "'kind'"])
+    mercer.fails("fit", train, "--label", "", status=3, words=["'kind'"])
     mercer.fails("fit", train, "--drop", "length,width,height,weight,kind", status=3,
                  words=["no column"])  # fmt: skip
 

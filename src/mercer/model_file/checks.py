@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
-from mercer.exceptions import ModelFileError
+from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
 from mercer.subspace import Subspace
 
-__all__ = ["check_loaded", "check_model", "expect"]
+__all__ = ["check_answers", "check_loaded", "check_model", "expect"]
 
 
 @singledispatch
@@ -85,6 +87,37 @@ def check_model(model: object) -> None:
     d = getattr(model, "n_features_in_", None)
     if not subspace.kernel.is_pairwise and d != subspace.support.shape[1]:
         raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
+    eta = getattr(model, "eta_", 1.0)
+    if not isinstance(eta, int | float | np.number) or not 0 < eta < np.inf:
+        raise ModelFileError(f"eta_ is {eta!r:.80}, not a positive number")
     for name in ("eigenvalues_", "explained_variance_", "explained_variance_ratio_", "residuals_"):
         if hasattr(model, name):
             expect(name, getattr(model, name), (subspace.n_components,))
+
+
+def check_answers(model: Any) -> None:
+    """Three rows of zeros get every cheap answer: parts that do not fit together fail here.
+
+    What the model itself refuses (a kernel may not take zeros) is an answer, too.
+    """
+    d = getattr(model, "n_features_in_", None)
+    if not isinstance(d, int) or isinstance(d, bool) or d < 1:
+        raise ModelFileError(f"n_features_in_ is {d!r:.80}")
+    # Without a subspace the way back is a formula; with one it may be a search.
+    names = _CHEAP if hasattr(model, "subspace_") else (*_CHEAP, "denoise")
+    for name in names:
+        if not hasattr(model, name):
+            continue
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found = np.asarray(getattr(model, name)(np.zeros((3, d))))
+        except MercerError:
+            continue
+        except Exception as error:  # of any kind: nothing about such a model is known
+            raise ModelFileError(f"{name} fails for rows of zeros ({error!r:.200})") from error
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise ModelFileError(f"{name} of rows of zeros is not finite")
+
+
+_CHEAP = ("transform", "reconstruction_error", "score_samples", "predict")

@@ -245,8 +245,8 @@ class Decoder:
 
     def _array(self, value: Tagged) -> Array:
         name = value["array"]
-        if name not in self.reader.tensors:
-            raise self.reader.error(f"tensor {name!r} is missing")
+        if not isinstance(name, str) or name not in self.reader.tensors:
+            raise self.reader.error(f"tensor {str(name)[:80]!r} is missing")
         if name not in self._arrays:
             self._arrays[name] = self.reader.read(name)
         array = self._arrays[name]

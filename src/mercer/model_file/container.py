@@ -136,7 +136,8 @@ class Reader:
 
     def error(self, found: str) -> ModelFileError:
         """What was found, as an error that names the file."""
-        return ModelFileError(f"'{self.path}' is not a model that mercer can load: {found}.")
+        text = " ".join(found.split())[:500]  # an error of NumPy's may print a whole array
+        return ModelFileError(f"'{self.path}' is not a model that mercer can load: {text}.")
 
     def read(self, name: str) -> Array:
         """One tensor, if its bytes are those that were written, all of them finite."""

@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO, TypedDict
 
+from mercer.exceptions import ModelFileError
+from mercer.model_file.checks import check_answers
 from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
 from mercer.rows import write_whole
@@ -19,6 +21,18 @@ __all__ = ["FORMAT", "VERSION", "Fingerprint", "header_of", "read_model", "write
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
 VERSION = 1
+
+#: What some fits leave out.
+_OPTIONAL = frozenset(
+    {
+        "_sklearn_output_config",
+        "classes_",
+        "feature_names_in_",
+        "labels_",
+        "n_targets_",
+        "residuals_",
+    }
+)
 
 
 class Fingerprint(TypedDict):
@@ -86,11 +100,15 @@ def read_model(path: str | os.PathLike[str]) -> Any:
             model = decoder.decode(header["model"])
         except RecursionError as error:
             raise reader.error("its objects are nested too deeply") from error
-        needed = saved_attributes(type(model))[0]
-        if not hasattr(model, needed):
-            raise reader.error(f"its {header['class']} was never fitted: there is no {needed}")
+        needed = [name for name in saved_attributes(type(model)) if name not in _OPTIONAL]
+        if absent := [name for name in needed if not hasattr(model, name)]:
+            raise reader.error(f"its {header['class']} was never fitted: there is no {absent[0]}")
         if unused := sorted(set(reader.tensors) - decoder.used):
             raise reader.error(f"nothing needs its tensor {unused[0]!r}")
+        try:
+            check_answers(model)
+        except ModelFileError as error:
+            raise reader.error(f"its {header['class']} makes no sense: {error}") from error
         model._data_fingerprint = header["data"]
     return model
 
