@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._parallel import lapack_threads
 from mercer.eigen.result import Fit
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
@@ -47,7 +48,8 @@ class Plan:
     def fit(self, problem: Problem) -> Fit:
         """Carry it out."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
-        fit = self.solver.fit(replace(problem, X=X))
+        with lapack_threads(problem.n):
+            fit = self.solver.fit(replace(problem, X=X))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 

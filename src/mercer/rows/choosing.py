@@ -47,7 +47,7 @@ class Choice:
 
     def of(self, path: Path, names: Sequence[str], strange: Sequence[str]) -> list[str]:
         """The wanted ones among the names, none of which may be strange (hold no numbers)."""
-        for name in (*self.columns, *self.drop, *([self.label] if self.label else [])):
+        for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
             if name not in names:
                 raise DataError(
                     f"'{path.name}' has no column {name!r}; its columns are {_list(names)}."
