@@ -104,7 +104,8 @@ class StreamedGram(GramOperator):
         return self.spot.norms((self.spot.values - rows) @ V, row_scale)
 
     def refined(self) -> StreamedGram | None:
-        if self.tile_dtype == np.float64:
+        given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones
+        if self.tile_dtype == np.float64 or given:
             return None
         return StreamedGram.from_rows(self.kernel, self.X, np.float64, spot=self.spot)
 
