@@ -138,6 +138,7 @@ class EigenSolver(Solver):
             spectrum.residuals[:q].astype(problem.dtype, copy=False),
             trace,
             report,
+            of_gram=True,
         )
         findings = _findings(problem, fit.subspace, spectrum, q)
         return replace(fit, report=audited(report, findings))

@@ -71,13 +71,17 @@ class Report:
 
 @dataclass(frozen=True)
 class Fit:
-    """A subspace, the eigenvalues behind it, and how they were obtained."""
+    """A subspace, the eigenvalues behind it, and how they were obtained.
+
+    ``of_gram``: are these eigenpairs of the Gram matrix of all rows, so that scores are λ B / w?
+    """
 
     subspace: Subspace
     eigenvalues: Array
     residuals: Array
     trace: float
     report: Report
+    of_gram: bool = False
 
 
 def measured(

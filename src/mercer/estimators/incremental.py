@@ -10,12 +10,15 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.eigen import Report
 from mercer.eigen.audit import audit_rows, audited
-from mercer.eigen.landmarks import LandmarkModel, as_landmark_rule
+from mercer.eigen.landmark_errors import rounding
+from mercer.eigen.landmark_model import LandmarkModel
+from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
+from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
@@ -192,9 +195,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._sums = _carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
-        model = LandmarkModel.of(self._features, self._sums, center=True)
-        counted = as_rule(self.n_components).count(model.values, model.trace)
-        q = len(model.values) if counted is None else counted
+        model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
+        q = model.count(as_rule(self.n_components))
+        rounded = rounding(model, self._features.landmarks[:: -(-len(self.landmarks_) // ROWS)], q)
         self.subspace_ = model.subspace(q)
         self.eigenvalues_ = model.values[:q].astype(self._features.dtype)
         self.explained_variance_ = self.eigenvalues_ / model.weight
@@ -205,13 +208,14 @@ class IncrementalKernelPCA(SubspaceEstimator):
             passes=1,
             seconds=time.perf_counter() - started,
             # What lies outside the span bounds each error: |A - PAP| <= its trace.
-            estimated_error=float(model.unexplained * model.trace / model.values[q - 1]),
+            estimated_error=float(
+                model.unexplained * model.trace / model.values[q - 1] + rounded.max()
+            ),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
         )
-        rounding = np.full(q, self._features.rounding)
         landmarks, variance = self._features.landmarks, self.explained_variance_
-        findings = audit_rows(self.subspace_, landmarks, variance, rounding)
+        findings = audit_rows(self.subspace_, landmarks, variance, rounded)
         self.report_ = audited(report, findings)
 
 

@@ -185,7 +185,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
             support = present[support]
         self.subspace_ = replace(fit.subspace, support=support)
-        return problem, fit.subspace.support is rows and len(rows) == given
+        # Landmarks may be the rows, too; then B is any of many if the rows have copies.
+        return problem, fit.of_gram and len(rows) == given
 
     def _keep(self, fit: Fit, problem: Problem) -> None:
         n = problem.n if problem.weight is None else problem.weight.sum()

@@ -74,7 +74,8 @@ class DenseGram(GramOperator):
         return self.spot.norms((self.spot.values - rows) @ V, row_scale)
 
     def refined(self) -> DenseGram | None:
-        if self.dtype == np.float64:
+        given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones
+        if self.dtype == np.float64 or given:
             return None
         return DenseGram.from_rows(self.kernel, self.X, np.dtype(np.float64), self.spot)
 

@@ -28,6 +28,8 @@ __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
 STEEP = {np.float64: 1e9, np.float32: 5e5}
+#: Beyond this share of the mean in the mean square, centring takes too many digits of float32.
+FLAT = 0.99
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -70,10 +72,14 @@ class LandmarkFeatures:
         return self._whitening.basis
 
     @property
-    def rounding(self) -> float:
-        """Relative error that rounding may leave in the eigenvalues; measured in float32."""
-        coarse = self._whitening.working == np.float32
-        return float((100 if coarse else 4) * np.finfo(self.dtype).eps)
+    def working(self) -> np.dtype:
+        """Precision in which kernel values are computed."""
+        return self._whitening.working
+
+    @property
+    def whitens_first(self) -> bool:
+        """Whether features are whitened before they are summed."""
+        return self._whitening.before_sums
 
     @property
     def size(self) -> int:
@@ -103,7 +109,8 @@ class LandmarkFeatures:
         if R is not None:
             # tr(K⁻¹) times the largest row sum bounds the condition number from above.
             condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
-            if condition < STEEP[np.float32] and self.dtype == np.float32:
+            fine = condition < STEEP[np.float32] and K.mean() < FLAT * np.diagonal(K).mean()
+            if fine and self.dtype == np.float32:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
             if condition < STEEP[np.float64]:
                 return _Whitening(R, np.dtype(np.float64), before_sums=False)
@@ -134,6 +141,8 @@ class ChunkSums:
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
         for part in blocks(len(X), BLOCK):
             block = X[part]
+            if isinstance(block, np.ndarray):
+                block = block.astype(features.working, copy=False)
             w = np.ones(len(block)) if weight is None else weight[part]
             A = features.of(block)
             linear += w.astype(A.dtype) @ A

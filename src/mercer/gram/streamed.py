@@ -76,7 +76,9 @@ class StreamedGram(GramOperator):
         return self.spot.norms((self.spot.values - rows) @ V, row_scale)
 
     def refined(self) -> StreamedGram | None:
-        if self.precision == np.float64:
+        points = self.basis.kernel.points(self.basis.points)
+        given = not points.is_open and points.dtype == np.float32  # there are no finer entries
+        if self.precision == np.float64 or given:
             return None
         kernel, X = self.basis.kernel, self.basis.points
         return StreamedGram.from_rows(kernel, X, np.float64, spot=self.spot)

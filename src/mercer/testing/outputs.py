@@ -109,7 +109,7 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
     faults = _worst(f"λ, claim {found.claim:.2g}", off, reference.rounding + claimed, size)
     # Rows in float32 cannot be promised more than their own rounding, which the claim tells.
     if tol is not None and found.converged and problem.X.dtype == np.float64 and not faults:
-        allowed = reference.rounding + 3 * tol * np.abs(true)
+        allowed = reference.rounding + reference.formula + 3 * tol * np.abs(true)
         faults = _worst(f"λ at tol={tol:g}, claim {found.claim:.2g}", off, allowed, size)
     return faults
 
@@ -168,9 +168,9 @@ class _Bounds:
         self.Z = found.scores
         train = self.Z[reference.counts]
         # Rounding of z = Bᵀ k - b, entry by entry: B = D² Z Λ⁻¹ on the rows that count.
-        K, p = np.abs(reference.K.astype(np.float64)), reference.p.astype(np.float64)
-        one = K @ (w[:, None] * np.abs(train)) / lam
-        self.evaluation = ROUNDING * reference.eps * (one + p @ one[reference.counts])
+        p = reference.p.astype(np.float64)
+        one = reference.blur @ (w[:, None] * np.abs(train)) / lam
+        self.evaluation = one + p @ one[reference.counts]
         # Residuals of the pairs: rounding, what was reported, and what the claim stands for.
         self.rho = reference.rounding + 3 * found.residuals + 3 * found.claim * lam
         self.largest = max(float(reference.values[0]), float(lam[0]))
@@ -225,6 +225,8 @@ class _Bounds:
         parts = np.abs(ref.own) + 2 * np.abs(ref.to_mean) + abs(ref.mean_square)
         allowed = ROUNDING * ref.eps * (parts[:m].astype(np.float64) + (Z**2).sum(axis=1))
         allowed += 2 * (np.abs(Z) * self.evaluation[:m]).sum(axis=1)
+        p, to_mean = ref.p.astype(np.float64), ref.blur @ ref.p.astype(np.float64)
+        allowed += 2 * to_mean[:m] + p @ to_mean[ref.counts]
         # A claim stands for coarse entries, which the mean is made of, too.
         allowed += 3 * found.claim * self.lam[-1] / self.w.max()
         off = np.abs(found.errors - true.astype(np.float64))

@@ -12,6 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from mercer._linalg import Array
+from mercer.kernels import Kernel, Polynomial, Product, RadialKernel, Scaled, Sum
+from mercer.kernels.radial import WIDE
 from mercer.testing.problems import FitProblem
 
 __all__ = ["ROUNDING", "Reference"]
@@ -33,6 +35,7 @@ class Reference:
     w : (p,) their weights
     center : is the weighted mean taken off?
     eps : the rounding of the type that the rows came in
+    extra : (m, p) relative errors of K that its formula has beyond ROUNDING, in units of eps
     """
 
     K: Array
@@ -41,6 +44,7 @@ class Reference:
     w: Array
     center: bool
     eps: float
+    extra: Array
 
     @classmethod
     def of(cls, problem: FitProblem) -> Reference:
@@ -56,7 +60,24 @@ class Reference:
         else:
             K = problem.definition(rows, rows[counts])
             own = np.array([problem.definition(x[None], x[None])[0, 0] for x in rows])
-        return cls(K, own, counts, w[counts].astype(np.longdouble), problem.center, eps)
+        extra = np.zeros(K.shape)
+        if problem.definition is not None and rows.ndim == 2:
+            points = np.concatenate([problem.X, problem.Y])
+            extra = formula_errors(problem.kernel.resolve(points[counts]), points, counts)
+        w = w[counts].astype(np.longdouble)
+        return cls(K, own, counts, w, problem.center, eps, extra)
+
+    @cached_property
+    def blur(self) -> Array:
+        """How far off each entry of K may be by its evaluation, (m, p)."""
+        return np.asarray(self.eps * (ROUNDING + self.extra) * np.abs(self.K.astype(np.float64)))
+
+    @cached_property
+    def formula(self) -> float:
+        """What the eigenvalues may be off because of ``extra``."""
+        root = np.sqrt(self.w.astype(np.float64))
+        E = self.extra * np.abs(self.K.astype(np.float64))
+        return float(self.eps * np.sqrt(len(root)) * (root[:, None] * E[self.counts] * root).max())
 
     @cached_property
     def p(self) -> Array:
@@ -137,3 +158,27 @@ class Reference:
     def size(self) -> float:
         """Largest |k| anywhere, for overflow."""
         return float(np.nanmax([np.abs(self.K).max(), np.nanmax(np.abs(self.own))]))
+
+
+def formula_errors(kernel: Kernel, X: Array, counts: Array) -> Array:
+    """Relative errors of k between all rows and those that count, in units of eps.
+
+    Kernels of the distance take it from a product of matrices, whose argument is off by eps·N, with
+    N the squared norms over the squared length: a hundred times faster than distances of pairs.
+    Where that would be more than the kernel promises (``WIDE``), close pairs are measured, and err
+    by eps·√N as rows do that were scaled and rounded; a kink at 0 feels fifty times that. A power
+    multiplies relative errors, and products add them.
+    """
+    if isinstance(kernel, Scaled):
+        return formula_errors(kernel.kernel, X, counts)
+    if isinstance(kernel, Sum | Product):
+        parts = [formula_errors(k, X, counts) for k in (kernel.k1, kernel.k2)]
+        return parts[0] + parts[1]
+    if isinstance(kernel, RadialKernel):
+        norms = (((X - X[counts].mean(axis=0, dtype=np.float64)) / kernel.length) ** 2).sum(axis=1)
+        N = norms[:, None] + norms[counts]
+        return np.asarray(
+            np.minimum(2 * N, WIDE[X.dtype.char]) + (64 if kernel.is_kinked else 4) * np.sqrt(N)
+        )
+    power = kernel.degree if isinstance(kernel, Polynomial) else 1
+    return np.full((len(X), len(counts)), 4.0 * power)

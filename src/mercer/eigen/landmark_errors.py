@@ -1,0 +1,142 @@
+"""How far off the eigenvalues inside a span of landmarks are: by truncation, and by rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer.eigen.landmark_model import LandmarkModel
+from mercer.gram.spot_check import ROWS
+from mercer.kernels import Basis
+from mercer.landmarks import sample_rows
+from mercer.landmarks.base import take
+
+__all__ = ["Sample", "residuals", "rounding", "truncation", "weighted_draw"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows that stand for all.
+
+    Attributes
+    ----------
+    rows : (p, d) array or p objects
+    weight : (p,) what each stands for; they sum to that of all rows
+    share : 1 if these are all rows, 0 if they were drawn with replacement, by their weight
+    """
+
+    rows: Any
+    weight: Array
+    share: float
+
+    @classmethod
+    def draw(cls, X: Any, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
+        """At most ``size`` rows: alike without weights, else as often as their weight says."""
+        n = len(X)
+        if n <= size:
+            return cls(take(X, np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
+        if weight is None:
+            return cls(sample_rows(X, size, rng), np.full(size, n / size), size / n)
+        return cls.drawn(take(X, weighted_draw(weight, size, rng)), float(weight.sum()))
+
+    @classmethod
+    def drawn(cls, rows: Any, total: float) -> Sample:
+        """Rows that were drawn by their weight."""
+        return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
+
+    def few(self) -> Any:
+        """Some of the rows, as often as their weight says."""
+        if len(self.rows) <= ROWS:
+            return self.rows
+        return take(self.rows, weighted_draw(self.weight, ROWS, np.random.default_rng(0)))
+
+
+def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
+    """Increasing numbers of rows, drawn with replacement by their weight."""
+    return np.sort(rng.choice(len(weight), size, p=weight / weight.sum()))
+
+
+def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
+    """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds."""
+    lam = model.values[: len(found)]
+    gap = lam - beyond
+    share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
+    return np.asarray(found / lam * share)
+
+
+def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
+    """Relative errors of the leading q eigenvalues that rounding may leave, looked at on few rows.
+
+    A score ``Bᵀ k`` errs by that of its terms and of the kernel values, which the definition tells;
+    an eigenvalue is a sum of their squares, by directions whose length ``Bᵀ K_ZZ B`` errs likewise.
+    """
+    features, B, lam = model.features, model.directions(q), model.values[:q]
+    eps = float(np.finfo(features.working).eps)
+    exact = features.kernel.exact(few, features.landmarks)
+    values = features.kernel_values(few)
+    spread = np.sqrt(lam / model.weight)
+    # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
+    # sums themselves, always in float64.
+    parts = (features.basis**2) @ (model.vectors[:, :q] ** 2)
+    terms, inner = (np.sqrt(np.mean(exact**2 @ C, axis=0)) / spread for C in (B**2, parts))
+    off = np.sqrt(np.mean(((exact - values) @ B) ** 2, axis=0))
+    double = float(np.finfo(np.float64).eps)
+    score = 2 * eps * terms + double * inner + off / spread
+    summed = 0 if features.whitens_first else eps * terms**2 + double * inner**2
+    KB = features.gram @ B
+    length = np.abs(np.einsum("ij,ij->j", B, KB) - 1)
+    if features.working == np.float64:  # and so are the entries of K_ZZ
+        length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
+    centring = eps * (lam[0] + model.removed) / lam
+    return np.asarray(4 * (score + score**2 + summed + length + centring))
+
+
+def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float]:
+    r"""Estimated ``|A w - λ w|`` for the leading q directions, and the next eigenvalue.
+
+    Inside the span the pair is exact; outside, the residual is
+    :math:`\sum_i w_i z_i \phi_\perp(x_i)` with :math:`\phi_\perp` the part of a point that the
+    landmarks do not see. Its squared norm is a double sum over rows, estimated from the pairs of a
+    sample.
+    """
+    features, rows, p = model.features, sample.rows, len(sample.rows)
+    if isinstance(rows, np.ndarray):
+        rows = rows.astype(np.float64, copy=False)
+    root = np.sqrt(sample.weight)[:, None]
+    a = features.kernel_values(rows) @ features.basis
+    Z = root * ((a - model.mean) @ model.vectors[:, :q])
+    outside = Basis(features.kernel, rows, np.float64).gram() - a @ a.T
+    outside *= root
+    outside *= root.T
+    own = sample.weight * np.maximum(features.kernel.diag(rows) - square_sums(a), 0)
+    np.fill_diagonal(outside, 0)
+    shares = Z * (outside @ Z)
+    beyond = _largest_eigenvalue(outside, own)
+    if sample.share == 1:
+        return np.sqrt(np.maximum(shares.sum(axis=0) + own @ Z**2, 0)), beyond
+    # Two standard deviations on top, because the estimate shall rather be too large: those of
+    # a sum over pairs have a part from the rows and one from the pairs themselves.
+    from_rows = 4 * p * shares.var(axis=0)
+    from_pairs = 2 * np.einsum("iq,iq->q", Z**2, outside**2 @ Z**2)
+    upper = shares.sum(axis=0) + 2 * np.sqrt(from_rows + from_pairs)
+    diagonal = own @ Z**2 + 2 * np.sqrt(p * (own[:, None] * Z**2).var(axis=0))
+    # Of rows drawn without replacement p (p - 1) of n (n - 1) pairs were seen, each row with
+    # itself apart; with replacement a row that was drawn twice is the pair with itself.
+    pairs = (p - sample.share) / (p - 1)
+    return np.sqrt(np.maximum(upper, 0) * pairs + diagonal * sample.share), beyond
+
+
+def _largest_eigenvalue(off_diagonal: Array, diagonal: Array) -> float:
+    """Of a small positive definite matrix, by a few power steps: a tenth off does no harm."""
+    v = np.ones(len(diagonal))
+    size = 0.0
+    for _ in range(20):
+        v = off_diagonal @ v + diagonal * v
+        size = float(np.linalg.norm(v))
+        if size == 0:
+            return 0.0
+        v /= size
+    return size

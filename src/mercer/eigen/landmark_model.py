@@ -1,0 +1,102 @@
+"""Eigenpairs inside the span of landmarks, from sums over the rows."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative
+from mercer.exceptions import DataError, RankWarning, warn
+from mercer.gram import FeatureSums, LandmarkFeatures
+from mercer.subspace import ComponentRule, Subspace, from_features
+
+__all__ = ["LandmarkModel"]
+
+
+@dataclass(frozen=True)
+class LandmarkModel:
+    """Eigenpairs of the covariance of ``a(x) = Rᵀ k(Z, x)``, where Z are the landmarks.
+
+    Attributes
+    ----------
+    values, vectors : eigenpairs in the coordinates a, values as of the Gram matrix
+    mean : (r,) the mean of a
+    weight : number of rows, or the sum of their weights
+    trace : total variance, of which ``unexplained`` lies outside the span of the landmarks
+    """
+
+    features: LandmarkFeatures
+    values: Array
+    vectors: Array
+    mean: Array
+    weight: float
+    trace: float
+    unexplained: float
+
+    @classmethod
+    def of(
+        cls, features: LandmarkFeatures, sums: FeatureSums, center: bool, n: int
+    ) -> LandmarkModel:
+        """From the sums over n rows."""
+        sums = features.whitened(sums)
+        mean = sums.linear / sums.weight if center else np.zeros(len(sums.linear))
+        removed = sums.weight * float(mean @ mean)
+        values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
+        scale = sums.diagonal / sums.weight
+        floor = noise_floor(values[-1], len(values), scale, np.dtype(np.float64), removed)
+        if values[-1] <= floor:
+            raise DataError(
+                "kernel has no variance on the landmarks: the largest eigenvalue is "
+                f"{values[-1]:.2g}; give rows that differ, or another kernel width."
+            )
+        keep = values > floor
+        outside = sums.diagonal - float(np.trace(sums.square))
+        if not features.kernel.is_mercer:
+            spectrum = np.linalg.eigvalsh(features.gram)
+            refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
+            # n eigenvalues that sum to less than zero have one below a share of that.
+            refuse_negative(outside / n, values[-1], n * floor)
+        trace = sums.diagonal - removed
+        return cls(
+            features,
+            values[keep][::-1],
+            vectors[:, keep][:, ::-1],
+            mean,
+            sums.weight,
+            trace,
+            max(outside, 0.0) / trace,
+        )
+
+    def count(self, rule: ComponentRule) -> int:
+        """How many components the rule wants; says so if there are fewer than asked for."""
+        rank = len(self.values)
+        asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
+        if rule.is_request and rank < asked:
+            warn(
+                f"{asked} components were asked for, but the landmarks span only {rank}; "
+                f"kept {rank}. Ask for fewer, or give more landmarks.",
+                RankWarning,
+            )
+        counted = rule.count(self.values, self.trace)
+        return rank if counted is None else counted
+
+    @property
+    def removed(self) -> float:
+        """What centring has taken from the sum of squares."""
+        return self.weight * float(self.mean @ self.mean)
+
+    def directions(self, q: int) -> Array:
+        """B of the leading q directions, in float64."""
+        return np.asarray(self.features.basis @ self.vectors[:, :q])
+
+    def subspace(self, q: int) -> Subspace:
+        """The leading q directions, written on the landmarks."""
+        parts = (self.features.basis, self.mean, self.vectors[:, :q])
+        return from_features(
+            self.features.kernel,
+            self.features.landmarks,
+            *(part.astype(self.features.dtype) for part in parts),
+        )
