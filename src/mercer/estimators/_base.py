@@ -17,6 +17,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._preimage import PreImageMixin
+from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
@@ -29,6 +30,7 @@ __all__ = ["SubspaceEstimator"]
 class SubspaceEstimator(
     ImputeMixin,
     PreImageMixin,
+    RelevanceMixin,
     SaveMixin,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
     TransformerMixin,  # type: ignore[misc]
