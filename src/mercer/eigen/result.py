@@ -54,6 +54,7 @@ class Report:
     converged : did the solver reach its tolerance?
     unexplained : share of the total variance that the approximation cannot see (landmarks); 0 if
     none
+    advice : which components the rows hardly tell apart, in words; empty if none
     """
 
     solver: str
@@ -64,6 +65,7 @@ class Report:
     bytes: int
     converged: bool = True
     unexplained: float = 0.0
+    advice: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
+from mercer.relevance import spectrum_advice
 from mercer.rows import CHUNK, MemoryRows, Rows
 from mercer.subspace import ComponentRule, as_rule
 
@@ -207,6 +208,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
             estimated_error=float(model.unexplained * model.trace / model.values[q - 1]),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
+            advice=spectrum_advice(model.values[:q], model.weight),
         )
 
 
