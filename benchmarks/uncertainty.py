@@ -1,4 +1,4 @@
-"""Do intervals of eigenvalues and shares hold what they promise, and what do they cost?
+"""Whether intervals of eigenvalues and shares hold what they promise, and what they cost.
 
 ``python -m benchmarks uncertainty [repeats]``: samples of 500 and 2,000 rows from four data models
 whose true spectrum is known from 200,000 rows; how often nominal 95 % intervals of the eight

@@ -101,9 +101,7 @@ def _pyplot(require: Any) -> Any:
     return require("matplotlib.pyplot", "plot")
 
 
-def _draw(
-    kind: str, fitted: Any, data: str | None, reading: Reading, *, intervals: bool
-) -> Any:
+def _draw(kind: str, fitted: Any, data: str | None, reading: Reading, *, intervals: bool) -> Any:
     import inspect
 
     import mercer.plots

@@ -1,4 +1,4 @@
-r"""Derivatives of many weighted sums of a kernel at once: :math:`\partial_x \sum_i B_{ik} k(x, s_i)`.
+r"""Derivatives of many weighted sums of a kernel, :math:`\sum_i B_{ik} k(x, s_i)`, at once.
 
 For kernels of distances, of dot products, and for all that is built from these,
 
@@ -27,6 +27,8 @@ __all__ = ["jacobian"]
 
 #: Columns (components × variables) of one matrix product: its right factor stays in the cache.
 COLUMNS = 2048
+#: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).
+KINK = 1e5
 
 
 def jacobian(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
@@ -89,6 +91,8 @@ def _(kernel: RadialKernel, X: Array, S: Array) -> Any:
     origin = kernel.origin(S)
     t = np.empty((len(X), len(S)), dtype=np.result_type(X, S))
     Q = kernel.slope(kernel.arguments(kernel.pack(X, origin), kernel.pack(S, origin), t))
+    if kernel.slope(np.zeros(1))[0] > KINK:
+        Q[Q > KINK] = 0  # at a kink the direction of x - s is rounding; 0 is a subgradient
     Q *= 2 / kernel.length / kernel.length
     return -Q, Q
 

@@ -11,6 +11,7 @@ landmarks: an orthonormal basis of what lies outside the subspace,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -135,10 +136,8 @@ class GroupSums:
         order = np.argsort(group, kind="stable")
         edges = np.searchsorted(group[order], np.arange(groups + 1))
         rows, wz = Z[order], (w[:, None] * Z)[order]
-        square = np.stack(
-            [wz[a:b].T @ rows[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
-        )
-        linear = np.stack([wz[a:b].sum(axis=0) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+        square = np.stack([wz[a:b].T @ rows[a:b] for a, b in pairwise(edges)])
+        linear = np.stack([wz[a:b].sum(axis=0) for a, b in pairwise(edges)])
         squares, w2 = Z**2, w**2
         return cls(
             np.bincount(group, w, groups),

@@ -64,9 +64,7 @@ def relevance_interval(resamples: Any, level: float) -> Interval:
 
     estimate = shares(np.eye(p, q), R.row_weight)
     drawn = np.stack(
-        thread_map(
-            lambda b: shares(V[b], R.row_weight * damped[b, R.group]), list(range(len(V)))
-        )
+        thread_map(lambda b: shares(V[b], R.row_weight * damped[b, R.group]), list(range(len(V))))
     )
     # On the log, around the estimate: turning spreads relevance, which is a bias.
     logs = np.log(np.maximum(drawn, 1e-300))

@@ -136,7 +136,8 @@ def measure_relevance(
     if unit not in UNITS:
         raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
     require_vectors(subspace)
-    work = _Pass(subspace, np.mean(subspace.support, axis=0, dtype=np.float64), weight)
+    middle = np.asarray(np.mean(subspace.support, axis=0, dtype=np.float64))
+    work = _Pass(subspace, middle, weight)
     sums = reduce(add, _parts(work, X))
     if sums.weight <= 0:
         raise DataError("all weights are zero; give at least one row a positive weight.")
@@ -277,4 +278,4 @@ def _rows_at_once(subspace: Subspace) -> int:
 def _shares(values: Array) -> Array:
     """Divided by their sum; zeros where all are zero."""
     total = values.sum(axis=-1, keepdims=True)
-    return np.divide(values, total, out=np.zeros_like(values), where=total > 0)
+    return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))

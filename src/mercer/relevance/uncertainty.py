@@ -24,7 +24,6 @@ from scipy.stats import norm
 from mercer._linalg import Array
 from mercer._parallel import blocks, one_blas_thread, ordered_map, thread_map
 from mercer.exceptions import DataError
-from mercer.landmarks import sample_rows
 from mercer.relevance.directions import Directions, GroupSums
 from mercer.relevance.intervals import Interval, relevance_interval
 from mercer.relevance.measure import TASK, require_vectors

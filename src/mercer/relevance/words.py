@@ -18,8 +18,8 @@ __all__ = ["close_groups", "describe", "spectrum_advice"]
 def close_groups(values: Array, n: float) -> list[tuple[int, int]]:
     """Runs of components (first and last, from 0) that n rows hardly tell apart.
 
-    North's rule of thumb: an eigenvalue errs by about ``λ √(2/n)``, and components that are closer
-    than that to the next one mix with it.
+    A rule of thumb in the manner of North et al. (1982): sampling turns component k towards the
+    next one by about ``λ / (√n gap)``, so that a gap below ``2 λ / √n`` means 30 degrees or more.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def close_groups(values: Array, n: float) -> list[tuple[int, int]]:
     [(1, 2)]
     """
     lam = np.asarray(values, dtype=np.float64)
-    near = lam[:-1] - lam[1:] < lam[:-1] * np.sqrt(2 / max(n, 1))
+    near = lam[:-1] - lam[1:] < lam[:-1] * 2 / np.sqrt(max(n, 1))
     groups: list[tuple[int, int]] = []
     for k in np.flatnonzero(near):
         if groups and groups[-1][1] == k:
@@ -53,28 +53,23 @@ def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
 def describe(found: Uncertainty) -> list[str]:
     """How many components are stable, which mix, and which are noise."""
     q, level = len(found.angle), f"{found.level:.0%}"
-    lines = [
+    stable = (
         f"{found.n_stable} of {q} components are stable: in {level} of samples of "
         f"{found.n_rows:,} rows they turn by less than 45 degrees."
+    )
+    lines = [stable]
+    lines += [
+        f"Components {_range(group)} are not distinguishable from each other: their variances are "
+        "close, and sampling turns them into each other. Read them as one."
+        for group in _mixing_groups(found.neighbours, found.noise)
     ]
-    mixed = _mixing_groups(found.neighbours, found.noise)
-    for group in mixed:
-        lines.append(
-            f"Components {_range(group)} are not distinguishable from each other: their variances "
-            "are close, and sampling turns them within their plane. Read them as one."
-            if len(group) == 2
-            else f"Components {_range(group)} are not distinguishable from each other: their "
-            "variances are close, and sampling mixes them. Read them as one."
-        )
     noise = np.flatnonzero(found.noise)
     if noise.size:
         lines.append(
             f"{'Components' if noise.size > 1 else 'Component'} {_range(noise)} cannot be told "
             "from noise: sampling replaces most of it by directions that the model has left out."
         )
-    lines.append(
-        f"All {q} together turn by at most {found.subspace_angle:.0f} degrees ({level})."
-    )
+    lines.append(f"All {q} together turn by at most {found.subspace_angle:.0f} degrees ({level}).")
     return lines
 
 
