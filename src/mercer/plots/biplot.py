@@ -178,6 +178,7 @@ class BiplotDisplay:
         legend = legend_outside(ax, handles=self.arrows_, **title)
         if self.labels is not None:
             ax.add_artist(legend)
+            legend.set_clip_on(False)  # else the layout leaves no room for it
             place = {"loc": "lower left", "bbox_to_anchor": (1.0, 0.0)}
             legend_outside(ax, handles=self.points_, markerscale=1.4, **place)
 

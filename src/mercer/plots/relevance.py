@@ -173,7 +173,7 @@ class RelevanceDisplay:
         best = np.sort(np.argsort(-self.overall, kind="stable")[:limit])
         table = np.vstack([self.values, self.overall])[:, best]
         letters = max(len(_short(self.names[j])) for j in best)
-        size = (1.6 + 0.42 * len(best), 0.8 + 0.07 * letters + 0.3 * len(table))
+        size = (min(1.6 + 0.42 * len(best), 10), 0.8 + 0.07 * letters + 0.3 * len(table))
         ax = axes_or_new(ax, figsize=size)
         self.axes_ = np.array([ax], dtype=object)
         image = ax.imshow(table, cmap="Blues", vmin=0, aspect="auto", interpolation="nearest")

@@ -61,7 +61,7 @@ def describe(found: Uncertainty) -> list[str]:
     lines += [
         f"Components {_range(group)} are not distinguishable from each other: their variances are "
         "close, and sampling turns them into each other. Read them as one."
-        for group in _mixing_groups(found.neighbours, found.noise)
+        for group in _mixing_groups(found.neighbours, found.stable | found.noise)
     ]
     noise = np.flatnonzero(found.noise)
     if noise.size:
@@ -73,11 +73,11 @@ def describe(found: Uncertainty) -> list[str]:
     return lines
 
 
-def _mixing_groups(neighbours: Sequence[Sequence[int]], noise: Array) -> list[list[int]]:
-    """Components that turn into each other, joined; those that are noise left out."""
+def _mixing_groups(neighbours: Sequence[Sequence[int]], apart: Array) -> list[list[int]]:
+    """Components that turn into each other, joined; stable ones and noise left out."""
     groups: list[set[int]] = []
     for k, others in enumerate(neighbours):
-        member = {k, *others} - set(np.flatnonzero(noise).tolist())
+        member = {i for i in (k, *others) if not apart[i]}
         if len(member) < 2:
             continue
         touching = [group for group in groups if group & member]
