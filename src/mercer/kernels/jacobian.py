@@ -61,13 +61,17 @@ def jacobian(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
     if slopes(kernel, X[:1], S[:1]) is None:
         return _by_gradient(kernel, X, S, B)
     J = np.zeros((len(X), B.shape[1], X.shape[1]), dtype=B.dtype)
+    PB, QB = np.zeros((2, len(X), B.shape[1]), dtype=B.dtype)
     # Around a point in the middle of S no digits cancel between P x and Q s.
     middle = np.mean(S, axis=0, dtype=np.float64).astype(B.dtype)
     for tile in blocks(len(S), TILE):
         P, Q = slopes(kernel, X, S[tile])
-        J += (P @ B[tile])[:, :, None] * (X - middle)[:, None, :]
-        J += ((P + Q) @ B[tile])[:, :, None] * middle
+        PB += P @ B[tile]
+        QB += Q @ B[tile]
         _add_points(J, Q, S[tile] - middle, B[tile])
+    J += PB[:, :, None] * (X - middle)[:, None, :]
+    if (PB + QB).any():  # of a radial kernel P = -Q
+        J += (PB + QB)[:, :, None] * middle
     return J
 
 
