@@ -108,6 +108,20 @@ def test_streamed_is_in_memory(tmp_path):
             assert_allclose(getattr(found, part), getattr(wanted, part), rtol=1e-12)
 
 
+def test_a_sample_of_many_rows_is_the_same_wherever_they_live(tmp_path):
+    X = np.random.default_rng(1).standard_normal((40_000, 4)) * [3, 1, 1, 0.5]
+    model = KernelPCA(3, solver=Landmarks(30), random_state=0).fit(X)
+    every = model.relevance(X, max_rows=None)
+    few = model.relevance(X, max_rows=5000)
+    assert every.n_rows == 40_000
+    assert abs(few.n_rows - 5000) < 50
+    assert_allclose(few.components, every.components, rtol=0.1)
+    np.save(tmp_path / "x.npy", X)
+    streamed = model.relevance(tmp_path / "x.npy", max_rows=5000)
+    assert_allclose(streamed.components, few.components, rtol=1e-12)
+    assert_allclose(streamed.error, few.error, rtol=1e-12)
+
+
 def test_rows_on_a_cluster_are_in_memory():
     array = pytest.importorskip("dask.array")
     X = np.random.default_rng(1).standard_normal((3000, 4))

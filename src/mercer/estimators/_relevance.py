@@ -20,7 +20,7 @@ from mercer.relevance import (
     sensitivity,
     support_rows,
 )
-from mercer.relevance.measure import require_vectors, support_weight
+from mercer.relevance.measure import MOST_ROWS, require_vectors, support_weight
 from mercer.rows import Rows
 from mercer.subspace import Subspace
 
@@ -37,6 +37,7 @@ class RelevanceMixin:
         unit: str = "std",
         groups: Sequence[Any] | None = None,
         sample_weight: Any = None,
+        max_rows: int | None = MOST_ROWS,
     ) -> Any:
         r"""How much each variable matters in each component.
 
@@ -56,6 +57,9 @@ class RelevanceMixin:
             (one-hot codes) are added up.
         sample_weight : (n,) array, optional
             Of the rows of X. Without X the weights of the fit count.
+        max_rows : int or None, default=30_000
+            Of more rows, derivatives are taken at an even sample of about so many, which is right
+            to a percent or so (``n_rows`` of the result tells); None takes all of them.
 
         Returns
         -------
@@ -86,7 +90,7 @@ class RelevanceMixin:
         >>> sorted(found.overall.argsort()[-2:].tolist())  # the two that make the circle
         [1, 4]
         """
-        found = self._relevance(X, unit, sample_weight)
+        found = self._relevance(X, unit, sample_weight, max_rows)
         found = found if groups is None else found.grouped(groups)
         container = _get_output_config("transform", self)["dense"]
         return found if container == "default" else _frame(found, container, self._score_names())
@@ -144,7 +148,9 @@ class RelevanceMixin:
         rows, weight = self._rows_or_support(X, sample_weight)
         return measure_uncertainty(subspace, rows, level=level, weight=weight)
 
-    def _relevance(self, X: Any, unit: str, sample_weight: Any = None) -> Relevance:
+    def _relevance(
+        self, X: Any, unit: str, sample_weight: Any = None, max_rows: int | None = MOST_ROWS
+    ) -> Relevance:
         subspace = self._subspace_of_scores()
         if X is None:
             _refuse_weight_alone(sample_weight)
@@ -152,7 +158,8 @@ class RelevanceMixin:
         else:
             rows, weight = self._given_rows(X, sample_weight)
         names = getattr(self, "feature_names_in_", None)
-        return measure_relevance(subspace, rows, unit=unit, weight=weight, names=names)
+        options = {"unit": unit, "weight": weight, "names": names, "max_rows": max_rows}
+        return measure_relevance(subspace, rows, **options)
 
     def _rows_or_support(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         """Rows that are a sample of the data, which landmarks and centres are not."""

@@ -30,6 +30,8 @@ from mercer.subspace import Subspace
 __all__ = ["UNITS", "Relevance", "measure_relevance", "sensitivity", "support_rows"]
 
 UNITS = ("std", "raw", "share")
+#: Rows at which derivatives are taken: their mean is then right to a percent or so.
+MOST_ROWS = 30_000
 #: Support points that stand for the rows where none are given.
 SUPPORT_ROWS = 2000
 #: Entries of J that are in memory at one time.
@@ -56,6 +58,8 @@ class Relevance:
     names : tuple of str
         Of the variables.
     unit : {"std", "raw", "share"}
+    n_rows : int
+        Rows at which derivatives were taken.
     """
 
     components: Array
@@ -64,6 +68,7 @@ class Relevance:
     variances: Array
     names: tuple[str, ...]
     unit: str
+    n_rows: int
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.array(self.components, dtype=dtype, copy=True if copy is None else copy)
@@ -105,6 +110,7 @@ def measure_relevance(
     unit: str = "std",
     weight: Array | None = None,
     names: Sequence[Any] | None = None,
+    max_rows: int | None = MOST_ROWS,
 ) -> Relevance:
     """Relevance of every variable in every component, and in the reconstruction error.
 
@@ -117,6 +123,9 @@ def measure_relevance(
         shares that sum to 1 in each component.
     weight : (n,) array, optional
     names : (d,) names, optional
+    max_rows : int or None, default=30_000
+        Of more rows, derivatives are taken at an even sample of about so many (the same one
+        wherever the rows live); None takes all of them.
 
     Notes
     -----
@@ -137,17 +146,17 @@ def measure_relevance(
         raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
     require_vectors(subspace)
     middle = np.asarray(np.mean(subspace.support, axis=0, dtype=np.float64))
-    work = _Pass(subspace, middle, weight)
-    sums = reduce(add, _parts(work, X))
-    if sums.weight <= 0:
-        raise DataError("all weights are zero; give at least one row a positive weight.")
+    share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
+    sums = reduce(add, _parts(_Pass(subspace, middle, weight, share), X))
+    if sums.looked_at <= 0:
+        raise DataError("the rows that were looked at have no weight; give max_rows=None.")
     mean = sums.linear / sums.weight
     variance = np.maximum(sums.square / sums.weight - mean**2, 0)
-    scale = (1.0 if unit == "raw" else variance) / sums.weight
+    scale = (1.0 if unit == "raw" else variance) / sums.looked_at
     components, error = sums.slopes * scale, sums.error * scale
     if unit == "share":
         components, error = _shares(components), _shares(error)
-    variances = sums.scores / sums.weight
+    variances = sums.scores / sums.looked_at
     given = [f"x{j}" for j in range(len(error))] if names is None else names
     return Relevance(
         components,
@@ -156,6 +165,7 @@ def measure_relevance(
         variances,
         tuple(map(str, given)),
         unit,
+        sums.count,
     )
 
 
@@ -201,11 +211,13 @@ def require_vectors(subspace: Subspace) -> None:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Weighted sums over rows: of 1, x, x², z², J², and (½∇r)²."""
+    """Weighted sums: of 1, x and x² over all rows; of 1, z², J² and (½∇r)² where looked at."""
 
     weight: float
     linear: Array
     square: Array
+    count: int
+    looked_at: float
     scores: Array
     slopes: Array
     error: Array
@@ -215,6 +227,8 @@ class _Sums:
             self.weight + other.weight,
             self.linear + other.linear,
             self.square + other.square,
+            self.count + other.count,
+            self.looked_at + other.looked_at,
             self.scores + other.scores,
             self.slopes + other.slopes,
             self.error + other.error,
@@ -228,28 +242,36 @@ class _Pass:
     subspace: Subspace
     middle: Array
     weight: Array | None
+    share: float
 
     def __call__(self, rows: slice, block: Array) -> _Sums:
         parts = [
             self._sums(slice(rows.start + part.start, rows.start + part.stop), block[part])
-            for part in blocks(len(block), _rows_at_once(self.subspace)) or [slice(0, 0)]
+            for part in blocks(len(block), self._step()) or [slice(0, 0)]
         ]
         return reduce(add, parts)
+
+    def _step(self) -> int:
+        """Rows of which as many are looked at as fit into memory."""
+        return int(_rows_at_once(self.subspace) / self.share)
 
     def _sums(self, rows: slice, block: Array) -> _Sums:
         S = self.subspace
         X = block.astype(S.coef.dtype, copy=False)
         w = np.ones(len(X)) if self.weight is None else self.weight[rows]
+        shifted = X - self.middle  # float64, and around the middle no digits cancel
+        whole = (float(w.sum()), w @ shifted, w @ shifted**2)
+        kept = _even_sample(rows, self.share)
+        X, w = X[kept], w[kept]
         Z = S.scores(X)
         J = jacobian(S.kernel, X, S.support, np.column_stack([S.coef, S.mean]))
         # r = k(x,x) - 2 cᵀk(S,x) + const - |z|², and J[:, -1] is the gradient of cᵀk(S,x)
         J, Jc = J[:, :-1], J[:, -1]
         half = S.kernel.diag_gradient(X) / 2 - Jc - np.einsum("ak,akj->aj", Z, J)
-        shifted = X - self.middle  # float64, and around the middle no digits cancel
         return _Sums(
+            *whole,
+            len(X),
             float(w.sum()),
-            w @ shifted,
-            w @ shifted**2,
             w @ Z.astype(np.float64) ** 2,
             np.einsum("a,akj->kj", w, np.square(J, out=J), dtype=np.float64),
             w @ half.astype(np.float64) ** 2,
@@ -263,10 +285,18 @@ def _parts(work: _Pass, X: Any) -> Iterator[_Sums]:
             announce("relevance", done, total)
             yield part
         return
-    tasks = blocks(len(X), TASK)
+    tasks = blocks(len(X), max(TASK, work._step()))
     for done, part in enumerate(ordered_map(lambda rows: work(rows, X[rows]), tasks), 1):
         announce("relevance", done, len(tasks))
         yield part
+
+
+def _even_sample(rows: slice, share: float) -> Any:
+    """Rows of a block by their numbers alone: multiples of the golden ratio are spread evenly."""
+    if share >= 1:
+        return slice(None)
+    turn = np.arange(rows.start, rows.stop, dtype=np.uint64) * np.uint64(2654435769)
+    return np.flatnonzero(turn % np.uint64(1 << 32) < share * (1 << 32))
 
 
 def _rows_at_once(subspace: Subspace) -> int:
