@@ -158,8 +158,9 @@ class RelevanceMixin:
         else:
             rows, weight = self._given_rows(X, sample_weight)
         names = getattr(self, "feature_names_in_", None)
-        options = {"unit": unit, "weight": weight, "names": names, "max_rows": max_rows}
-        return measure_relevance(subspace, rows, **options)
+        return measure_relevance(
+            subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
+        )
 
     def _rows_or_support(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         """Rows that are a sample of the data, which landmarks and centres are not."""
