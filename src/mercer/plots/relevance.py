@@ -35,6 +35,8 @@ class RelevanceDisplay:
     components : list of int
     interval : Interval or None
         Of ``values``.
+    kind, limit, image_shape
+        As in :meth:`from_estimator`.
     figure_, axes_, artists_
         What was drawn: bars, an image.
     """
@@ -44,6 +46,9 @@ class RelevanceDisplay:
     names: Sequence[str]
     components: Sequence[int]
     interval: Interval | None = None
+    kind: str = "bars"
+    limit: int = 12
+    image_shape: Any = None
     figure_: Any = field(default=None, repr=False)
     axes_: Any = field(default=None, repr=False)
     artists_: list[Any] = field(default_factory=list, repr=False)
@@ -111,26 +116,24 @@ class RelevanceDisplay:
                     f"the intervals are of {len(given.low)} components; draw fewer of them."
                 )
             interval = Interval(given.estimate[shown], given.low[shown], given.high[shown])
-        display = cls(found.components[shown], found.overall, found.names, shown, interval)
-        return display.plot(kind=kind, limit=limit, image_shape=image_shape, ax=ax)
+        look = {"kind": kind, "limit": check_count("limit", limit), "image_shape": image_shape}
+        values = found.components[shown]
+        return cls(values, found.overall, found.names, shown, interval, **look).plot(ax=ax)
 
-    def plot(
-        self, *, kind: str = "bars", limit: int = 12, image_shape: Any = None, ax: Any = None
-    ) -> Self:
+    def plot(self, *, ax: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
-        limit = check_count("limit", limit)
         self.artists_ = []
-        if kind == "bars":
-            self._bars(limit, ax)
-        elif kind == "heatmap":
-            self._heatmap(limit, ax)
+        if self.kind == "bars":
+            self._bars(ax)
+        elif self.kind == "heatmap":
+            self._heatmap(ax)
         else:
-            self._images(image_shape, ax)
+            self._images(ax)
         self.figure_ = self.axes_[0].figure
         return self
 
-    def _bars(self, limit: int, ax: Any) -> None:
-        p, count = len(self.components), min(limit, len(self.names))
+    def _bars(self, ax: Any) -> None:
+        p, count = len(self.components), min(self.limit, len(self.names))
         columns = min(p, COLUMNS)
         lines = -(-p // columns)
         letters = min(max(len(_short(name)) for name in self.names), 24)
@@ -168,9 +171,9 @@ class RelevanceDisplay:
             spare.set_axis_off()
         self.axes_ = grid[:p]
 
-    def _heatmap(self, limit: int, ax: Any) -> None:
+    def _heatmap(self, ax: Any) -> None:
         # The most relevant variables, in the order of the table.
-        best = np.sort(np.argsort(-self.overall, kind="stable")[:limit])
+        best = np.sort(np.argsort(-self.overall, kind="stable")[: self.limit])
         table = np.vstack([self.values, self.overall])[:, best]
         letters = max(len(_short(self.names[j])) for j in best)
         size = (min(1.6 + 0.42 * len(best), 10), 0.8 + 0.07 * letters + 0.3 * len(table))
@@ -190,8 +193,8 @@ class RelevanceDisplay:
         bar.ax.tick_params(labelsize="x-small")
         bar.outline.set_visible(False)
 
-    def _images(self, image_shape: Any, ax: Any) -> None:
-        shape = shape_of_image(len(self.names), image_shape)
+    def _images(self, ax: Any) -> None:
+        shape = shape_of_image(len(self.names), self.image_shape)
         # Each component on its own scale: shares of many pixels are small.
         tiles = self.values / np.maximum(self.values.max(axis=1, keepdims=True), 1e-300)
         overall = self.overall / max(self.overall.max(), 1e-300)
