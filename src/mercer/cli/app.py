@@ -9,6 +9,7 @@ from mercer.cli.fit import fit
 from mercer.cli.info import info
 from mercer.cli.judge import novelty, score
 from mercer.cli.plot import plot
+from mercer.cli.relevance import relevance
 from mercer.cli.reproduce import reproduce
 from mercer.cli.rows_to_rows import denoise, impute, inverse, transform
 from mercer.cli.sample import sample
@@ -46,6 +47,7 @@ mercer.add_command(denoise)
 mercer.add_command(impute)
 mercer.add_command(score)
 mercer.add_command(novelty)
+mercer.add_command(relevance)
 mercer.add_command(sample)
 mercer.add_command(info)
 mercer.add_command(plot)

@@ -60,6 +60,7 @@ _WORDS = {
     "score": "score a reconstruction",
     "impute": "fill in missing values",
     "sample": "generate rows",
+    "relevance": "tell which variables matter",
     "explained_variance_ratio_": "tell the shares of the variance",
 }
 _MODELS = dict.fromkeys(_WORDS, "kpca") | {"sample": "generative"}

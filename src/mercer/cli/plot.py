@@ -14,6 +14,8 @@ __all__ = ["plot"]
 KINDS = {
     "scree": ("ScreeDisplay", "shares of the true variance"),
     "embedding": ("EmbeddingDisplay", "the rows by their scores, coloured by --label"),
+    "biplot": ("BiplotDisplay", "the rows by their scores, and where the variables push them"),
+    "relevance": ("RelevanceDisplay", "which variables matter in each component"),
     "components": ("ComponentsDisplay", "contours of the components (two columns)"),
     "gallery": ("PreImageGalleryDisplay", "images rebuilt from more and more components"),
     "denoising": ("DenoisingDisplay", "images: clean, noisy, linear PCA, kernel PCA"),
@@ -46,6 +48,11 @@ _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 @click.option(
     "--dpi", type=click.IntRange(10, 1200), default=150, show_default=True, help="Dots per inch."
 )
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="For scree and relevance: what another sample of rows would give (95 %).",
+)
 @reads
 @speaks
 def plot(
@@ -55,6 +62,7 @@ def plot(
     output: Path,
     force: bool,
     dpi: int,
+    intervals: bool,
     reading: Reading,
     as_json: bool,
     quiet: bool,
@@ -71,12 +79,14 @@ def plot(
 
     if output.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(ENDINGS)}")
+    if intervals and kind not in ("scree", "relevance"):
+        raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     check_target(output, force=force)
     require("matplotlib", "plot").use("Agg")  # without a screen
     pyplot = require("matplotlib.pyplot", "plot")
     fitted = load_model(model)
     with progress(quiet=quiet):
-        figure = _draw(kind, fitted, data, reading)
+        figure = _draw(kind, fitted, data, reading, intervals=intervals)
     with whole_file(output) as file:
         figure.savefig(file, dpi=dpi, format=output.suffix[1:].lower(), bbox_inches="tight")
     pyplot.close(figure)
@@ -86,7 +96,7 @@ def plot(
         remark(f"{kind} → {output}")
 
 
-def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
+def _draw(kind: str, fitted: Any, data: str | None, reading: Reading, *, intervals: bool) -> Any:
     import inspect
 
     import mercer.plots
@@ -98,11 +108,17 @@ def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
     options: dict[str, Any] = {}
     if "image_shape" in inspect.signature(display).parameters:
         options["image_shape"] = image_shape(feature_names(fitted))
+        if kind == "relevance" and options["image_shape"] is not None:
+            options["kind"] = "images"
+    if intervals and data is None:
+        options["uncertainty"] = fitted.uncertainty()
     if data is None:
         return _figure(display(fitted, **options))
     with open_input(data, reading, like=feature_names(fitted)) as table, warnings.catch_warnings():
         # The columns were checked by name; the arrays that are drawn have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        if intervals:
+            options["uncertainty"] = fitted.uncertainty(table.rows)
         return _figure(display(fitted, table.rows[:], y=table.label, **options))
 
 

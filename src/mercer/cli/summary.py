@@ -46,6 +46,7 @@ def facts_of_fit(model: Any, rows: Rows, target: Path, seconds: float) -> dict[s
             "converged": report.converged,
             "solver_seconds": report.seconds,
             "solver_bytes": report.bytes,
+            "advice": report.advice,
         }
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):
@@ -72,6 +73,8 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
         lines["error"] = f"{facts['estimated_error']:.1e}, estimated, relative, of the eigenvalues"
         if facts["unexplained"] > 1e-9:
             lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
+        if facts["advice"]:
+            lines["advice"] = facts["advice"]
         if not facts["converged"]:
             lines["warning"] = "did not converge; the model holds what was found"
     if "threshold" in facts:

@@ -56,6 +56,7 @@ class Report:
         none
     audited : largest relative discrepancy between the fit and the kernel's definition at a few
         rows; None for models that were saved before fits were audited
+    advice : which components the rows hardly tell apart, in words; empty if none
     """
 
     solver: str
@@ -67,6 +68,7 @@ class Report:
     converged: bool = True
     unexplained: float = 0.0
     audited: float | None = None
+    advice: str = ""
 
 
 @dataclass(frozen=True)

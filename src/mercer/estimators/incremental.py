@@ -22,6 +22,7 @@ from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
+from mercer.relevance import spectrum_advice
 from mercer.rows import CHUNK, MemoryRows, Rows
 from mercer.subspace import ComponentRule, as_rule
 
@@ -213,6 +214,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
             ),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
+            advice=spectrum_advice(model.values[:q], model.weight),
         )
         landmarks, variance = self._features.landmarks, self.explained_variance_
         findings = audit_rows(self.subspace_, landmarks, variance, rounded)

@@ -21,6 +21,7 @@ from mercer.estimators._validation import check_rows, check_weight
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
+from mercer.relevance import spectrum_advice
 from mercer.rows import MemoryRows, Rows
 from mercer.solvers import as_solver
 from mercer.subspace import ComponentRule, Count, as_rule
@@ -69,7 +70,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     residuals_ : (q,) array
         ``|K v - λ v|`` for each eigenpair.
     report_ : Report
-        Solver and reason, passes, seconds, estimated error, bytes.
+        Solver and reason, passes, seconds, estimated error, bytes, and which components are so
+        close that the rows hardly tell them apart.
     n_components_, n_features_in_, feature_names_in_
 
     Examples
@@ -194,7 +196,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         self.explained_variance_ = fit.eigenvalues / n
         self.explained_variance_ratio_ = fit.eigenvalues / fit.trace
         self.residuals_ = fit.residuals
-        self.report_: Report = fit.report
+        advice = spectrum_advice(fit.eigenvalues, float(n))
+        self.report_: Report = replace(fit.report, advice=advice)
 
 
 def _null_spectra(problem: Problem, solver: Solver) -> Any:

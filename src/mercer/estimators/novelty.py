@@ -11,6 +11,7 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
+from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -32,7 +33,7 @@ from mercer.novelty import (
 from mercer.novelty.calibration import take
 from mercer.novelty.conformal import rows_needed
 from mercer.preimage import as_preimage
-from mercer.subspace import ComponentRule
+from mercer.subspace import ComponentRule, Subspace
 
 __all__ = ["KernelNovelty"]
 
@@ -43,7 +44,7 @@ WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 FEW = 50
 
 
-class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
+class KernelNovelty(RelevanceMixin, SaveMixin, OutlierMixin, BaseEstimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -324,9 +325,14 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         rows = self._rows(X)
         return self.score_(rows)
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Any, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
-        return _to_dtype(check_rows(self, X, self.kernel_, reset=False), self.score_)
+        rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
+        return _to_dtype(rows, self.score_)
+
+    def _subspace_of_scores(self) -> Subspace:
+        check_is_fitted(self, "score_")
+        return self.score_.subspace
 
     def _check_fit(self, X: Any) -> tuple[Any, Kernel]:
         kernel = as_kernel(self.kernel)

@@ -5,12 +5,14 @@ new figure and keeps the numbers drawn and the artists, so that both can be used
 ``X`` the model's support points are drawn: of an exact model these are its training rows.
 """
 
+from mercer.plots.biplot import BiplotDisplay
 from mercer.plots.components import ComponentsDisplay
 from mercer.plots.contributions import ContributionsDisplay
 from mercer.plots.denoising import DenoisingDisplay
 from mercer.plots.embedding import EmbeddingDisplay
 from mercer.plots.gallery import PreImageGalleryDisplay
 from mercer.plots.novelty import NoveltyDisplay
+from mercer.plots.relevance import RelevanceDisplay
 from mercer.plots.representing import RepresentingVectorsDisplay
 from mercer.plots.roc import NoveltyRocDisplay
 from mercer.plots.samples import SampleSheetDisplay
@@ -19,6 +21,7 @@ from mercer.plots.traversal import TraversalDisplay
 from mercer.plots.widths import WidthSpectrumDisplay
 
 __all__ = [
+    "BiplotDisplay",
     "ComponentsDisplay",
     "ContributionsDisplay",
     "DenoisingDisplay",
@@ -26,6 +29,7 @@ __all__ = [
     "NoveltyDisplay",
     "NoveltyRocDisplay",
     "PreImageGalleryDisplay",
+    "RelevanceDisplay",
     "RepresentingVectorsDisplay",
     "SampleSheetDisplay",
     "ScreeDisplay",

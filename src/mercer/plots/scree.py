@@ -10,6 +10,7 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_of, subspace_of
+from mercer.relevance import Interval, Uncertainty
 
 __all__ = ["ScreeDisplay"]
 
@@ -26,17 +27,21 @@ class ScreeDisplay:
     shares, cumulative : (q,) arrays
     new_rows : (q,) array or None
         The cumulative share of the variance of other rows around the model's mean.
-    figure_, ax_, bars_, line_, new_line_
+    interval : Interval or None
+        Of the leading shares: what another sample of rows would give.
+    figure_, ax_, bars_, line_, new_line_, intervals_
         What was drawn.
     """
 
     shares: Array
     new_rows: Array | None = None
+    interval: Interval | None = None
     figure_: Any = field(default=None, repr=False)
     ax_: Any = field(default=None, repr=False)
     bars_: Any = field(default=None, repr=False)
     line_: Any = field(default=None, repr=False)
     new_line_: Any = field(default=None, repr=False)
+    intervals_: Any = field(default=None, repr=False)
 
     @property
     def cumulative(self) -> Array:
@@ -50,6 +55,7 @@ class ScreeDisplay:
         X: Any = None,
         *,
         y: Any = None,  # noqa: ARG003
+        uncertainty: Uncertainty | None = None,
         ax: Any = None,
     ) -> ScreeDisplay:
         """Draw the shares of a fitted model.
@@ -61,6 +67,8 @@ class ScreeDisplay:
             Adds how much of *their* variance in feature space the components hold: far less where
             the kernel is too narrow.
         y : ignored
+        uncertainty : Uncertainty, optional
+            As ``estimator.uncertainty()`` returns it: bars get its intervals.
         ax : matplotlib axes, optional
 
         Examples
@@ -74,7 +82,8 @@ class ScreeDisplay:
         """
         shares = shares_of(estimator)
         new = None if X is None else _shares_of_rows(estimator, rows_of(estimator, X))
-        return cls(shares, new).plot(ax=ax)
+        interval = None if uncertainty is None else uncertainty.shares
+        return cls(shares, new, interval).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
@@ -85,6 +94,8 @@ class ScreeDisplay:
         many = len(number) > 40
         look = {"width": 1.0 if many else 0.8, "color": PALETTE[0], "linewidth": 0}
         self.bars_ = ax.bar(number, self.shares, label="component", **look)
+        if self.interval is not None:
+            self._draw_interval(ax)
         style = {"markersize": 3.5, "marker": None if many else "o"}
         (self.line_,) = ax.plot(number, self.cumulative, color=ink(), label="sum", **style)
         if self.new_rows is not None:
@@ -106,6 +117,22 @@ class ScreeDisplay:
         ax.legend(frameon=False, fontsize="small", loc="best")
         tidy(ax)
         return self
+
+    def _draw_interval(self, ax: Any) -> None:
+        assert self.interval is not None
+        limits = np.stack([self.interval.low, self.interval.high])
+        shares = self.shares[: limits.shape[1]]
+        self.intervals_ = ax.errorbar(
+            np.arange(1, len(shares) + 1),
+            shares,
+            # Intervals are corrected for bias: the share itself may lie at their edge.
+            yerr=np.maximum([shares - limits[0], limits[1] - shares], 0),
+            fmt="none",
+            ecolor=ink(),
+            elinewidth=0.9,
+            capsize=2,
+            label="interval",
+        )
 
 
 def _shares_of_rows(estimator: Any, rows: Array) -> Array:

@@ -13,6 +13,7 @@ from mercer import __version__
 from mercer._linalg import Array
 from mercer.cli.demo.charts import curve, montage, scatter, spectrum
 from mercer.cli.models import size_text
+from mercer.relevance import measure_relevance
 
 if TYPE_CHECKING:
     from mercer.cli.demo.command import Results
@@ -49,7 +50,20 @@ def _embedding(results: Results) -> dict[str, str]:
     Z, share = model.transform(results.digits.test), model.explained_variance_ratio_
     names = [f"component {i + 1} ({share[i]:.1%})" for i in range(4)]
     panels = [scatter(Z[:, i : i + 2], labels, (names[i], names[i + 1])) for i in (0, 2)]
-    return {"panels": "\n".join(panels), "spectrum": spectrum(share)}
+    return {
+        "panels": "\n".join(panels),
+        "spectrum": spectrum(share),
+        "relevance": _relevance(results),
+    }
+
+
+def _relevance(results: Results) -> str:
+    """How much each pixel matters in the first nine components, and in all of these."""
+    subspace = results.embedding.subspace_.leading(9)
+    found = measure_relevance(subspace, results.digits.test, unit="share")
+    images = np.vstack([found.components, found.overall])
+    images /= images.max(axis=1, keepdims=True)
+    return montage(images, 10, "pixels that matter in nine components, and in all of them")
 
 
 def _denoising(results: Results) -> dict[str, str]:

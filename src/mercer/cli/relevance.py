@@ -1,0 +1,111 @@
+"""``mercer relevance``: which variables matter in each component, and how sure that is."""
+
+from typing import Any
+
+import click
+
+from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
+
+__all__ = ["relevance"]
+
+#: Variables that are named for each component on the terminal.
+SHOWN = 5
+
+
+@click.command(short_help="Which variables matter in each component.")
+@model_argument
+@click.argument("data", type=click.Path(allow_dash=True), required=False)
+@click.option(
+    "--unit",
+    type=click.Choice(["share", "std", "raw"]),
+    default="share",
+    show_default=True,
+    help="Shares in each component; per standard deviation of a variable; or per unit of it.",
+)
+@click.option(
+    "--intervals", is_flag=True, help="Also what another sample of rows would give (95 %)."
+)
+@reads
+@writes("Where the table goes: a row for each variable.")
+@speaks
+def relevance(
+    model: str,
+    data: str | None,
+    unit: str,
+    intervals: bool,
+    reading: Reading,
+    output: Output,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Measure how much each variable matters in each component of MODEL, over the rows of DATA.
+
+    Without DATA the rows or landmarks that the model keeps are taken. The columns of the table are
+    the components, all of them together, and the reconstruction error: which variables carry what
+    the model cannot explain.
+    """
+    from mercer.cli.console import print_json, progress, remark
+    from mercer.cli.models import load_model
+    from mercer.cli.tables import check_output, write_output
+
+    if intervals and unit != "share":
+        raise click.UsageError("--intervals are of shares; leave --unit out")
+    fitted = load_model(model, "relevance")
+    check_output(output, ["overall"], labelled=True)
+    with progress(quiet=quiet):
+        found, sure = _measure(fitted, data, reading, unit, intervals=intervals)
+    write_output(output, _table(found, sure), as_json=as_json, quiet=quiet)
+    count = len(found.names)
+    if quiet or output.path is None:
+        return
+    if as_json:
+        advice = {} if sure is None else {"advice": sure.advice}
+        print_json({"output": str(output.path), "variables": count, **advice})
+        return
+    for line in _lines(found, sure):
+        remark(line)
+    remark(f"{count:,} variables → {output.path}")
+
+
+def _measure(
+    fitted: Any, data: str | None, reading: Reading, unit: str, *, intervals: bool
+) -> tuple[Any, Any]:
+    from mercer.cli.models import feature_names
+    from mercer.cli.tables import open_input
+
+    fitted.set_output(transform="default") if hasattr(fitted, "set_output") else None
+    if data is None:
+        return fitted.relevance(unit=unit), fitted.uncertainty() if intervals else None
+    with open_input(data, reading, like=feature_names(fitted)) as table:
+        sure = fitted.uncertainty(table.rows) if intervals else None
+        if sure is not None:
+            _ = sure.relevance
+        return fitted.relevance(table.rows, unit=unit), sure
+
+
+def _table(found: Any, sure: Any) -> Any:
+    """A row for each variable: components, all together, the error; limits, if there are any."""
+    import numpy as np
+
+    from mercer.rows import MemoryRows, Table
+
+    q = len(found.components)
+    names = [f"component {k + 1}" for k in range(q)] + ["overall", "error"]
+    columns = found.table.T
+    if sure is not None:
+        for word, limits in (("low", sure.relevance.low), ("high", sure.relevance.high)):
+            names += [f"component {k + 1} {word}" for k in range(len(limits))]
+            columns = np.hstack([columns, limits.T])
+    return Table(MemoryRows(columns, names), {"variable": np.array(found.names)})
+
+
+def _lines(found: Any, sure: Any) -> list[str]:
+    """The strongest variables of the first components, and what is sure."""
+    total = found.components.sum(axis=1, keepdims=True)
+    shares = found.components / total.clip(min=1e-300)
+    lines = []
+    for k, row in enumerate(shares[:SHOWN]):
+        best = row.argsort()[::-1][:SHOWN]
+        text = ", ".join(f"{found.names[j]} {row[j]:.0%}" for j in best)
+        lines.append(f"component {k + 1}: {text}")
+    return lines if sure is None else [*lines, *sure.advice]

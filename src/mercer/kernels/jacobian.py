@@ -1,0 +1,162 @@
+r"""Derivatives of many weighted sums of a kernel, :math:`\sum_i B_{ik} k(x, s_i)`, at once.
+
+For kernels of distances, of dot products, and for all that is built from these,
+
+.. math:: \nabla_x k(x, s) = P(x, s)\, x + Q(x, s)\, s
+
+with two numbers for each pair of points. So a tile of P and Q serves all columns of B, and what is
+left is one matrix product, :math:`Q [B_{ik} s_{ij}]_{i, (k, j)}`.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array, square_sums
+from mercer._parallel import blocks
+from mercer.kernels.base import Kernel
+from mercer.kernels.composite import Product, Scaled, Sum
+from mercer.kernels.dot_product import Cosine, DotProductKernel
+from mercer.kernels.histogram import _EntrywiseKernel
+from mercer.kernels.radial import RadialKernel
+from mercer.tiles import EDGE
+
+__all__ = ["jacobian"]
+
+#: Columns (components × variables) of one matrix product: its right factor stays in the cache.
+COLUMNS = 2048
+#: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).
+KINK = 1e5
+
+
+def jacobian(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
+    r"""``J[a, k, j]``, the derivative of ``sum_i B_ik k(x, s_i)`` by ``x_j`` at each row of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Resolved, of vectors.
+    X : (n, d) points at which to differentiate
+    S : (m, d) points of the expansions
+    B : (m, q) weights, one column for each expansion
+
+    Returns
+    -------
+    (n, q, d) array. O(n m q d) time; n m exponentials, whatever q is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.kernels import Linear
+    >>> from mercer.kernels.jacobian import jacobian
+    >>> S = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> jacobian(Linear(), np.zeros((1, 2)), S, np.eye(2))[0]  # the points themselves
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if isinstance(kernel, _EntrywiseKernel):
+        return _entrywise(kernel, X, S, B)
+    if slopes(kernel, X[:1], S[:1]) is None:
+        return _by_gradient(kernel, X, S, B)
+    J = np.zeros((len(X), B.shape[1], X.shape[1]), dtype=B.dtype)
+    PB, QB = np.zeros((2, len(X), B.shape[1]), dtype=B.dtype)
+    # Around a point in the middle of S no digits cancel between P x and Q s.
+    middle = np.mean(S, axis=0, dtype=np.float64).astype(B.dtype)
+    for tile in blocks(len(S), EDGE["d"]):
+        P, Q = slopes(kernel, X, S[tile])
+        PB += P @ B[tile]
+        QB += Q @ B[tile]
+        _add_points(J, Q, S[tile] - middle, B[tile])
+    J += PB[:, :, None] * (X - middle)[:, None, :]
+    if (PB + QB).any():  # of a radial kernel P = -Q
+        J += (PB + QB)[:, :, None] * middle
+    return J
+
+
+def _add_points(J: Array, Q: Array, S: Array, B: Array) -> None:
+    """``J[a, k, j] += sum_i Q_ai B_ik S_ij``, as many components at once as fit the cache."""
+    n, q, d = J.shape
+    for part in blocks(q, max(1, COLUMNS // d)):
+        columns = (B[:, part, None] * S[:, None, :]).reshape(len(S), -1)
+        J[:, part] += (Q @ columns).reshape(n, -1, d)
+
+
+@singledispatch
+def slopes(kernel: Kernel, X: Array, S: Array) -> Any:  # noqa: ARG001
+    """Tiles P and Q of ``dk/dx = P x + Q s``; None for a kernel that is not of this form."""
+    return None
+
+
+@slopes.register
+def _(kernel: RadialKernel, X: Array, S: Array) -> Any:
+    # t = -|x-s|²/ℓ²  =>  dk/dx = f'(t) · (-2/ℓ²) (x - s)
+    origin = kernel.origin(S)
+    t = np.empty((len(X), len(S)), dtype=np.result_type(X, S))
+    Q = kernel.slope(kernel.arguments(kernel.pack(X, origin), kernel.pack(S, origin), t))
+    if kernel.slope(np.zeros(1))[0] > KINK:
+        Q[Q > KINK] = 0  # at a kink the direction of x - s is rounding; 0 is a subgradient
+    Q *= 2 / kernel.length / kernel.length
+    return -Q, Q
+
+
+@slopes.register
+def _(kernel: DotProductKernel, X: Array, S: Array) -> Any:
+    Q = kernel.slope(X @ S.T)
+    return np.zeros_like(Q), Q
+
+
+@slopes.register
+def _(kernel: Cosine, X: Array, S: Array) -> Any:
+    # d/dx (x·s/|x||s|) = s/(|x||s|) - x (x·s)/(|x|³|s|); zero for a zero row
+    norms = (np.sqrt(square_sums(X))[:, None], np.sqrt(square_sums(S))[None, :])
+    x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
+    Q = 1 / (x * s)
+    return -_values(kernel, X, S) / x**2, Q
+
+
+@slopes.register
+def _(kernel: Sum, X: Array, S: Array) -> Any:
+    first, second = slopes(kernel.k1, X, S), slopes(kernel.k2, X, S)
+    if first is None or second is None:
+        return None
+    return first[0] + second[0], first[1] + second[1]
+
+
+@slopes.register
+def _(kernel: Product, X: Array, S: Array) -> Any:
+    first, second = slopes(kernel.k1, X, S), slopes(kernel.k2, X, S)
+    if first is None or second is None:
+        return None
+    K1, K2 = _values(kernel.k1, X, S), _values(kernel.k2, X, S)
+    return first[0] * K2 + second[0] * K1, first[1] * K2 + second[1] * K1
+
+
+@slopes.register
+def _(kernel: Scaled, X: Array, S: Array) -> Any:
+    inner = slopes(kernel.kernel, X, S)
+    return None if inner is None else (kernel.factor * inner[0], kernel.factor * inner[1])
+
+
+def _values(kernel: Kernel, X: Array, S: Array) -> Array:
+    origin = kernel.origin(S)
+    K = np.empty((len(X), len(S)), dtype=np.result_type(X, S))
+    kernel.fill(kernel.pack(X, origin), kernel.pack(S, origin), K)
+    return K
+
+
+def _entrywise(kernel: _EntrywiseKernel, X: Array, S: Array, B: Array) -> Array:
+    """One matrix product for each point: its slopes by all entries of all support points."""
+    K = _values(kernel, X, S)
+    K *= -kernel._number()
+    parts = [(k[:, None] * B).T @ kernel._cost_slope(x, S) for k, x in zip(K, X, strict=True)]
+    return np.asarray(np.stack(parts), dtype=B.dtype)
+
+
+def _by_gradient(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
+    """Column by column, for any kernel that knows its gradient."""
+    shape = (len(X), len(S))
+    parts = [kernel.gradient(X, S, np.broadcast_to(b, shape)) for b in B.T]
+    return np.stack(parts, axis=1)

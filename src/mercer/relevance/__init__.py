@@ -1,0 +1,25 @@
+"""Which variables matter, and how sure are we: for everything with a Subspace of vectors.
+
+Every estimator has these as methods, ``relevance``, ``sensitivity`` and ``uncertainty``.
+"""
+
+from mercer.relevance.intervals import Interval
+from mercer.relevance.measure import Relevance, measure_relevance, sensitivity, support_rows
+from mercer.relevance.permutation import Permutation, permutation, subspace_angles
+from mercer.relevance.uncertainty import Uncertainty, measure_uncertainty
+from mercer.relevance.words import close_groups, spectrum_advice
+
+__all__ = [
+    "Interval",
+    "Permutation",
+    "Relevance",
+    "Uncertainty",
+    "close_groups",
+    "measure_relevance",
+    "measure_uncertainty",
+    "permutation",
+    "sensitivity",
+    "spectrum_advice",
+    "subspace_angles",
+    "support_rows",
+]

@@ -1,0 +1,311 @@
+r"""Which variables drive the components: squared derivatives of the scores, averaged over rows.
+
+With :math:`J_{kj}(x) = \partial z_k / \partial x_j = \sum_i B_{ik}\, \partial k(s_i, x)/\partial
+x_j`,
+
+.. math:: R_{kj} = \operatorname{var}(x_j)\; \frac{1}{n} \sum_x J_{kj}(x)^2
+
+is how far component k moves, squared, when variable j moves by one standard deviation (Briscik et
+al. 2023). Nothing is permuted or fitted again: it is one pass over the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._parallel import blocks, ordered_map, thread_map
+from mercer._progress import announce
+from mercer.exceptions import DataError, KernelError
+from mercer.kernels.jacobian import jacobian
+from mercer.rows import Rows
+from mercer.subspace import Subspace
+
+__all__ = ["UNITS", "Relevance", "measure_relevance", "sensitivity", "support_rows"]
+
+UNITS = ("std", "raw", "share")
+#: Rows at which derivatives are taken: their mean is then right to a percent or so.
+MOST_ROWS = 30_000
+#: Support points that stand for the rows where none are given.
+SUPPORT_ROWS = 2000
+#: Entries of J that are in memory at one time.
+ENTRIES = 1 << 20
+#: Rows of a task, so that small tables keep all threads busy.
+TASK = 1024
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """How much each variable matters.
+
+    Attributes
+    ----------
+    components : (q, d) array
+        For each component, in the unit asked for.
+    overall : (d,) array
+        Over all components, weighted by their variances.
+    error : (d,) array
+        The same for the reconstruction error r: mean of ``(½ ∂r/∂x_j)²``. Which variables carry
+        what the model cannot explain.
+    variances : (q,) array
+        Of the scores, over the rows that were looked at: the weights of ``overall``.
+    names : tuple of str
+        Of the variables.
+    unit : {"std", "raw", "share"}
+    n_rows : int
+        Rows at which derivatives were taken.
+    """
+
+    components: Array
+    overall: Array
+    error: Array
+    variances: Array
+    names: tuple[str, ...]
+    unit: str
+    n_rows: int
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.array(self.components, dtype=dtype, copy=True if copy is None else copy)
+
+    @property
+    def table(self) -> Array:
+        """(q + 2, d): the components, then ``overall``, then ``error``."""
+        return np.vstack([self.components, self.overall, self.error])
+
+    def grouped(self, groups: Sequence[Any]) -> Relevance:
+        """Variables that come from one column of a table added up, such as one-hot codes.
+
+        Parameters
+        ----------
+        groups : (d,) names
+            For each variable that of its column; the order of first appearance is kept.
+        """
+        given = [str(name) for name in groups]
+        if len(given) != len(self.names):
+            raise DataError(
+                f"groups has {len(given)} names for {len(self.names)} variables; "
+                "give one for each variable."
+            )
+        names = list(dict.fromkeys(given))
+        member = np.array([[name == wanted for wanted in names] for name in given], dtype=float)
+        return replace(
+            self,
+            components=self.components @ member,
+            overall=self.overall @ member,
+            error=self.error @ member,
+            names=tuple(names),
+        )
+
+
+def measure_relevance(
+    subspace: Subspace,
+    X: Any,
+    *,
+    unit: str = "std",
+    weight: Array | None = None,
+    names: Sequence[Any] | None = None,
+    max_rows: int | None = MOST_ROWS,
+) -> Relevance:
+    """Relevance of every variable in every component, and in the reconstruction error.
+
+    Parameters
+    ----------
+    subspace : Subspace of vectors
+    X : (n, d) array, or a row source, which is read in blocks
+    unit : {"std", "raw", "share"}, default="std"
+        Per standard deviation of the variable; per unit of it; or, per standard deviation, as
+        shares that sum to 1 in each component.
+    weight : (n,) array, optional
+    names : (d,) names, optional
+    max_rows : int or None, default=30_000
+        Of more rows, derivatives are taken at an even sample of about so many (the same one
+        wherever the rows live); None takes all of them.
+
+    Notes
+    -----
+    O(n m q d) time, where m is the number of support points; memory does not depend on n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.relevance import measure_relevance
+    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
+    >>> model = KernelPCA(2, kernel="linear").fit(X)
+    >>> measure_relevance(model.subspace_, X, unit="share").components.round(2)
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    if unit not in UNITS:
+        raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
+    require_vectors(subspace)
+    middle = np.asarray(np.mean(subspace.support, axis=0, dtype=np.float64))
+    share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
+    sums = reduce(add, _parts(_Pass(subspace, middle, weight, share), X))
+    if sums.looked_at <= 0:
+        raise DataError("the rows that were looked at have no weight; give max_rows=None.")
+    mean = sums.linear / sums.weight
+    variance = np.maximum(sums.square / sums.weight - mean**2, 0)
+    scale = (1.0 if unit == "raw" else variance) / sums.looked_at
+    components, error = sums.slopes * scale, sums.error * scale
+    if unit == "share":
+        components, error = _shares(components), _shares(error)
+    variances = sums.scores / sums.looked_at
+    given = [f"x{j}" for j in range(len(error))] if names is None else names
+    return Relevance(
+        components,
+        _shares(variances) @ components,
+        error,
+        variances,
+        tuple(map(str, given)),
+        unit,
+        sums.count,
+    )
+
+
+def sensitivity(subspace: Subspace, X: Array) -> Array:
+    """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
+    require_vectors(subspace)
+    size = _rows_at_once(subspace)
+    parts = thread_map(
+        lambda rows: jacobian(subspace.kernel, X[rows], subspace.support, subspace.coef),
+        blocks(len(X), size),
+    )
+    return np.concatenate(parts)
+
+
+def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Array, Array | None]:
+    """Support points that stand for the rows of a fit, and their weights if they have any.
+
+    The mean of an exact model is ``sum_i w_i phi(x_i) / sum w``, so that its coefficients are the
+    weights of the rows. Of more points than ``most`` an even sample is drawn.
+    """
+    require_vectors(subspace)
+    S, weight = subspace.support, support_weight(subspace)
+    if len(S) > most:
+        index = np.sort(np.random.default_rng(0).choice(len(S), most, replace=False))
+        S, weight = S[index], None if weight is None else weight[index]
+    return S, weight
+
+
+def support_weight(subspace: Subspace) -> Array | None:
+    """The coefficients of the mean, if they are weights; None otherwise (landmarks, uncentred)."""
+    c = np.asarray(subspace.mean, dtype=np.float64)
+    known = len(c) > 0 and c.min() >= 0 and abs(c.sum() - 1) < 1e-4
+    return c * len(c) if known else None
+
+
+def require_vectors(subspace: Subspace) -> None:
+    """Refuse a kernel without variables."""
+    if getattr(subspace.support, "ndim", 0) != 2 or subspace.kernel.is_pairwise:
+        raise KernelError(
+            f"{subspace.kernel!r} has no variables that could matter; use a kernel of vectors."
+        )
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Weighted sums: of 1, x and x² over all rows; of 1, z², J² and (½∇r)² where looked at."""
+
+    weight: float
+    linear: Array
+    square: Array
+    count: int
+    looked_at: float
+    scores: Array
+    slopes: Array
+    error: Array
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.weight + other.weight,
+            self.linear + other.linear,
+            self.square + other.square,
+            self.count + other.count,
+            self.looked_at + other.looked_at,
+            self.scores + other.scores,
+            self.slopes + other.slopes,
+            self.error + other.error,
+        )
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What a block of rows adds; unlike a closure it can be sent to workers."""
+
+    subspace: Subspace
+    middle: Array
+    weight: Array | None
+    share: float
+
+    def __call__(self, rows: slice, block: Array) -> _Sums:
+        parts = [
+            self._sums(slice(rows.start + part.start, rows.start + part.stop), block[part])
+            for part in blocks(len(block), self._step()) or [slice(0, 0)]
+        ]
+        return reduce(add, parts)
+
+    def _step(self) -> int:
+        """Rows of which as many are looked at as fit into memory."""
+        return int(_rows_at_once(self.subspace) / self.share)
+
+    def _sums(self, rows: slice, block: Array) -> _Sums:
+        S = self.subspace
+        X = block.astype(S.coef.dtype, copy=False)
+        w = np.ones(len(X)) if self.weight is None else self.weight[rows]
+        shifted = X - self.middle  # float64, and around the middle no digits cancel
+        whole = (float(w.sum()), w @ shifted, w @ shifted**2)
+        kept = _even_sample(rows, self.share)
+        X, w = X[kept], w[kept]
+        Z = S.scores(X)
+        J = jacobian(S.kernel, X, S.support, np.column_stack([S.coef, S.mean]))
+        # r = k(x,x) - 2 cᵀk(S,x) + const - |z|², and J[:, -1] is the gradient of cᵀk(S,x)
+        J, Jc = J[:, :-1], J[:, -1]
+        half = S.kernel.diag_gradient(X) / 2 - Jc - np.einsum("ak,akj->aj", Z, J)
+        return _Sums(
+            *whole,
+            len(X),
+            float(w.sum()),
+            w @ Z.astype(np.float64) ** 2,
+            np.einsum("a,akj->kj", w, np.square(J, out=J), dtype=np.float64),
+            w @ half.astype(np.float64) ** 2,
+        )
+
+
+def _parts(work: _Pass, X: Any) -> Iterator[_Sums]:
+    if isinstance(X, Rows):
+        total = X.n_steps
+        for done, part in enumerate(X.map_steps(work), 1):
+            announce("relevance", done, total)
+            yield part
+        return
+    tasks = blocks(len(X), max(TASK, work._step()))
+    for done, part in enumerate(ordered_map(lambda rows: work(rows, X[rows]), tasks), 1):
+        announce("relevance", done, len(tasks))
+        yield part
+
+
+def _even_sample(rows: slice, share: float) -> Any:
+    """Rows of a block by their numbers alone: multiples of the golden ratio are spread evenly."""
+    if share >= 1:
+        return slice(None)
+    turn = np.arange(rows.start, rows.stop, dtype=np.uint64) * np.uint64(2654435769)
+    return np.flatnonzero(turn % np.uint64(1 << 32) < share * (1 << 32))
+
+
+def _rows_at_once(subspace: Subspace) -> int:
+    """Rows whose derivatives fit into memory together."""
+    width = (subspace.n_components + 1) * subspace.support.shape[1]
+    return int(min(512, max(16, ENTRIES // width)))
+
+
+def _shares(values: Array) -> Array:
+    """Divided by their sum; zeros where all are zero."""
+    total = values.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))

@@ -1,0 +1,276 @@
+r"""How sure: intervals of eigenvalues and shares, and the stability of components.
+
+A sample's eigenvalue errs to first order by the mean of :math:`z_k^2 - \lambda_k` over its rows,
+and to second order, always away from its neighbours, by
+
+.. math:: \frac1n \sum_{l \ne k} \frac{E[z_k^2 z_l^2]}{\lambda_k - \lambda_l}
+
+(perturbation of the covariance operator). Both are means over the rows, so that intervals of
+:math:`\log \lambda_k` need no resampling. How far components turn does: it is measured on
+replicates in which groups of rows get random weights, and costs one small eigenproblem each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from mercer._linalg import Array
+from mercer._parallel import blocks, one_blas_thread, ordered_map, thread_map
+from mercer.exceptions import DataError
+from mercer.relevance.directions import Directions, GroupSums
+from mercer.relevance.intervals import Interval, relevance_interval
+from mercer.relevance.measure import TASK, require_vectors
+from mercer.relevance.words import describe
+from mercer.rows import Rows
+from mercer.subspace import Subspace
+
+__all__ = ["Uncertainty", "measure_uncertainty"]
+
+#: Leading components that are looked at.
+COMPONENTS = 64
+#: Rows on which the axes are found; the sums are over all rows.
+SAMPLE = 4096
+#: Groups of rows that get random weights, and how many times they do.
+GROUPS, REPLICATES = 128, 200
+#: A component is stable if resampling leaves more than half of it: 45 degrees.
+STABLE = 45.0
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """What another sample of as many rows would have given: the sampling error of a model.
+
+    (``report_.estimated_error`` is another thing, the numerical error: how far the solver is from
+    the exact components of *these* rows.)
+
+    Attributes
+    ----------
+    eigenvalues : Interval
+        ``estimate``, ``low`` and ``high``, each (q,), on the scale of ``eigenvalues_``. At most the
+        64 leading components are looked at.
+    shares : Interval
+        Of the true variance, as ``explained_variance_ratio_``.
+    angle, angle_quantile : (q,) arrays
+        By how many degrees a component turns away from itself: the mean, and the quantile of the
+        level.
+    mixing : (q, r) array
+        Where it turns: the mean squared cosine between component k in a resample and direction l,
+        among them directions that the model has left out. Rows sum to 1 at most.
+    subspace_angle : float
+        The largest angle between all q components together and those of a resample: the quantile.
+    level : float
+    n_rows : int
+    """
+
+    eigenvalues: Interval
+    shares: Interval
+    angle: Array
+    angle_quantile: Array
+    mixing: Array
+    subspace_angle: float
+    level: float
+    n_rows: int
+    _resamples: _Resamples
+
+    @property
+    def stable(self) -> Array:
+        """Components that stay more than half themselves at the level, (q,) bool."""
+        return np.asarray(self.angle_quantile < STABLE)
+
+    @property
+    def n_stable(self) -> int:
+        """How many components are stable."""
+        return int(self.stable.sum())
+
+    @property
+    def neighbours(self) -> list[tuple[int, ...]]:
+        """For each component those, counted from 0, into which a tenth or more of it turns."""
+        q = len(self.angle)
+        away = self.mixing[:, :q] * (1 - np.eye(q))
+        return [tuple(int(i) for i in np.flatnonzero(row >= 0.1)) for row in away]
+
+    @property
+    def noise(self) -> Array:
+        """Components of which more turns out of the model than stays in it, (q,) bool."""
+        return np.asarray(self.mixing[:, : len(self.angle)].sum(axis=1) < 0.5)
+
+    @property
+    def advice(self) -> list[str]:
+        """What follows, in plain words."""
+        return describe(self)
+
+    @cached_property
+    def relevance(self) -> Interval:
+        """Intervals of ``relevance(unit="share").components``, (q, d); computed when asked for."""
+        return relevance_interval(self._resamples, self.level)
+
+    def __str__(self) -> str:
+        return "\n".join(self.advice)
+
+
+@dataclass(frozen=True)
+class _Resamples:
+    """What intervals of further quantities need: the axes, how they turned, some of the rows."""
+
+    directions: Directions
+    turns: Array
+    weights: Array
+    rows: Array
+    row_weight: Array
+    group: Array
+    n_rows: int
+
+
+def measure_uncertainty(
+    subspace: Subspace,
+    X: Any,
+    *,
+    level: float = 0.95,
+    weight: Array | None = None,
+    seed: int = 0,
+) -> Uncertainty:
+    """Sampling errors of a model, from the rows that it was fitted to.
+
+    Parameters
+    ----------
+    subspace : Subspace of vectors
+    X : (n, d) array or row source
+        The training rows, or others like them.
+    level : float, default=0.95
+    weight : (n,) array, optional
+    seed : int, default=0
+
+    Notes
+    -----
+    One pass over the rows, as ``transform``, and 200 eigenproblems of at most 128 × 128.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.relevance import measure_uncertainty
+    >>> X = np.random.default_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
+    >>> model = KernelPCA(3, kernel="linear").fit(X)
+    >>> found = measure_uncertainty(model.subspace_, X)
+    >>> found.stable  # the second and the third have one variance, and no direction of their own
+    array([ True, False, False])
+    """
+    require_vectors(subspace)
+    if not 0 < level < 1:
+        raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
+    if len(X) < 8:
+        raise DataError(f"{len(X)} rows say nothing about their own spread; give at least 8.")
+    rng = np.random.default_rng(seed)
+    subspace = subspace.leading(COMPONENTS)
+    q, groups = subspace.n_components, min(GROUPS, len(X))
+    group = rng.permutation(len(X)).astype(np.int32) % groups
+    index = np.sort(rng.permutation(len(X))[:SAMPLE])
+    w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
+    rows = np.asarray(X[index], dtype=subspace.coef.dtype)
+    r = min(4 * q, q + 64)
+    directions = Directions.of(subspace, rows, w[index], r, rng)
+    sums = reduce(add, _parts(_Pass(directions, w, group, groups), X))
+    center = bool(np.any(subspace.mean))
+    lam, axes = _decreasing(sums.covariances(np.ones((1, groups)), center))
+    sums = sums.turned(axes[0])
+    eigenvalues, shares = _intervals(lam[0], sums, q, level)
+    draws = rng.exponential(size=(REPLICATES, groups))
+    turns = _turns(sums.covariances(draws, center), q)
+    angles = np.degrees(np.arccos(np.clip(np.abs(np.einsum("bkk->bk", turns[:, :q])), 0, 1)))
+    inside = np.linalg.svd(turns[:, :q], compute_uv=False)[:, -1]
+    largest = np.degrees(np.arccos(np.clip(inside, 0, 1)))
+    kept = rng.permutation(len(rows))[:512]
+    return Uncertainty(
+        eigenvalues.times(float(sums.weight.sum())),
+        shares,
+        angles.mean(axis=0),
+        np.quantile(angles, level, axis=0),
+        (turns**2).mean(axis=0).T,
+        float(np.quantile(largest, level)),
+        level,
+        len(X),
+        _Resamples(
+            directions.turned(axes[0]),
+            turns,
+            draws,
+            rows[kept],
+            w[index][kept],
+            group[index][kept],
+            len(X),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What a block of rows adds; unlike a closure it can be sent to workers."""
+
+    directions: Directions
+    weight: Array
+    group: Array
+    groups: int
+
+    def __call__(self, rows: slice, block: Array) -> GroupSums:
+        X = block.astype(self.directions.subspace.coef.dtype, copy=False)
+        Z, total = self.directions.features(X)
+        return GroupSums.of(Z, total, self.weight[rows], self.group[rows], self.groups)
+
+
+def _parts(work: _Pass, X: Any) -> Iterator[GroupSums]:
+    if isinstance(X, Rows):
+        return X.map_steps(work)
+    return ordered_map(lambda rows: work(rows, X[rows]), blocks(len(X), 4 * TASK))
+
+
+def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:
+    """Of the q leading variances, and of their shares of the total."""
+    weight = float(sums.weight.sum())
+    trace = float(sums.total.sum()) / weight
+    lam = np.maximum(lam, np.finfo(float).tiny)
+    top = lam[:q]
+    fourth = np.diagonal(sums.fourth)[:q] / top**2
+    # Var(mean of z²/λ - 1), and of z²/λ - t/trace, with weights
+    own = fourth - 2 * sums.second[:q] / top + sums.spread
+    share = fourth - 2 * sums.cross[:q] / top / trace + sums.totals[1] / trace**2
+    gaps = top - lam[:, None]
+    np.fill_diagonal(gaps, np.inf)
+    beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
+    push = (sums.fourth[:, :q] / _away_from_zero(gaps)).sum(axis=0) + beyond / top
+    z = float(norm.ppf((1 + level) / 2))
+    made = []
+    for estimate, variance in ((top, own), (top / trace, share)):
+        error = np.sqrt(np.maximum(variance, 0)) / weight
+        # Between eigenvalues that sampling cannot tell apart the series means nothing.
+        bias = np.clip(push / top / weight**2, -error / 2, error / 2)
+        made.append(
+            Interval(
+                estimate,
+                estimate * np.exp(-bias - z * error),
+                estimate * np.exp(-bias + z * error),
+            )
+        )
+    return made[0], made[1]
+
+
+def _away_from_zero(gaps: Array) -> Array:
+    tiny = np.finfo(float).tiny
+    return np.where(np.abs(gaps) < tiny, tiny, gaps)
+
+
+def _decreasing(C: Array) -> tuple[Array, Array]:
+    values, vectors = np.linalg.eigh(C)
+    return values[:, ::-1], vectors[:, :, ::-1]
+
+
+def _turns(C: Array, q: int) -> Array:
+    """The q leading eigenvectors of each matrix, (b, r, q), in threads."""
+    with one_blas_thread():
+        parts = thread_map(lambda rows: _decreasing(C[rows])[1][:, :, :q], blocks(len(C), 25))
+    return np.concatenate(parts)
