@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._parallel import blocks
 from mercer.estimators._impute import ImputeMixin
+from mercer.estimators._live import LiveMixin
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -29,6 +30,7 @@ __all__ = ["SubspaceEstimator"]
 class SubspaceEstimator(
     ImputeMixin,
     PreImageMixin,
+    LiveMixin,
     SaveMixin,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn ships no types
     TransformerMixin,  # type: ignore[misc]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer.eigen import Solver
+from mercer.estimators._live import LiveMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -37,7 +38,7 @@ __all__ = ["KernelNovelty"]
 WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
-class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn
+class KernelNovelty(LiveMixin, SaveMixin, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
