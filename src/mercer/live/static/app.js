@@ -7,10 +7,11 @@
 //     fit(request, progress) → Promise<{ facts, arrays }>    all rows, any estimator
 //     save() → Promise<Blob>                                 a .mercer file
 //     load(file) → Promise<{ facts, arrays }>                rows or a model of the reader's
-// It returns { app, setModel, select, onSelect, destroy }.
+// It returns { app, engine, setModel, select, onSelect, destroy }.
 
 import { makeClient } from "./client.js";
 import { button, cssColour, h } from "./dom.js";
+import { engine } from "./engine.js";
 import { makeInspector } from "./inspector.js";
 import { makeMap } from "./map.js";
 import { deviations, makeModel, rowNumber, rowOf, scoreAt } from "./model.js";
@@ -47,6 +48,11 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
   };
   let pending = false;
 
+  const badge = h("p", { class: "ml-badge", hidden: true }, "You see a fit made in this page. ",
+    button("Back to the model", () => {
+      app.state.fit = null;
+      use(model);
+    }));
   const said = h("div", { class: "ml-said", role: "status", "aria-live": "polite" });
   const legend = h("div", { class: "ml-legend" });
   const inspector = makeInspector(app);
@@ -58,8 +64,8 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
     onclick: () => show(panel.id),
   }, panel.title));
   const tablist = h("div", { class: "ml-tabs", role: "tablist", "aria-label": "What to do", onkeydown: walkTabs }, tabs);
-  const mapBox = h("div", { class: "ml-mapbox" }, map.element, legend, mapTools());
-  root.append(header(), tablist, h("div", { class: "ml-body" }, side, centre, inspector.element), said);
+  const mapBox = h("div", { class: "ml-mapbox" }, h("div", { class: "ml-canvas" }, map.element, mapTools()), legend);
+  root.append(header(), badge, tablist, h("div", { class: "ml-body" }, side, centre, inspector.element), said);
   element.replaceChildren(root);
   map.on = {
     hover: (i) => app.emit("hover", i),
@@ -74,6 +80,7 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
   if (app.state.probe) setProbe(app.state.probe);
   return {
     app,
+    engine,
     setModel: (next) => use(makeModel(next.facts, next.arrays)),
     select,
     onSelect: (act) => app.on("selection", act),
@@ -119,6 +126,7 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
       state.probe = Float64Array.from({ length: next.P.q }, (_, a) => state.probe[a] ?? 0);
     }
     refresh(true);
+    badge.hidden = !next.fitted;
     app.emit("model");
     if (state.probe) setProbe(state.probe);
   }
@@ -262,13 +270,13 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
   function header() {
     const { P } = model;
     const words = `${facts.kernelText} · ${model.n.toLocaleString("en")} rows × ${model.d} · ${P.q} components on ${P.m.toLocaleString("en")} support points`;
-    const theme = button("Light / dark", () => {
+    const theme = button("◐", () => {
       const dark = getComputedStyle(root).colorScheme === "dark" || cssColour(root, "--ml-dark") === "1";
       root.dataset.theme = dark ? "light" : "dark";
       refresh(true);
       app.emit("model");
       if (app.state.probe) setProbe(app.state.probe);
-    }, { class: "ml-button ml-quiet", title: "Change between light and dark" });
+    }, { class: "ml-button ml-theme", title: "Light or dark", "aria-label": "Change between light and dark" });
     return h("header", { class: "ml-head" },
       h("div", {}, h("h1", {}, facts.title), h("p", {}, words), facts.notes.map((note) => h("p", { class: "ml-note" }, note))),
       theme);

@@ -8,13 +8,14 @@ import { makeSubspace, pointOf } from "./subspace.js";
 /**
  * Rows that are fitted again and again while a knob turns: what does not change is kept.
  * @param rows { data, m, d }
+ * @param start scores (m·q) of another model on these rows, to begin from and to keep the signs of
  */
-export function makeFitter(rows) {
+export function makeFitter(rows, start = null) {
   let distances = null; // squared, for radial kernels: only f(-r²/ℓ²) is new at a new width
-  let before = null; // eigenvectors to begin from, and scores to keep the signs of
+  let before = start && { Z: start, block: columnsOf(start, rows.m) };
   return { fit };
 
-  /** @param request { kernel: spec, q, center, landmarks? } */
+  /** @param request { kernel: spec, q, center, landmarks?, rough?: enough for a hand that moves } */
   function fit(request) {
     const started = performance.now();
     const found = request.landmarks ? onLandmarks(rows, request) : exact(request);
@@ -29,9 +30,10 @@ export function makeFitter(rows) {
     const K = gram(request.kernel);
     const about = similarity(K, n);
     const { means, all } = request.center ? centre(K, n) : { means: new Float64Array(n), all: 0 };
-    let trace = 0;
-    for (let i = 0; i < n; i++) trace += K[i * n + i];
-    const { values, vectors, block } = leading(K, n, request.q, before?.block);
+    // What a row has outside the components: its own K_ii less the squares of its scores.
+    const error = Float32Array.from({ length: n }, (_, i) => K[i * n + i]);
+    const trace = error.reduce((a, b) => a + b, 0);
+    const { values, vectors, block } = leading(K, n, request.q, before?.block, { tol: request.rough ? 1e-3 : 1e-8 });
     const q = Math.max(1, values.filter((lam) => lam > 1e-10 * values[0]).length);
     // B = H U Λ^{-1/2}; z = λ B on the rows themselves; b = Bᵀ K c with K c the row means.
     const coef = new Float64Array(n * q);
@@ -42,12 +44,13 @@ export function makeFitter(rows) {
       for (let i = 0; i < n; i++) {
         coef[i * q + a] = vectors[a][i] / root;
         Z[i * q + a] = vectors[a][i] * root;
+        error[i] = Math.max(error[i] - Z[i * q + a] ** 2, 0);
         offset[a] += request.center ? coef[i * q + a] * means[i] : 0;
       }
     }
     const mean = new Float64Array(n).fill(request.center ? 1 / n : 0);
     const parts = { kernel: request.kernel, support: rows, coef, mean, offset, meanSquare: all };
-    return { parts, Z, q, block, ...about, shares: values.slice(0, q).map((lam) => lam / trace) };
+    return { parts, Z, q, error, block, ...about, shares: values.slice(0, q).map((lam) => lam / trace) };
   }
 
   function gram(spec) {
@@ -66,6 +69,11 @@ export function makeFitter(rows) {
     }
     return K;
   }
+}
+
+function columnsOf(Z, n) {
+  const q = Z.length / n;
+  return Array.from({ length: q }, (_, a) => Float64Array.from({ length: n }, (__, i) => Z[i * q + a]));
 }
 
 /** How alike different rows are: the middle of k(x, y) / √(k(x,x) k(y,y)) over a sample of pairs. */
@@ -107,24 +115,26 @@ function onLandmarks(rows, { kernel: spec, q, center, landmarks }) {
   const mean = new Float64Array(m);
   if (center) features.forEach((a) => addTo(mean, a, 1 / n));
   const C = new Float64Array(m * m);
-  let trace = 0;
+  const error = new Float32Array(n);
   for (let i = 0; i < n; i++) {
     const a = features[i].map((value, j) => value - mean[j]);
     for (let j = 0; j < m; j++) for (let k = 0; k < m; k++) C[j * m + k] += a[j] * a[k];
     // The true variance, of which the landmarks explain a part.
     const own = kernel.diag(pointOf(rows, i));
-    trace += own - 2 * dot(features[i], mean) + dot(mean, mean);
+    error[i] = own - 2 * dot(features[i], mean) + dot(mean, mean);
   }
-  const { values, vectors } = leading(C, m, Math.min(q, m), null, { rounds: 60 });
+  const trace = error.reduce((a, b) => a + b, 0);
+  const { values, vectors } = leading(C, m, Math.min(q, m), null, { tol: 1e-5 });
   const used = values.length;
   const coef = new Float64Array(m * used);
   vectors.forEach((v, a) => solveLowerTransposed(L, v).forEach((b, i) => (coef[i * used + a] = b)));
   const offset = Float64Array.from(vectors, (v) => dot(v, mean));
   const Z = new Float64Array(n * used);
   features.forEach((a, i) => vectors.forEach((v, k) => (Z[i * used + k] = dot(v, a) - offset[k])));
+  for (let k = 0; k < n * used; k++) error[Math.floor(k / used)] -= Z[k] ** 2;
   const c = solveLowerTransposed(L, mean);
   const parts = { kernel: spec, support, coef, mean: c, offset, meanSquare: dot(mean, mean) };
-  return { parts, Z, q: used, shares: values.map((lam) => lam / trace) };
+  return { parts, Z, q: used, error: error.map((value) => Math.max(value, 0)), shares: values.map((lam) => lam / trace) };
 }
 
 /** Flip components whose scores turned round since the last fit: a map must not jump. */

@@ -21,14 +21,16 @@ export function multiply(A, n, V) {
   return out;
 }
 
-/** An orthonormal basis of the span; vectors that the earlier ones explain are left out. */
-export function orthonormalize(V) {
+/** An orthonormal basis of the span of V outside that of the orthonormal `known`. */
+export function orthonormalize(V, known = []) {
   const Q = [];
   for (const vector of V) {
     const v = Float64Array.from(vector);
     const before = norm(v);
     for (let round = 0; round < 2; round++) {
-      for (const u of Q) addTo(v, u, -dot(u, v)); // twice: once is not enough near the span
+      // Twice: once is not enough near the span.
+      for (const u of known) addTo(v, u, -dot(u, v));
+      for (const u of Q) addTo(v, u, -dot(u, v));
     }
     const size = norm(v);
     if (size > 1e-10 * before && size > 0) Q.push(v.map((entry) => entry / size));
@@ -80,30 +82,39 @@ function rotate(A, V, p, r) {
 }
 
 /**
- * The leading eigenpairs of a symmetric matrix by Rayleigh-Ritz on [V, A V, A² V], begun again from
- * its own answer. From the answer to a nearby matrix it takes one or two rounds.
+ * The leading eigenpairs of a symmetric matrix: Rayleigh-Ritz on the current vectors W, their
+ * residuals R, and the last step P (Knyazev's LOBPCG without a preconditioner). A round costs one
+ * product with a block; from the answer to a nearby matrix two or three rounds do.
  */
-export function leading(A, n, q, start, { tol = 1e-8, rounds = 30 } = {}) {
-  let V = start ?? [];
+export function leading(A, n, q, start, { tol = 1e-8, rounds = 200 } = {}) {
   const wanted = Math.min(n, q + 4);
-  for (let k = V.length; k < wanted; k++) V = [...V, randomVector(n, k)];
-  let found;
-  for (let round = 0; round < rounds; round++) {
-    const W = orthonormalize(V);
-    const AW = multiply(A, n, W);
-    const basis = orthonormalize([...W, ...AW, ...multiply(A, n, orthonormalize(AW))]);
-    const AQ = multiply(A, n, basis);
-    const small = jacobi(basis.map((u) => AQ.map((v) => dot(u, v))));
-    const count = Math.min(wanted, small.values.length);
-    V = small.vectors.slice(0, count).map((y) => combine(basis, y));
-    const AV = small.vectors.slice(0, count).map((y) => combine(AQ, y));
-    found = { values: small.values.slice(0, Math.min(q, count)), vectors: V.slice(0, q), block: V };
-    const worst = Math.max(
-      ...found.values.map((lam, k) => norm(AV[k].map((value, i) => value - lam * V[k][i]))),
-    );
-    if (worst <= tol * Math.abs(found.values[0])) break;
+  const first = [...(start ?? []).slice(0, wanted)];
+  for (let k = first.length; k < wanted; k++) first.push(randomVector(n, k));
+  let W = orthonormalize(first);
+  let AW = multiply(A, n, W);
+  let P = [];
+  for (let round = 0; ; round++) {
+    ({ W, AW, P } = improve(A, n, W, AW, P));
+    const values = W.map((w, k) => dot(w, AW[k]));
+    const left = W.slice(0, q).map((w, k) => norm(AW[k].map((v, i) => v - values[k] * w[i])));
+    if (Math.max(...left) <= tol * Math.abs(values[0]) || round + 1 >= rounds) {
+      return { values: values.slice(0, q), vectors: W.slice(0, q), block: W };
+    }
   }
-  return found;
+}
+
+function improve(A, n, W, AW, P) {
+  const R = W.map((w, k) => {
+    const lam = dot(w, AW[k]);
+    return AW[k].map((value, i) => value - lam * w[i]);
+  });
+  const more = orthonormalize([...R, ...P], W);
+  const Q = [...W, ...more];
+  const AQ = [...AW, ...multiply(A, n, more)];
+  const { vectors } = jacobi(Q.map((u, i) => AQ.map((v, j) => (j < i ? 0 : dot(u, v)))).map((row, i, T) => row.map((_, j) => (j < i ? T[j][i] : row[j]))));
+  const kept = vectors.slice(0, W.length);
+  const step = kept.map((y) => combine(more, y.subarray(W.length)));
+  return { W: kept.map((y) => combine(Q, y)), AW: kept.map((y) => combine(AQ, y)), P: step };
 }
 
 /** L with A = L Lᵀ for rows A[i]; a little is added to the diagonal where rounding needs it. */

@@ -54,6 +54,8 @@ export function makeMap(label, on = {}, options = {}) {
   let chosen = null;
   let waiting = false;
   let framed = false;
+  let stale = true;
+  let drawn = "";
 
   new ResizeObserver(resize).observe(element);
   followHand(map);
@@ -63,6 +65,7 @@ export function makeMap(label, on = {}, options = {}) {
     map.points = xy;
     grid = null;
     scatter.setPoints(xy);
+    stale = true;
     if (!keepView || !framed || !map.moved) fit();
     draw();
   }
@@ -77,6 +80,7 @@ export function makeMap(label, on = {}, options = {}) {
       for (const i of rows) shown[4 * i + 3] = 255;
     }
     scatter.setColours(shown);
+    stale = true;
     draw();
   }
 
@@ -134,7 +138,10 @@ export function makeMap(label, on = {}, options = {}) {
   function paint() {
     if (!map.width) return;
     const n = map.points.length / 2;
-    scatter.draw(map.view, sizeOf(n), n > 20000 ? 0.75 : 0.9);
+    // A probe or a lasso that moves lies over the points, and leaves them as they are.
+    const view = `${map.view.cx} ${map.view.cy} ${map.view.scale} ${below.width} ${below.height}`;
+    if (stale || view !== drawn) scatter.draw(map.view, sizeOf(n), n > 20000 ? 0.75 : 0.9);
+    [stale, drawn] = [false, view];
     drawOverlay(map, above.getContext("2d"));
     map.painted = performance.now();
     map.on.painted?.();
@@ -158,6 +165,7 @@ export function makeMap(label, on = {}, options = {}) {
 
   /** The map as one picture, on paper. */
   function picture() {
+    stale = true; // the card forgets a picture once it is on the screen
     paint();
     const whole = h("canvas", { width: below.width, height: below.height });
     const context = whole.getContext("2d");

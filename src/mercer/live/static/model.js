@@ -66,24 +66,17 @@ export function fittedModel(whole, rows, fit) {
     codes: take(whole.codes),
     values: take(whole.values),
     drawn: null,
+    deviations: null,
     fitted: true,
     facts: {
       ...whole.facts,
       novelty: { inside: new Array(fit.q).fill(0), outside: 1, rate: 0.05, slack: 0, heldOut: false },
     },
   };
-  return { ...made, ...judge(made) };
-}
-
-/** Errors and ranks of the rows of a small fit. */
-function judge(model) {
-  const error = new Float32Array(model.n);
-  for (let i = 0; i < model.n; i++) {
-    error[i] = scoresAndResidual(model.P, pointOf(model.rows, i)).residual;
-  }
+  const { error } = fit;
   const calibration = Float64Array.from(error).sort();
   const pValues = error.map((value) => pValue(calibration, 1e-7, value));
-  return { error, novelty: error, calibration, pValues };
+  return { ...made, error, novelty: error, calibration, pValues };
 }
 
 /** What the model says about a point of (shifted) input space. */

@@ -11,12 +11,11 @@ export function comparePanel(app) {
   const { model, state } = app;
   const maps = ["Left map", "Right map"].map((label) => makeMap(label, {}, { forcePlain: app.options.plainCanvas }));
   const heads = [h("h3", {}), h("h3", {})];
-  const centre = h("div", { class: "ml-pair" }, maps.map((map, k) => h("section", {}, heads[k], h("div", { class: "ml-mapbox" }, map.element))));
+  const centre = h("div", { class: "ml-pair" }, maps.map((map, k) => h("section", {}, heads[k], h("div", { class: "ml-mapbox" }, h("div", { class: "ml-canvas" }, map.element)))));
   const figures = h("dl", { class: "ml-facts" });
   const element = h("div", {});
   const right = { how: "width", width: 0.5, landmarks: 60 };
   let sides = [null, null];
-  let ready = null;
   const run = latest(fit);
 
   if (model.rows && model.facts.median) build();
@@ -69,8 +68,7 @@ export function comparePanel(app) {
 
   async function fit() {
     const rows = app.fitRows;
-    ready ??= app.client().ask({ rows: { data: rows.data, m: rows.m, d: rows.d } });
-    await ready;
+    await app.fitterReady();
     const own = model.facts.kernel;
     const q = Math.min(model.P.q, 10);
     const center = model.facts.centred;

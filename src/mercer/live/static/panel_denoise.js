@@ -13,7 +13,7 @@ export function denoisePanel(app) {
   const sheet = h("div", { class: "ml-denoise" });
   const centre = h("div", { class: "ml-scroll" }, sheet);
   const element = h("div", {});
-  let level = 0.35;
+  let level = 0.6;
   let used = model.P.q;
   let timer = null;
   let seed = 1;
@@ -57,7 +57,7 @@ export function denoisePanel(app) {
     const all = [clean, noisy, linear.points, kernel];
     const errors = all.map((points) => rootMeanSquare(points, clean));
     const notes = ["", "", `${linear.count} of ${model.linear.axes.m} components`, `${used} of ${model.P.q} components`];
-    figures.replaceChildren(...METHODS.slice(1).map((name, k) => h("tr", { class: k === 2 ? "ml-best" : "" },
+    figures.replaceChildren(...METHODS.slice(1).map((name, k) => h("tr", { class: errors[k + 1] === Math.min(...errors.slice(1)) ? "ml-best" : "" },
       h("th", { scope: "row" }, name, h("small", {}, notes[k + 1])), h("td", {}, formatNumber(errors[k + 1])))));
     app.lastDenoise = errors;
     draw(shown, all, errors);

@@ -26,7 +26,7 @@ export function dragPanel(app) {
   let tiles = [];
   let stripTimer = null;
 
-  app.on("model", build);
+  app.on("model", () => state.tab === "drag" && build());
   app.on("probe", () => {
     if (state.tab !== "drag") return;
     const unit = deviations(app.current);
@@ -37,10 +37,10 @@ export function dragPanel(app) {
     stripTimer = setTimeout(showStrip, 120);
   });
   app.on("chosen", showWalk);
-  build();
   return { id: "drag", title: "Drag", element, below, enter };
 
   function enter() {
+    build();
     if (!state.probe) app.setProbe(app.place(state.chosen ?? 0));
     else app.setProbe(state.probe);
     showWalk();

@@ -3,7 +3,7 @@
 import { latest } from "./client.js";
 import { button, choice, h, slider, toggle } from "./dom.js";
 import { evenly } from "./fit.js";
-import { fittedModel, formatNumber } from "./model.js";
+import { fittedModel, formatNumber, scoreAt } from "./model.js";
 import { columnChart } from "./pictures.js";
 
 /** Rows that a page fits while a hand moves; more go to Python. */
@@ -33,12 +33,12 @@ export function knobsPanel(app) {
   const figures = h("dl", { class: "ml-facts" });
   const scree = columnChart("Shares of the true variance by component");
   const element = h("div", {});
-  let ready = null;
   const knobs = (state.fit ??= null) ?? startFrom(model);
-  const run = latest(fit);
+  const run = latest((wanted) => fit(wanted, true));
   if (usable) build();
   else element.append(h("p", { class: "ml-lead" }, "The file holds no rows to fit: give X with fewer numbers to to_html."));
   app.fitRows = rows;
+  app.fitterReady = () => (app.fitter ??= app.client().ask({ rows: { data: rows.data, m: rows.m, d: rows.d }, start: scoresOf(model, rows.index) }));
   app.refit = (next) => run(Object.assign(knobs, next));
   return { id: "knobs", title: "Knobs", element, enter: () => usable && run(knobs) };
 
@@ -63,13 +63,7 @@ export function knobsPanel(app) {
       h("p", { class: "ml-lead" }, note),
       kernel.element, width.element, count.element, centring.element, words,
       h("h3", {}, "Shares of the true variance"), scree.element, figures,
-      h("div", { class: "ml-row" },
-        button("Back to the model", () => {
-          state.fit = null;
-          app.use(model);
-          words.textContent = "";
-        }),
-        app.backend?.fit ? button("Fit all rows", () => fitAll()) : ""),
+      app.backend?.fit ? h("div", { class: "ml-row" }, button("Fit all rows", () => fitAll())) : "",
     );
   }
 
@@ -78,11 +72,11 @@ export function knobsPanel(app) {
     run(knobs);
   }
 
-  async function fit(wanted) {
-    ready ??= app.client().ask({ rows: { data: rows.data, m: rows.m, d: rows.d } });
-    await ready;
+  /** @param rough to three digits while the hand moves; when it rests, to eight */
+  async function fit(wanted, rough) {
+    await app.fitterReady();
     const kernel = kernelOf(wanted.name, wanted.width, median, model.d);
-    const request = { kernel, q: wanted.q, center: wanted.center };
+    const request = { kernel, q: wanted.q, center: wanted.center, rough };
     const found = await app.client().ask({ fit: request });
     if (state.tab !== "knobs" && state.tab !== "compare") return;
     app.lastFit = found;
@@ -91,6 +85,16 @@ export function knobsPanel(app) {
     app.emit("fit", found, kernel);
     if (state.tab === "knobs") app.use(fittedModel(model, rows, found));
     show(found, kernel);
+    clearTimeout(app.restTimer);
+    if (rough) app.restTimer = setTimeout(() => rest({ ...wanted }), 250);
+  }
+
+  /** The hand has rested: exact components, and the error in input space. */
+  async function rest(wanted) {
+    if (state.tab !== "knobs") return;
+    await fit(wanted, false);
+    const { inputError: error } = await app.client().ask({ inputError: true });
+    figures.append(h("dt", {}, "error"), h("dd", { class: "ml-input-error" }, `${formatNumber(error)} (mean squared, input space)`));
   }
 
   function show(found, kernel) {
@@ -99,12 +103,6 @@ export function knobsPanel(app) {
     const kept = found.shares.reduce((a, b) => a + b, 0);
     const lines = [["kept", `${(100 * kept).toFixed(1)} % of the variance`], ["time", `${found.milliseconds.toFixed(0)} ms`]];
     figures.replaceChildren(...lines.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
-    clearTimeout(app.errorTimer);
-    // The error in input space takes longer; it waits until the hand rests.
-    app.errorTimer = setTimeout(async () => {
-      const { error } = await app.client().ask({ error: true });
-      figures.append(h("dt", {}, "error"), h("dd", { class: "ml-input-error" }, `${formatNumber(error)} (mean squared, input space)`));
-    }, 250);
   }
 
   async function fitAll() {
@@ -113,6 +111,12 @@ export function knobsPanel(app) {
     const { facts, arrays } = await app.backend.fit({ ...knobs, kernel }, (share) => app.say(`${Math.round(100 * share)} %`));
     app.emit("backend-model", facts, arrays);
   }
+}
+
+/** The model's own scores of some rows: fits begin there, and keep its signs. */
+function scoresOf(model, index) {
+  const q = Math.min(model.scores.q, 14);
+  return Float64Array.from({ length: index.length * q }, (_, k) => scoreAt(model, index[Math.floor(k / q)], k % q));
 }
 
 /** The knobs that come nearest to the model of the file. */

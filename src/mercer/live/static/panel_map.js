@@ -13,9 +13,16 @@ export function mapPanel(app) {
   const element = h("div", {});
   app.fieldOf = (current) => fieldOf(current, state.x);
   app.on("selection", list);
-  app.on("model", build);
-  build();
-  return { id: "map", title: "Map", element, enter: () => app.refresh(true) };
+  app.on("model", () => state.tab === "map" && build());
+  return {
+    id: "map",
+    title: "Map",
+    element,
+    enter() {
+      build();
+      app.refresh(true);
+    },
+  };
 
   function build() {
     const components = Array.from({ length: app.current.scores.q }, (_, a) => [a, `component ${a + 1}`]);

@@ -72,7 +72,7 @@ export function noveltyPanel(app) {
     return h("li", {}, h("button", { type: "button", class: "ml-strange-row", onclick: () => app.choose(i) },
       small?.element ?? "",
       h("span", {}, `row ${rowNumber(current, i) + 1}${label === "" ? "" : ` · ${label}`}`),
-      h("small", {}, `p ${formatNumber(current.pValues[i])}`)));
+      h("small", {}, `${current.facts.novelty.heldOut ? "p" : "rank"} ${formatNumber(current.pValues[i])}`)));
   }
 
   /** Which variables made a row strange. */

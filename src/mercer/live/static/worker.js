@@ -2,7 +2,7 @@
 
 import { inputError, makeFitter } from "./fit.js";
 
-/** Answer requests { id, rows? , fit?, error? } with { id, ... }. */
+/** Answer requests { id, rows? (with start?), fit?, inputError? } with { id, ... }. */
 export function serve(scope) {
   let rows = null;
   let fitter = null;
@@ -11,7 +11,7 @@ export function serve(scope) {
     try {
       if (request.rows) {
         rows = request.rows;
-        fitter = makeFitter(rows);
+        fitter = makeFitter(rows, request.start);
         scope.postMessage({ id: request.id });
       } else if (request.fit) {
         last = fitter.fit(request.fit);
@@ -20,7 +20,7 @@ export function serve(scope) {
         const own = support === rows ? null : { data: support.data, m: support.m, d: support.d };
         scope.postMessage({ id: request.id, ...last, parts: { ...parts, support: own } });
       } else {
-        scope.postMessage({ id: request.id, error: inputError(last.parts, rows) });
+        scope.postMessage({ id: request.id, inputError: inputError(last.parts, rows) });
       }
     } catch (problem) {
       scope.postMessage({ id: request.id, problem: String(problem.message ?? problem) });
