@@ -103,6 +103,8 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
     side.replaceChildren(panel.element);
     centre.replaceChildren(...(panel.centre ? [panel.centre] : [mapBox, panel.below ?? ""]));
     root.dataset.tab = panel.id;
+    showArrows();
+    placeProbe();
     panel.enter?.();
     keep();
   }
@@ -146,13 +148,14 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
       : { x: `component ${state.x + 1}${share(state.x)}`, y: `component ${state.y + 1}${share(state.y)}` };
     map.field = input ? app.fieldOf?.(current) : null;
     map.setPoints(xy, keepView);
+    showArrows();
     placeProbe();
     recolour();
     keep();
   }
 
   function recolour() {
-    const { rgba, legend: meaning } = colourPoints(app.current, app.state.colour);
+    const { rgba, legend: meaning } = colourPoints(app.current, app.state.colour, app.flagged);
     map.setColours(rgba, app.state.selection);
     legend.replaceChildren(...legendOf(meaning));
   }
@@ -160,7 +163,7 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
   /** Where the probe stands in the plane that is shown. */
   function placeProbe() {
     const { state } = app;
-    if (!state.probe || state.tab === "map") map.probe = null;
+    if (!state.probe || state.tab !== "drag") map.probe = null;
     else if (state.space === "input" && app.point) map.probe = [app.point[0], app.point[1]];
     else map.probe = [state.probe[state.x], state.probe[state.y]];
     map.draw();
@@ -202,7 +205,7 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
   function choose(i) {
     app.state.chosen = map.chosen = i;
     if (i !== null && app.state.tab === "drag") setProbe(place(i));
-    map.arrows = i === null ? [] : arrowsAt(i);
+    showArrows();
     app.emit("chosen", i);
     map.draw();
     keep();
@@ -216,6 +219,11 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
     const x = rowOf(current, i);
     if (x) return scores(current.P, x);
     return Float64Array.from({ length: q }, (_, a) => (a < current.scores.q ? scoreAt(current, i, a) : 0));
+  }
+
+  function showArrows() {
+    const { chosen, tab } = app.state;
+    map.arrows = chosen === null || tab === "drag" ? [] : arrowsAt(chosen);
   }
 
   /** The variables that would move a row most, one spread of each, as arrows of the map. */

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { formatNumber, judgePoint, labelOf, rowNumber, rowOf, scoreAt } from "./model.js";
-import { makePicture, paintSigned, rowPicture } from "./pictures.js";
+import { isDark, makePicture, paintSigned, rowPicture } from "./pictures.js";
 import { scoreGradients } from "./subspace.js";
 
 export function makeInspector(app) {
@@ -78,7 +78,7 @@ export function makeInspector(app) {
     const gradients = scoreGradients(current.P, x, axes);
     moves.replaceChildren(h("h3", {}, "Pixels that move it"), h("div", { class: "ml-row" }, axes.map((a, k) => {
       const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": `gradient of component ${a + 1}` });
-      paintSigned(canvas, gradients[k], shape);
+      paintSigned(canvas, gradients[k], shape, isDark(app.root));
       return h("figure", {}, canvas, h("figcaption", {}, `component ${a + 1}`));
     })));
   }

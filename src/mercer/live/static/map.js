@@ -109,9 +109,11 @@ export function makeMap(label, on = {}, options = {}) {
       edge[3] = Math.max(edge[3], map.points[i + 1]);
     }
     const spans = [edge[1] - edge[0] || 1, edge[3] - edge[2] || 1];
-    map.view.cx = (edge[0] + edge[1]) / 2;
-    map.view.cy = (edge[2] + edge[3]) / 2;
-    map.view.scale = Math.min((map.width - 72) / spans[0], (map.height - 72) / spans[1]);
+    // More room above than below: the tools stand there.
+    const scale = Math.min((map.width - 76) / spans[0], (map.height - 104) / spans[1]);
+    map.view.scale = scale;
+    map.view.cx = (edge[0] + edge[1]) / 2 - 6 / scale;
+    map.view.cy = (edge[2] + edge[3]) / 2 + 10 / scale;
     [framed, map.moved] = [true, false];
     draw();
   }

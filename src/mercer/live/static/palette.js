@@ -7,8 +7,11 @@ const CLASSES = [
 ];
 /** Numbers: dark to bright with steadily growing lightness. */
 const SCALE = ["#4b3b9c", "#2f6fb5", "#22a39a", "#8ccb4d", "#f6e03b"];
-/** Below and above zero. */
+/** Below and above zero, on light and on dark paper. */
 const SIGNED = ["#2166ac", "#f2f2f2", "#c2510c"];
+const SIGNED_DARK = ["#5aa5e8", "#1e232b", "#f0914e"];
+/** Rows that are called new, and the others. */
+const FLAGS = ["#9aa4b4", "#d55e00"];
 
 export function classColour(k) {
   return CLASSES[k % CLASSES.length];
@@ -20,8 +23,8 @@ export function scaleColour(share) {
 }
 
 /** A colour [r, g, b] for a number between -1 and 1. */
-export function signedColour(value) {
-  return between(SIGNED, (value + 1) / 2);
+export function signedColour(value, dark = false) {
+  return between(dark ? SIGNED_DARK : SIGNED, (value + 1) / 2);
 }
 
 export function rgb(hex) {
@@ -41,9 +44,10 @@ function between(stops, share) {
 
 /**
  * Colours of all points, four bytes each, and what they mean.
- * @param by "label", "error", "p", "plain", or "column:j"
+ * @param by "label", "error", "p", "new", "plain", or "column:j"
+ * @param flagged for "new": the rows that are
  */
-export function colourPoints(model, by) {
+export function colourPoints(model, by, flagged = []) {
   const rgba = new Uint8Array(model.n * 4);
   const paint = (i, [r, g, b]) => rgba.set([r, g, b, 255], i * 4);
   const column = by.startsWith("column:") ? Number(by.slice(7)) : null;
@@ -51,6 +55,11 @@ export function colourPoints(model, by) {
     const colours = model.facts.classes.map((_, k) => rgb(classColour(k)));
     for (let i = 0; i < model.n; i++) paint(i, colours[model.codes[i]]);
     return { rgba, legend: { kind: "classes", names: model.facts.classes } };
+  }
+  if (by === "new") {
+    for (let i = 0; i < model.n; i++) paint(i, rgb(FLAGS[0]));
+    for (const i of flagged) paint(i, rgb(FLAGS[1]));
+    return { rgba, legend: { kind: "classes", names: ["usual", "called new"], colours: FLAGS } };
   }
   const values = valuesFor(model, by, column);
   if (!values) {

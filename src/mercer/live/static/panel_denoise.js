@@ -1,14 +1,14 @@
 // Denoise: clean, noisy, linear PCA and kernel PCA side by side, with their errors.
 
-import { h, slider } from "./dom.js";
+import { drawing, h, slider } from "./dom.js";
 import { formatNumber, labelOf, rowNumber, rowOf } from "./model.js";
-import { makePicture } from "./pictures.js";
+import { makePicture, paintPlane } from "./pictures.js";
 import { denoise } from "./preimage.js";
 
 const METHODS = ["clean", "noisy", "linear PCA", "kernel PCA"];
 
 export function denoisePanel(app) {
-  const { model } = app;
+  const { model } = app; // the model of the file; what is shown may be a fit of the page
   const figures = h("table", { class: "ml-table" });
   const sheet = h("div", { class: "ml-denoise" });
   const centre = h("div", { class: "ml-scroll" }, sheet);
@@ -47,24 +47,28 @@ export function denoisePanel(app) {
   }
 
   function compute() {
-    const shown = someRows(model, model.facts.imageShape ? 8 : 5);
+    const model = app.current;
+    const q = Math.min(used, model.P.q);
+    const shown = someRows(model, model.d === 2 ? 200 : model.facts.imageShape ? 8 : 5);
     const spread = Math.sqrt(model.spread.deviation.reduce((sum, s) => sum + s * s, 0) / model.d);
     const random = normals(seed);
     const clean = shown.map((i) => rowOf(model, i));
     const noisy = clean.map((x) => x.map((value) => value + level * spread * random()));
     const linear = bestLinear(model.linear, clean, noisy);
-    const kernel = noisy.map((x) => denoise(model.P, x, used, { maxSteps: 60, tol: 1e-4 }).point);
+    const kernel = noisy.map((x) => denoise(model.P, x, q, { maxSteps: 60, tol: 1e-4 }).point);
     const all = [clean, noisy, linear.points, kernel];
     const errors = all.map((points) => rootMeanSquare(points, clean));
-    const notes = ["", "", `${linear.count} of ${model.linear.axes.m} components`, `${used} of ${model.P.q} components`];
+    const notes = ["", "", `${linear.count} of ${model.linear.axes.m} components`, `${q} of ${model.P.q} components`];
     figures.replaceChildren(...METHODS.slice(1).map((name, k) => h("tr", { class: errors[k + 1] === Math.min(...errors.slice(1)) ? "ml-best" : "" },
       h("th", { scope: "row" }, name, h("small", {}, notes[k + 1])), h("td", {}, formatNumber(errors[k + 1])))));
     app.lastDenoise = errors;
-    draw(shown, all, errors);
+    draw(model, shown, all, errors);
   }
 
-  function draw(shown, all, errors) {
-    const heads = [h("div", {}), ...METHODS.map((name, k) => h("div", { class: "ml-colhead" }, name, h("small", {}, k ? formatNumber(errors[k]) : "")))];
+  function draw(model, shown, all, errors) {
+    sheet.classList.toggle("ml-planes", model.d === 2);
+    if (model.d === 2) return drawPlanes(model, all, errors);
+    const heads = [h("div", {}), ...METHODS.map((name, k) => h("div", { class: "ml-colhead" }, name, h("small", {}, k ? formatNumber(errors[k]) : "as given")))];
     const lines = shown.flatMap((i, r) => [
       h("div", { class: "ml-rowhead" }, `row ${rowNumber(model, i) + 1}`, h("small", {}, labelOf(model, i))),
       ...all.map((points, k) => {
@@ -76,11 +80,18 @@ export function denoisePanel(app) {
     sheet.replaceChildren(...heads, ...lines.map((cell) => cell.element ?? cell));
     lines.forEach((cell) => cell.later?.());
   }
+
+  function drawPlanes(model, all, errors) {
+    sheet.replaceChildren(...METHODS.map((name, k) => {
+      const plane = drawing((context, width, height) => paintPlane(context, width, height, model, all[k]), { class: "ml-plane", role: "img", "aria-label": `${name} rows in the plane` });
+      return h("figure", {}, h("div", { class: "ml-colhead" }, name, h("small", {}, k ? formatNumber(errors[k]) : "as given")), plane.canvas);
+    }));
+  }
 }
 
 /** Rows to show: evenly spaced, or the first of each class. */
 function someRows(model, count) {
-  if (model.codes) {
+  if (model.codes && count < 100) {
     const first = model.facts.classes.map((_, k) => model.codes.indexOf(k)).filter((i) => i >= 0);
     if (first.length >= 4) return first.slice(0, count);
   }

@@ -75,7 +75,7 @@ export function legendOf(meaning) {
   if (meaning.kind === "classes") {
     return meaning.names.map((name, k) => {
       const dot = h("i", {});
-      dot.style.background = classColour(k);
+      dot.style.background = meaning.colours?.[k] ?? classColour(k);
       return h("span", {}, dot, name);
     });
   }

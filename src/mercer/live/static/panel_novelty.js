@@ -3,7 +3,7 @@
 import { drawing, cssColour, h, slider } from "./dom.js";
 import { formatNumber, labelOf, rowNumber, rowOf } from "./model.js";
 import { contributions, threshold } from "./novelty.js";
-import { barList, makePicture, paintSigned } from "./pictures.js";
+import { barList, isDark, makePicture, paintSigned } from "./pictures.js";
 
 const LISTED = 12;
 
@@ -37,13 +37,12 @@ export function noveltyPanel(app) {
     element,
     enter() {
       before = state.colour;
-      state.colour = "p";
-      app.recolour();
+      state.colour = "new";
       show();
     },
     leave() {
-      state.colour = before;
-      app.select(null);
+      state.colour = before === "new" ? "label" : before;
+      app.recolour();
     },
   };
 
@@ -57,11 +56,10 @@ export function noveltyPanel(app) {
     promise.textContent = heldOut
       ? `The rate holds for new rows: it was set by ${current.calibration.length.toLocaleString("en")} rows that the model had not seen.`
       : "The rows shown are those of the fit, so that this is their ranking, not a promise. KernelNovelty makes one.";
-    app.state.selection = found.length ? found : null;
+    app.flagged = found;
     app.recolour();
     histogram.redraw();
     list.replaceChildren(...order.slice(0, LISTED).map((i) => entry(current, i)));
-    app.flagged = found.length;
   }
 
   function entry(current, i) {
@@ -84,7 +82,7 @@ export function noveltyPanel(app) {
     const title = h("h3", {}, `What makes row ${rowNumber(current, i) + 1} strange`);
     if (current.facts.imageShape) {
       const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": "contribution of each pixel" });
-      paintSigned(canvas, parts, current.facts.imageShape);
+      paintSigned(canvas, parts, current.facts.imageShape, isDark(app.root));
       return why.replaceChildren(title, canvas, h("p", { class: "ml-sub" }, "Orange pixels make it newer, blue ones more usual."));
     }
     const order = [...parts.keys()].sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a])).slice(0, 8);

@@ -16,7 +16,7 @@ export function paintImage(canvas, values, shape, limits) {
   if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
-  const dark = isDark(canvas);
+  const dark = isDark(canvas.closest(".ml"));
   const [low, high] = limits;
   for (let i = 0; i < width * height; i++) {
     for (let c = 0; c < 3; c++) {
@@ -30,7 +30,7 @@ export function paintImage(canvas, values, shape, limits) {
 }
 
 /** Numbers below and above zero over the pixels of an image. */
-export function paintSigned(canvas, values, shape) {
+export function paintSigned(canvas, values, shape, dark = false) {
   const [height, width, colours = 1] = shape;
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
@@ -39,13 +39,12 @@ export function paintSigned(canvas, values, shape) {
   for (let i = 0; i < width * height; i++) {
     let sum = 0;
     for (let c = 0; c < colours; c++) sum += values[i * colours + c] / colours;
-    image.data.set([...signedColour(sum / largest), 255], 4 * i);
+    image.data.set([...signedColour(sum / largest, dark), 255], 4 * i);
   }
   context.putImageData(image, 0, 0);
 }
 
-function isDark(element) {
-  const root = element.closest(".ml");
+export function isDark(root) {
   if (root?.dataset.theme) return root.dataset.theme === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;
 }
@@ -60,8 +59,42 @@ export function makePicture(model, label) {
     const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": label });
     return { element: canvas, show: (x) => paintImage(canvas, unshift(model, x), shape, model.facts.limits) };
   }
+  if (model.d === 2) return planePicture(model, label);
   const element = h("div", { class: "ml-bars", role: "img", "aria-label": label });
   return { element, show: (x) => showBars(element, model, x) };
+}
+
+/** A place of the plane among the rows. */
+function planePicture(model, label) {
+  let shown = null;
+  const picture = drawing((context, width, height) => {
+    if (shown) paintPlane(context, width, height, model, [shown]);
+  }, { class: "ml-plane", role: "img", "aria-label": label });
+  return {
+    element: picture.canvas,
+    show(x) {
+      shown = x;
+      picture.redraw();
+    },
+  };
+}
+
+/** Points of the plane, strong; some rows of the model behind them, quiet. */
+export function paintPlane(context, width, height, model, points) {
+  const rows = model.rows ?? model.P.support;
+  const { mean, deviation } = model.spread;
+  const unit = Math.min(width, height) / 6.4 / Math.max(...deviation);
+  const place = (x, y) => [width / 2 + (x - mean[0]) * unit, height / 2 - (y - mean[1]) * unit];
+  const dot = (x, y, radius) => {
+    context.beginPath();
+    context.arc(...place(x, y), radius, 0, 2 * Math.PI);
+    context.fill();
+  };
+  context.fillStyle = cssColour(context.canvas, "--ml-line");
+  const step = Math.max(1, Math.floor(rows.m / 400));
+  for (let i = 0; i < rows.m; i += step) dot(rows.data[2 * i], rows.data[2 * i + 1], width > 120 ? 1.8 : 1);
+  context.fillStyle = cssColour(context.canvas, "--ml-accent");
+  points.forEach((x) => dot(x[0], x[1], points.length > 1 ? 2.2 : width > 120 ? 6 : 4));
 }
 
 /** The picture that came with a row, if pictures did. */
@@ -72,8 +105,9 @@ export function rowPicture(model, i) {
   const size = shape.slice(1).reduce((a, b) => a * b, 1);
   const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": `picture of row ${row + 1}` });
   const values = data.subarray(row * size, (row + 1) * size);
-  // Pictures are shown as they are, on any paper.
-  paintImage(canvas, values, shape.length === 4 ? shape.slice(1) : [...shape.slice(1), 1], isDark(canvas) ? [0, 255] : [255, 0]);
+  // Pictures are shown as they are, on any paper: not yet in the page, a canvas is on light paper
+  // or on that of the system, and turning ink and paper round twice leaves them.
+  paintImage(canvas, values, shape.slice(1), shape.length === 4 || isDark(null) ? [0, 255] : [255, 0]);
   return canvas;
 }
 
