@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 ARGUMENTS = [
     "--no-sandbox",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    # Without a graphics card the page is put together by the processor, as on such a machine.
+    "--disable-gpu-compositing",
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
@@ -55,14 +61,27 @@ class Opened:
         page.on("request", lambda request: self.requests.append(request.url))
 
     def _console(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        # The software renderer remarks on its own speed.
+        if message.type in ("error", "warning") and "GL Driver Message" not in message.text:
             self.problems.append(message.text)
 
     def visit(self, path: Path, fragment: str = "") -> Any:
         """Open a file, and wait until the model is on the screen."""
         self.page.goto(path.resolve().as_uri() + fragment)
-        self.page.wait_for_function("window.mercerLive?.app.map.painted > 0")
+        self.until("window.mercerLive?.app.map.painted > 0")
         return self.page
+
+    def until(self, expression: str, seconds: float = 30) -> None:
+        """Wait until something holds. (Playwright's own way needs the eval that the page forbids.)"""
+        end = time.monotonic() + seconds
+        while not self.page.evaluate(f"() => Boolean({expression})"):
+            assert time.monotonic() < end, f"not after {seconds} s: {expression}; {self.problems}"
+            self.page.wait_for_timeout(20)
+
+    def pixels(self, selector: str) -> np.ndarray:
+        """What the screen shows of an element, (height, width, 3)."""
+        picture = self.page.locator(selector).first.screenshot()
+        return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
 
     def check(self) -> None:
         """Nothing was complained of, and nothing fetched but the file itself."""

@@ -55,6 +55,7 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
     }));
   const said = h("div", { class: "ml-said", role: "status", "aria-live": "polite" });
   const legend = h("div", { class: "ml-legend" });
+  if (options.fragment) readState(app);
   const inspector = makeInspector(app);
   const panels = PANELS.map((make) => make(app));
   const centre = h("div", { class: "ml-centre" });
@@ -74,7 +75,6 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
     probe: (at) => moveProbe(at),
     key: steer,
   };
-  if (options.fragment) readState(app);
   refresh();
   show(app.state.tab);
   if (app.state.probe) setProbe(app.state.probe);
