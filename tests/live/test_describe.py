@@ -20,7 +20,6 @@ from mercer import (
     MissingKernelPCA,
     ReweightedKernelPCA,
     SparseKernelPCA,
-    compat,
 )
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
@@ -95,7 +94,6 @@ def test_rows_of_the_fit_promise_nothing(model, digits):
         MissingKernelPCA(KernelPCA(3)),
         GenerativeKernelPCA(3, random_state=0),
         KernelNovelty(3, random_state=0),
-        compat.KernelPCA(3, kernel="rbf", gamma=0.1),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

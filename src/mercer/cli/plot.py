@@ -23,6 +23,7 @@ KINDS = {
     "samples": ("SampleSheetDisplay", "images that a generative model draws"),
     "vectors": ("RepresentingVectorsDisplay", "what a sparse model keeps"),
     "widths": ("WidthSpectrumDisplay", "the spectrum against the kernel width"),
+    "live": ("", "a page (.html) that computes: drag a point, see its pre-image"),
 }
 ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
@@ -40,7 +41,7 @@ _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help=f"The picture; one of {', '.join(ENDINGS)}.",
+    help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing output.")
 @click.option(
@@ -61,23 +62,27 @@ def plot(
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
-    Needs matplotlib: pip install 'mercer[plot]'.
+    Needs matplotlib: pip install 'mercer[plot]'; live needs nothing more.
     """
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.files import check_target, whole_file
     from mercer.cli.models import load_model
     from mercer.rows.files import require
 
-    if output.suffix.lower() not in ENDINGS:
-        raise click.UsageError(f"--output: give a name that ends in {', '.join(ENDINGS)}")
+    endings = (".html",) if kind == "live" else ENDINGS
+    if output.suffix.lower() not in endings:
+        raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
     check_target(output, force=force)
-    pyplot = _pyplot(require)
+    pyplot = None if kind == "live" else _pyplot(require)
     fitted = load_model(model)
     with progress(quiet=quiet):
-        figure = _draw(kind, fitted, data, reading)
+        drawn = _page(fitted, data, reading) if pyplot is None else _draw(kind, fitted, data, reading)
     with whole_file(output) as file:
-        figure.savefig(file, dpi=dpi, format=output.suffix[1:].lower(), bbox_inches="tight")
-    pyplot.close(figure)
+        if pyplot is None:
+            file.write(drawn)
+        else:
+            drawn.savefig(file, dpi=dpi, format=output.suffix[1:].lower(), bbox_inches="tight")
+            pyplot.close(drawn)
     if as_json:
         print_json({"output": str(output), "kind": kind})
     else:
@@ -110,6 +115,23 @@ def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         label = None if table.label is None else table.label[1]
         return _figure(display(fitted, table.rows[:], y=label, **options))
+
+
+def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
+    """The live page of a model, and of the rows where they are given."""
+    from mercer.cli.images import image_shape
+    from mercer.cli.models import feature_names
+    from mercer.cli.tables import open_table
+    from mercer.live import describe, render
+
+    names = feature_names(fitted)
+    options = {"images": image_shape(names), "names": names}
+    if data is None:
+        return render(describe(fitted, **options)).encode()
+    with open_table(data, reading, known=names) as table, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        label = None if table.label is None else table.label[1]
+        return render(describe(fitted, table.rows[:], label, **options)).encode()
 
 
 def _figure(display: Any) -> Any:

@@ -146,6 +146,7 @@ export function makeMap(label, on = {}, options = {}) {
     [stale, drawn] = [false, view];
     drawOverlay(map, above.getContext("2d"));
     map.painted = performance.now();
+    if (n) map.firstPainted ??= map.painted; // since the page was opened
     map.on.painted?.();
   }
 
