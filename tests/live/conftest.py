@@ -72,7 +72,7 @@ class Opened:
         return self.page
 
     def until(self, expression: str, seconds: float = 30) -> None:
-        """Wait until something holds. (Playwright's own way needs the eval that the page forbids.)"""
+        """Wait until something holds. (Playwright's own way needs eval, which is forbidden.)"""
         end = time.monotonic() + seconds
         while not self.page.evaluate(f"() => Boolean({expression})"):
             assert time.monotonic() < end, f"not after {seconds} s: {expression}; {self.problems}"

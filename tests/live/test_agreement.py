@@ -67,8 +67,9 @@ def test_scores_errors_and_preimages(name, opened, digits, tmp_path):
     seen = in_page(
         opened,
         """(live, rows) => rows.map((row) => {
-             const { z, residual } = live.engine.scoresAndResidual(live.app.model.P, Float64Array.from(row));
-             const found = live.engine.denoise(live.app.model.P, Float64Array.from(row));
+             const [P, x] = [live.app.model.P, Float64Array.from(row)];
+             const { z, residual } = live.engine.scoresAndResidual(P, x);
+             const found = live.engine.denoise(P, x);
              return { z: [...z], residual, point: [...found.point] };
            })""",
         rows,
@@ -147,9 +148,11 @@ def test_a_small_fit_in_the_worker(name, opened, digits, tmp_path):
     kernel, spec, center = FITS[name]
     X = digits[:120]
     model = KernelPCA(6, kernel=kernel, center=center).fit(X)
-    origin = np.array(opened.visit(write_html(model, tmp_path / "m.html")).evaluate(
-        "mercerLive.app.model.facts.origin"
-    ))
+    origin = np.array(
+        opened.visit(write_html(model, tmp_path / "m.html")).evaluate(
+            "mercerLive.app.model.facts.origin"
+        )
+    )
     seen = in_page(
         opened,
         """async (live, rows, kernel, center) => {

@@ -187,7 +187,10 @@ def test_page_is_closed(model):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-    for tag, rule in (("style", "style-src"), ('script type="module" id="mercer-code"', "script-src")):
+    for tag, rule in (
+        ("style", "style-src"),
+        ('script type="module" id="mercer-code"', "script-src"),
+    ):
         text = re.search(rf"<{tag}>(.*?)</{tag.split()[0]}>", page, re.DOTALL)[1]
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"{rule} 'sha256-{digest}'" in policy
@@ -226,7 +229,8 @@ def test_modules_are_short():
 
 
 def test_every_kernel_of_the_model_file_is_known_to_the_page():
-    known = set(re.findall(r"^  (\w+)(?:: \w+)?,$", source("kernels.js").split("const KERNELS")[1], re.M))
+    table = source("kernels.js").split("const KERNELS")[1]
+    known = set(re.findall(r"^  (\w+)(?:: \w+)?,$", table, re.M))
     words = {
         re.sub(r"(?<!^)(?=[A-Z])", "_", word.removeprefix("kernels.")).lower()
         for word in BELOW

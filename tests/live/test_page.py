@@ -59,7 +59,9 @@ def middle_of_probe(page):
 
 
 def two_frames(page):
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    frame = "() => new Promise((done) => requestAnimationFrame(done))"
+    page.evaluate(frame)
+    page.evaluate(frame)
 
 
 @pytest.mark.parametrize("fixture", ["digits_page", "iris_page", "moons_page"])
@@ -162,7 +164,7 @@ def test_turning_the_width_fits_again(opened, digits_page):
 
 
 def test_a_wide_kernel_is_called_wide(opened, moons_page):
-    page = opened.visit(moons_page, "#tab=knobs&fit=gaussian,16,5,1")
+    opened.visit(moons_page, "#tab=knobs&fit=gaussian,16,5,1")
     opened.until("document.querySelector('.ml-verdict').textContent.includes('wide')")
 
 
@@ -279,7 +281,14 @@ def test_state_comes_back_from_the_address(opened, iris_page):
     assert state["probe"][:2] == [0.1, 0.2]
 
 
-@pytest.mark.parametrize("fragment", ["#tab=<img>&plane=99,-1&z=NaN&fit=x,y", "#&&&=", "#plane=1e999,2&row=0&fit=gaussian,1e999,1e9,1"])
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "#tab=<img>&plane=99,-1&z=NaN&fit=x,y",
+        "#&&&=",
+        "#plane=1e999,2&row=0&fit=gaussian,1e999,1e9,1",
+    ],
+)
 def test_nonsense_in_the_address_is_ignored(fragment, opened, iris_page):
     page = opened.visit(iris_page, fragment)
     assert page.inner_text("h1").startswith("KernelNovelty")
@@ -289,7 +298,8 @@ def test_names_are_text(opened, tmp_path):
     """A class, a column and a title that would be HTML if they were not set as text."""
     X = load_iris().data
     evil = '<img src=x onerror="window.hit = 1">'
-    path = write_html(KernelPCA(4).fit(X), tmp_path / "m.html", labels=[evil, "b", "c"] * 50, names=[evil] * 4, title=evil)
+    names = {"labels": [evil, "b", "c"] * 50, "names": [evil] * 4, "title": evil}
+    path = write_html(KernelPCA(4).fit(X), tmp_path / "m.html", **names)
     page = opened.visit(path)
     for tab in TABS:
         show(page, tab)
@@ -304,10 +314,13 @@ def test_labels_for_readers(opened, digits_page):
     for tab in TABS:
         show(page, tab)
         nameless = page.evaluate(
-            """[...document.querySelectorAll('button, input, select, canvas.ml-image, canvas.ml-overlay')].filter((e) =>
-              e.offsetParent && !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length
-              || e.querySelector?.('[aria-label]')))
-              .map((e) => e.outerHTML.slice(0, 80))"""
+            """() => {
+              const drawn = "canvas.ml-image, canvas.ml-plane, canvas.ml-overlay";
+              const all = [...document.querySelectorAll(`button, input, select, ${drawn}`)];
+              const name = (e) => e.getAttribute("aria-label") || e.textContent.trim()
+                || e.labels?.length || e.querySelector("[aria-label]");
+              return all.filter((e) => e.offsetParent && !name(e)).map((e) => e.outerHTML);
+            }"""
         )
         assert not nameless, (tab, nameless)
 

@@ -1,5 +1,6 @@
 """``mercer plot``: pictures of a model, by :mod:`mercer.plots`."""
 
+import io
 import warnings
 from pathlib import Path
 from typing import Any
@@ -67,33 +68,42 @@ def plot(
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.files import check_target, whole_file
     from mercer.cli.models import load_model
-    from mercer.rows.files import require
 
     endings = (".html",) if kind == "live" else ENDINGS
     if output.suffix.lower() not in endings:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
     check_target(output, force=force)
-    pyplot = None if kind == "live" else _pyplot(require)
+    if kind != "live":
+        _pyplot()  # says what is missing before the model is read
     fitted = load_model(model)
     with progress(quiet=quiet):
-        drawn = _page(fitted, data, reading) if pyplot is None else _draw(kind, fitted, data, reading)
-    with whole_file(output) as file:
-        if pyplot is None:
-            file.write(drawn)
+        if kind == "live":
+            drawn = _page(fitted, data, reading)
         else:
-            drawn.savefig(file, dpi=dpi, format=output.suffix[1:].lower(), bbox_inches="tight")
-            pyplot.close(drawn)
+            drawn = _picture(_draw(kind, fitted, data, reading), output.suffix[1:].lower(), dpi)
+    with whole_file(output) as file:
+        file.write(drawn)
     if as_json:
         print_json({"output": str(output), "kind": kind})
     else:
         remark(f"{kind} → {output}")
 
 
-def _pyplot(require: Any) -> Any:
+def _pyplot() -> Any:
     """matplotlib without a screen."""
+    from mercer.rows.files import require
+
     matplotlib = require("matplotlib", "plot")
     matplotlib.use("Agg")
     return require("matplotlib.pyplot", "plot")
+
+
+def _picture(figure: Any, ending: str, dpi: int) -> bytes:
+    """The figure as a file."""
+    file = io.BytesIO()
+    figure.savefig(file, dpi=dpi, format=ending, bbox_inches="tight")
+    _pyplot().close(figure)
+    return file.getvalue()
 
 
 def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
@@ -125,7 +135,7 @@ def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
     from mercer.live import describe, render
 
     names = feature_names(fitted)
-    options = {"images": image_shape(names), "names": names}
+    options: dict[str, Any] = {"images": image_shape(names), "names": names}
     if data is None:
         return render(describe(fitted, **options)).encode()
     with open_table(data, reading, known=names) as table, warnings.catch_warnings():
