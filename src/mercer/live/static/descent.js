@@ -42,7 +42,11 @@ export function descend(P, z, start, { tol = 1e-6, maxSteps = 300 } = {}) {
     }
     if (!moved) return { point: y, converged: false, steps };
     const fresh = slope(moved.trial);
-    remember(memory, moved.trial.map((v, j) => v - y[j]), fresh.map((v, j) => v - g[j]));
+    remember(
+      memory,
+      moved.trial.map((v, j) => v - y[j]),
+      fresh.map((v, j) => v - g[j]),
+    );
     [y, rho, g] = [moved.trial, moved.there, fresh];
   }
   return { point: y, converged: false, steps: maxSteps };

@@ -29,9 +29,17 @@ export function slider(label, { min, max, step, value, show = String, mark = nul
     oninput(Number(input.value));
   });
   say();
-  const tick = mark === null ? null : h("span", { class: "ml-mark", "aria-hidden": "true" }, mark.text);
+  const tick =
+    mark === null ? null : h("span", { class: "ml-mark", "aria-hidden": "true" }, mark.text);
   if (tick) tick.style.setProperty("--at", (mark.at - min) / (max - min));
-  const element = h("div", { class: "ml-field" }, h("label", { htmlFor: id }, label), output, input, tick);
+  const element = h(
+    "div",
+    { class: "ml-field" },
+    h("label", { htmlFor: id }, label),
+    output,
+    input,
+    tick,
+  );
   return {
     element,
     input,
@@ -52,16 +60,31 @@ export function slider(label, { min, max, step, value, show = String, mark = nul
 /** A labelled choice; options are [value, text]. */
 export function choice(label, options, value, onchange) {
   const id = `ml-${++count}`;
-  const list = options.map(([key, text]) => h("option", { value: key, selected: String(key) === String(value) }, text));
+  const list = options.map(([key, text]) =>
+    h("option", { value: key, selected: String(key) === String(value) }, text),
+  );
   const input = h("select", { id, onchange: () => onchange(input.value) }, list);
-  const element = h("div", { class: "ml-field ml-choice" }, h("label", { htmlFor: id }, label), input);
+  const element = h(
+    "div",
+    { class: "ml-field ml-choice" },
+    h("label", { htmlFor: id }, label),
+    input,
+  );
   return { element, input };
 }
 
 export function toggle(label, checked, onchange) {
   const id = `ml-${++count}`;
-  const input = h("input", { type: "checkbox", id, checked, onchange: () => onchange(input.checked) });
-  return { element: h("div", { class: "ml-field ml-toggle" }, input, h("label", { htmlFor: id }, label)), input };
+  const input = h("input", {
+    type: "checkbox",
+    id,
+    checked,
+    onchange: () => onchange(input.checked),
+  });
+  return {
+    element: h("div", { class: "ml-field ml-toggle" }, input, h("label", { htmlFor: id }, label)),
+    input,
+  };
 }
 
 export function button(text, onclick, properties = {}) {

@@ -6,5 +6,13 @@ import { contributions, pValue, threshold } from "./novelty.js";
 import { scoreGradients, scores, scoresAndResidual } from "./subspace.js";
 
 export const engine = {
-  scores, scoresAndResidual, scoreGradients, preimage, denoise, judgePoint, contributions, pValue, threshold,
+  scores,
+  scoresAndResidual,
+  scoreGradients,
+  preimage,
+  denoise,
+  judgePoint,
+  contributions,
+  pValue,
+  threshold,
 };

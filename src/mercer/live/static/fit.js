@@ -33,7 +33,9 @@ export function makeFitter(rows, start = null) {
     // What a row has outside the components: its own K_ii less the squares of its scores.
     const error = Float32Array.from({ length: n }, (_, i) => K[i * n + i]);
     const trace = error.reduce((a, b) => a + b, 0);
-    const { values, vectors, block } = leading(K, n, request.q, before?.block, { tol: request.rough ? 1e-3 : 1e-8 });
+    const { values, vectors, block } = leading(K, n, request.q, before?.block, {
+      tol: request.rough ? 1e-3 : 1e-8,
+    });
     const q = Math.max(1, values.filter((lam) => lam > 1e-10 * values[0]).length);
     // B = H U Λ^{-1/2}; z = λ B on the rows themselves; b = Bᵀ K c with K c the row means.
     const coef = new Float64Array(n * q);
@@ -50,7 +52,15 @@ export function makeFitter(rows, start = null) {
     }
     const mean = new Float64Array(n).fill(request.center ? 1 / n : 0);
     const parts = { kernel: request.kernel, support: rows, coef, mean, offset, meanSquare: all };
-    return { parts, Z, q, error, block, ...about, shares: values.slice(0, q).map((lam) => lam / trace) };
+    return {
+      parts,
+      Z,
+      q,
+      error,
+      block,
+      ...about,
+      shares: values.slice(0, q).map((lam) => lam / trace),
+    };
   }
 
   function gram(spec) {
@@ -73,7 +83,9 @@ export function makeFitter(rows, start = null) {
 
 function columnsOf(Z, n) {
   const q = Z.length / n;
-  return Array.from({ length: q }, (_, a) => Float64Array.from({ length: n }, (__, i) => Z[i * q + a]));
+  return Array.from({ length: q }, (_, a) =>
+    Float64Array.from({ length: n }, (__, i) => Z[i * q + a]),
+  );
 }
 
 /** How alike different rows are: the middle of k(x, y) / √(k(x,x) k(y,y)) over a sample of pairs. */
@@ -134,7 +146,13 @@ function onLandmarks(rows, { kernel: spec, q, center, landmarks }) {
   for (let k = 0; k < n * used; k++) error[Math.floor(k / used)] -= Z[k] ** 2;
   const c = solveLowerTransposed(L, mean);
   const parts = { kernel: spec, support, coef, mean: c, offset, meanSquare: dot(mean, mean) };
-  return { parts, Z, q: used, error: error.map((value) => Math.max(value, 0)), shares: values.map((lam) => lam / trace) };
+  return {
+    parts,
+    Z,
+    q: used,
+    error: error.map((value) => Math.max(value, 0)),
+    shares: values.map((lam) => lam / trace),
+  };
 }
 
 /** Flip components whose scores turned round since the last fit: a map must not jump. */
@@ -158,9 +176,13 @@ function keepSigns({ parts, Z, q }, before, n) {
 /** At most `count` rows, evenly spaced: the same ones in every run. */
 export function evenly(rows, count) {
   if (rows.m <= count) return { ...rows, index: Array.from({ length: rows.m }, (_, i) => i) };
-  const index = Array.from({ length: count }, (_, i) => Math.floor((i * (rows.m - 1)) / (count - 1)));
+  const index = Array.from({ length: count }, (_, i) =>
+    Math.floor((i * (rows.m - 1)) / (count - 1)),
+  );
   const data = new rows.data.constructor(count * rows.d);
-  index.forEach((row, i) => data.set(rows.data.subarray(row * rows.d, (row + 1) * rows.d), i * rows.d));
+  index.forEach((row, i) =>
+    data.set(rows.data.subarray(row * rows.d, (row + 1) * rows.d), i * rows.d),
+  );
   return { data, m: count, d: rows.d, index };
 }
 
@@ -169,7 +191,8 @@ function squaredDistances(rows) {
   const out = new Float64Array(m * m);
   for (let i = 0; i < m; i++) {
     const x = pointOf(rows, i);
-    for (let j = 0; j < i; j++) out[i * m + j] = out[j * m + i] = squaredDistance(x, data, j * d, d);
+    for (let j = 0; j < i; j++)
+      out[i * m + j] = out[j * m + i] = squaredDistance(x, data, j * d, d);
   }
   return out;
 }

@@ -11,8 +11,12 @@ export function makeInspector(app) {
   const frame = h("div", { class: "ml-frame" });
   const facts = h("dl", { class: "ml-facts" });
   const moves = h("div", { class: "ml-moves" });
-  const element = h("aside", { class: "ml-inspector", "aria-label": "Inspector" },
-    h("div", { class: "ml-subject" }, frame, h("div", {}, title, label, facts)), moves);
+  const element = h(
+    "aside",
+    { class: "ml-inspector", "aria-label": "Inspector" },
+    h("div", { class: "ml-subject" }, frame, h("div", {}, title, label, facts)),
+    moves,
+  );
   let picture = makePicture(app.current, "the point, in input space");
 
   app.on("hover", (i) => (i === null ? settle() : showRow(i, false)));
@@ -32,11 +36,15 @@ export function makeInspector(app) {
     const model = app.current;
     const x = rowOf(model, i);
     title.textContent = `Row ${(rowNumber(model, i) + 1).toLocaleString("en")}`;
-    label.textContent = labelOf(model, i) === "" ? "" : `${model.codes ? "class" : "value"} ${labelOf(model, i)}`;
+    label.textContent =
+      labelOf(model, i) === "" ? "" : `${model.codes ? "class" : "value"} ${labelOf(model, i)}`;
     const given = rowPicture(model, i);
     if (given) frame.replaceChildren(given);
     else if (x) draw(x);
-    else frame.replaceChildren(h("p", { class: "ml-sub" }, "The file holds the scores of this row, not the row."));
+    else
+      frame.replaceChildren(
+        h("p", { class: "ml-sub" }, "The file holds the scores of this row, not the row."),
+      );
     show({
       error: model.error[i],
       p: model.pValues[i],
@@ -62,11 +70,18 @@ export function makeInspector(app) {
   function show({ error, p, z }) {
     const lines = [
       ["error", formatNumber(error), "squared distance from the subspace, in feature space"],
-      [app.current.facts.novelty.heldOut ? "p-value" : "rank", formatNumber(p),
-        app.current.facts.novelty.heldOut ? "how rare so large a score is among rows not seen" : "share of the rows shown that are as strange"],
+      [
+        app.current.facts.novelty.heldOut ? "p-value" : "rank",
+        formatNumber(p),
+        app.current.facts.novelty.heldOut
+          ? "how rare so large a score is among rows not seen"
+          : "share of the rows shown that are as strange",
+      ],
       ...z.map((value, a) => [`z${a + 1}`, formatNumber(value), `score on component ${a + 1}`]),
     ];
-    facts.replaceChildren(...lines.flatMap(([name, text, hint]) => [h("dt", { title: hint }, name), h("dd", {}, text)]));
+    facts.replaceChildren(
+      ...lines.flatMap(([name, text, hint]) => [h("dt", { title: hint }, name), h("dd", {}, text)]),
+    );
   }
 
   /** For images: which pixels would move the row along the axes that are shown. */
@@ -76,10 +91,21 @@ export function makeInspector(app) {
     if (!shape) return moves.replaceChildren();
     const axes = [...new Set([state.x, state.y])];
     const gradients = scoreGradients(current.P, x, axes);
-    moves.replaceChildren(h("h3", {}, "Pixels that move it"), h("div", { class: "ml-row" }, axes.map((a, k) => {
-      const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": `gradient of component ${a + 1}` });
-      paintSigned(canvas, gradients[k], shape, isDark(app.root));
-      return h("figure", {}, canvas, h("figcaption", {}, `component ${a + 1}`));
-    })));
+    moves.replaceChildren(
+      h("h3", {}, "Pixels that move it"),
+      h(
+        "div",
+        { class: "ml-row" },
+        axes.map((a, k) => {
+          const canvas = h("canvas", {
+            class: "ml-image",
+            role: "img",
+            "aria-label": `gradient of component ${a + 1}`,
+          });
+          paintSigned(canvas, gradients[k], shape, isDark(app.root));
+          return h("figure", {}, canvas, h("figcaption", {}, `component ${a + 1}`));
+        }),
+      ),
+    );
   }
 }

@@ -76,7 +76,8 @@ function radial(spec) {
     slope,
     length: spec.length,
     row(x, S, out) {
-      for (let i = 0; i < S.m; i++) out[i] = f(perSquare * squaredDistance(x, S.data, i * S.d, S.d));
+      for (let i = 0; i < S.m; i++)
+        out[i] = f(perSquare * squaredDistance(x, S.data, i * S.d, S.d));
       return out;
     },
     diag: () => 1,

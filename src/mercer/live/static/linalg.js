@@ -111,7 +111,11 @@ function improve(A, n, W, AW, P) {
   const more = orthonormalize([...R, ...P], W);
   const Q = [...W, ...more];
   const AQ = [...AW, ...multiply(A, n, more)];
-  const { vectors } = jacobi(Q.map((u, i) => AQ.map((v, j) => (j < i ? 0 : dot(u, v)))).map((row, i, T) => row.map((_, j) => (j < i ? T[j][i] : row[j]))));
+  const { vectors } = jacobi(
+    Q.map((u, i) => AQ.map((v, j) => (j < i ? 0 : dot(u, v)))).map((row, i, T) =>
+      row.map((_, j) => (j < i ? T[j][i] : row[j])),
+    ),
+  );
   const kept = vectors.slice(0, W.length);
   const step = kept.map((y) => combine(more, y.subarray(W.length)));
   return { W: kept.map((y) => combine(Q, y)), AW: kept.map((y) => combine(AQ, y)), P: step };

@@ -11,7 +11,12 @@ import { makeScatter } from "./scatter.js";
  */
 export function makeMap(label, on = {}, options = {}) {
   const below = h("canvas", { class: "ml-points" });
-  const above = h("canvas", { class: "ml-overlay", tabIndex: 0, role: "application", "aria-label": label });
+  const above = h("canvas", {
+    class: "ml-overlay",
+    tabIndex: 0,
+    role: "application",
+    "aria-label": label,
+  });
   const element = h("div", { class: "ml-map" }, below, above);
   const scatter = makeScatter(below, options);
   const map = {

@@ -70,7 +70,13 @@ export function fittedModel(whole, rows, fit) {
     fitted: true,
     facts: {
       ...whole.facts,
-      novelty: { inside: new Array(fit.q).fill(0), outside: 1, rate: 0.05, slack: 0, heldOut: false },
+      novelty: {
+        inside: new Array(fit.q).fill(0),
+        outside: 1,
+        rate: 0.05,
+        slack: 0,
+        heldOut: false,
+      },
     },
   };
   const { error } = fit;

@@ -53,7 +53,10 @@ const NODES = [
   [0.525532409916329, 0.3137066458778873],
   [0.7966664774136267, 0.2223810344533745],
   [0.9602898564975363, 0.1012285362903763],
-].flatMap(([place, weight]) => [[-place, weight], [place, weight]]);
+].flatMap(([place, weight]) => [
+  [-place, weight],
+  [place, weight],
+]);
 
 /**
  * Each variable's part in the score: its gradient, integrated along the line from the point that

@@ -17,8 +17,10 @@ export function drawOverlay(map, context) {
   drawAxes(map, context, quiet);
   if (map.path) drawPath(map, context, accent);
   map.arrows.forEach((arrow) => drawArrow(map, context, arrow, ink, paper));
-  if (map.hovered !== null) ring(map, context, [map.points[2 * map.hovered], map.points[2 * map.hovered + 1]], ink, 8);
-  if (map.chosen != null) ring(map, context, [map.points[2 * map.chosen], map.points[2 * map.chosen + 1]], accent, 10);
+  if (map.hovered !== null)
+    ring(map, context, [map.points[2 * map.hovered], map.points[2 * map.hovered + 1]], ink, 8);
+  if (map.chosen != null)
+    ring(map, context, [map.points[2 * map.chosen], map.points[2 * map.chosen + 1]], accent, 10);
   if (map.probe) drawProbe(map, context, accent, paper);
   if (map.lasso) drawLasso(map, context, accent);
 }
@@ -111,7 +113,8 @@ function drawArrow(map, context, arrow, ink, paper) {
   line(context, [x, y], [tx, ty]);
   context.beginPath();
   context.moveTo(tx, ty);
-  for (const turn of [2.6, -2.6]) context.lineTo(tx + 8 * Math.cos(angle + turn), ty + 8 * Math.sin(angle + turn));
+  for (const turn of [2.6, -2.6])
+    context.lineTo(tx + 8 * Math.cos(angle + turn), ty + 8 * Math.sin(angle + turn));
   context.fill();
   context.textAlign = tx < x ? "right" : "left";
   const at = [tx + (tx < x ? -6 : 6), ty + (ty < y ? -4 : 12)];
@@ -137,10 +140,11 @@ function drawLasso(map, context, colour) {
 function drawField(map, context, ink) {
   const { values, side, low, high } = map.field;
   const largest = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
-  const place = (i, j) => map.toPixels(
-    low[0] + ((high[0] - low[0]) * i) / (side - 1),
-    low[1] + ((high[1] - low[1]) * j) / (side - 1),
-  );
+  const place = (i, j) =>
+    map.toPixels(
+      low[0] + ((high[0] - low[0]) * i) / (side - 1),
+      low[1] + ((high[1] - low[1]) * j) / (side - 1),
+    );
   const [x0, y0] = place(0, 0);
   const [x1, y1] = place(1, 1);
   const [w, t] = [Math.abs(x1 - x0) + 1, Math.abs(y1 - y0) + 1];
@@ -171,8 +175,10 @@ function contour(values, side, level, place, context) {
   for (let i = 0; i + 1 < side; i++) {
     for (let j = 0; j + 1 < side; j++) {
       const met = [
-        cross(i, j, i + 1, j), cross(i + 1, j, i + 1, j + 1),
-        cross(i, j + 1, i + 1, j + 1), cross(i, j, i, j + 1),
+        cross(i, j, i + 1, j),
+        cross(i + 1, j, i + 1, j + 1),
+        cross(i, j + 1, i + 1, j + 1),
+        cross(i, j, i, j + 1),
       ].filter(Boolean);
       for (let k = 0; k + 1 < met.length; k += 2) line(context, met[k], met[k + 1]);
     }

@@ -2,8 +2,16 @@
 
 /** Classes: after Okabe & Ito and Tol, ordered so that the first few differ most. */
 const CLASSES = [
-  "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9",
-  "#d55e00", "#a6a13a", "#8c6bb1", "#7f7f7f", "#44aa99",
+  "#0072b2",
+  "#e69f00",
+  "#009e73",
+  "#cc79a7",
+  "#56b4e9",
+  "#d55e00",
+  "#a6a13a",
+  "#8c6bb1",
+  "#7f7f7f",
+  "#44aa99",
 ];
 /** Numbers: dark to bright with steadily growing lightness. */
 const SCALE = ["#4b3b9c", "#2f6fb5", "#22a39a", "#8ccb4d", "#f6e03b"];

@@ -23,17 +23,36 @@ export function denoisePanel(app) {
 
   function build() {
     const noise = slider("Noise", {
-      min: 0, max: 1.5, step: 0.01, value: level,
+      min: 0,
+      max: 1.5,
+      step: 0.01,
+      value: level,
       show: (v) => `${v.toFixed(2)} × spread`,
       oninput: (v) => later(() => (level = v)),
     });
     const components = slider("Components", {
-      min: 1, max: model.P.q, step: 1, value: used, oninput: (v) => later(() => (used = v)),
+      min: 1,
+      max: model.P.q,
+      step: 1,
+      value: used,
+      oninput: (v) => later(() => (used = v)),
     });
-    const again = h("button", { type: "button", class: "ml-button", onclick: () => later(() => (seed += 1)) }, "Other noise");
+    const again = h(
+      "button",
+      { type: "button", class: "ml-button", onclick: () => later(() => (seed += 1)) },
+      "Other noise",
+    );
     element.append(
-      h("p", { class: "ml-lead" }, "Normal noise is added to some rows. Both methods project the noisy row and return to input space; linear PCA may take the number of components that suits it best."),
-      noise.element, components.element, h("div", { class: "ml-row" }, again), h("h3", {}, "Root mean square error per value"), figures,
+      h(
+        "p",
+        { class: "ml-lead" },
+        "Normal noise is added to some rows. Both methods project the noisy row and return to input space; linear PCA may take the number of components that suits it best.",
+      ),
+      noise.element,
+      components.element,
+      h("div", { class: "ml-row" }, again),
+      h("h3", {}, "Root mean square error per value"),
+      figures,
     );
   }
 
@@ -58,9 +77,22 @@ export function denoisePanel(app) {
     const kernel = noisy.map((x) => denoise(model.P, x, q, { maxSteps: 60, tol: 1e-4 }).point);
     const all = [clean, noisy, linear.points, kernel];
     const errors = all.map((points) => rootMeanSquare(points, clean));
-    const notes = ["", "", `${linear.count} of ${model.linear.axes.m} components`, `${q} of ${model.P.q} components`];
-    figures.replaceChildren(...METHODS.slice(1).map((name, k) => h("tr", { class: errors[k + 1] === Math.min(...errors.slice(1)) ? "ml-best" : "" },
-      h("th", { scope: "row" }, name, h("small", {}, notes[k + 1])), h("td", {}, formatNumber(errors[k + 1])))));
+    const notes = [
+      "",
+      "",
+      `${linear.count} of ${model.linear.axes.m} components`,
+      `${q} of ${model.P.q} components`,
+    ];
+    figures.replaceChildren(
+      ...METHODS.slice(1).map((name, k) =>
+        h(
+          "tr",
+          { class: errors[k + 1] === Math.min(...errors.slice(1)) ? "ml-best" : "" },
+          h("th", { scope: "row" }, name, h("small", {}, notes[k + 1])),
+          h("td", {}, formatNumber(errors[k + 1])),
+        ),
+      ),
+    );
     app.lastDenoise = errors;
     draw(model, shown, all, errors);
   }
@@ -68,9 +100,24 @@ export function denoisePanel(app) {
   function draw(model, shown, all, errors) {
     sheet.classList.toggle("ml-planes", model.d === 2);
     if (model.d === 2) return drawPlanes(model, all, errors);
-    const heads = [h("div", {}), ...METHODS.map((name, k) => h("div", { class: "ml-colhead" }, name, h("small", {}, k ? formatNumber(errors[k]) : "as given")))];
+    const heads = [
+      h("div", {}),
+      ...METHODS.map((name, k) =>
+        h(
+          "div",
+          { class: "ml-colhead" },
+          name,
+          h("small", {}, k ? formatNumber(errors[k]) : "as given"),
+        ),
+      ),
+    ];
     const lines = shown.flatMap((i, r) => [
-      h("div", { class: "ml-rowhead" }, `row ${rowNumber(model, i) + 1}`, h("small", {}, labelOf(model, i))),
+      h(
+        "div",
+        { class: "ml-rowhead" },
+        `row ${rowNumber(model, i) + 1}`,
+        h("small", {}, labelOf(model, i)),
+      ),
       ...all.map((points, k) => {
         const picture = makePicture(model, `${METHODS[k]}, row ${rowNumber(model, i) + 1}`);
         picture.later = () => picture.show(points[r]);
@@ -82,10 +129,25 @@ export function denoisePanel(app) {
   }
 
   function drawPlanes(model, all, errors) {
-    sheet.replaceChildren(...METHODS.map((name, k) => {
-      const plane = drawing((context, width, height) => paintPlane(context, width, height, model, all[k]), { class: "ml-plane", role: "img", "aria-label": `${name} rows in the plane` });
-      return h("figure", {}, h("div", { class: "ml-colhead" }, name, h("small", {}, k ? formatNumber(errors[k]) : "as given")), plane.canvas);
-    }));
+    sheet.replaceChildren(
+      ...METHODS.map((name, k) => {
+        const plane = drawing(
+          (context, width, height) => paintPlane(context, width, height, model, all[k]),
+          { class: "ml-plane", role: "img", "aria-label": `${name} rows in the plane` },
+        );
+        return h(
+          "figure",
+          {},
+          h(
+            "div",
+            { class: "ml-colhead" },
+            name,
+            h("small", {}, k ? formatNumber(errors[k]) : "as given"),
+          ),
+          plane.canvas,
+        );
+      }),
+    );
   }
 }
 
@@ -95,17 +157,23 @@ function someRows(model, count) {
     const first = model.facts.classes.map((_, k) => model.codes.indexOf(k)).filter((i) => i >= 0);
     if (first.length >= 4) return first.slice(0, count);
   }
-  return Array.from({ length: Math.min(count, model.n) }, (_, k) => Math.floor((k * model.n) / count));
+  return Array.from({ length: Math.min(count, model.n) }, (_, k) =>
+    Math.floor((k * model.n) / count),
+  );
 }
 
 /** Linear PCA with the number of components whose error is least: more than it could know. */
 function bestLinear({ mean, axes }, clean, noisy) {
-  const states = noisy.map((x) => ({ point: Float64Array.from(mean), left: x.map((v, j) => v - mean[j]) }));
+  const states = noisy.map((x) => ({
+    point: Float64Array.from(mean),
+    left: x.map((v, j) => v - mean[j]),
+  }));
   let best = { error: Infinity };
   for (let k = 0; k <= axes.m; k++) {
     const points = states.map(({ point }) => point);
     const error = rootMeanSquare(points, clean);
-    if (error < best.error) best = { error, count: k, points: points.map((point) => Float64Array.from(point)) };
+    if (error < best.error)
+      best = { error, count: k, points: points.map((point) => Float64Array.from(point)) };
     if (k === axes.m) break;
     const axis = axes.data.subarray(k * axes.d, (k + 1) * axes.d);
     for (const { point, left } of states) {
@@ -125,7 +193,7 @@ function rootMeanSquare(points, clean) {
 
 /** Normal random numbers, the same for the same seed (Box & Muller on a small generator). */
 function normals(seed) {
-  let state = seed * 2654435761 >>> 0;
+  let state = (seed * 2654435761) >>> 0;
   const uniform = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let t = Math.imul(state ^ (state >>> 15), state | 1);

@@ -15,11 +15,24 @@ export function dragPanel(app) {
   const sliders = h("div", {});
   const walkBox = h("div", {});
   const drawBox = h("div", {});
-  const strip = h("div", { class: "ml-strip", role: "group", "aria-label": "Pre-images along a component" });
+  const strip = h("div", {
+    class: "ml-strip",
+    role: "group",
+    "aria-label": "Pre-images along a component",
+  });
   const stripChoice = h("div", {});
-  const element = h("div", {},
-    h("p", { class: "ml-lead" }, "Drag the round handle on the map, or move a slider. The picture is the point of input space whose image lies nearest."),
-    sliders, walkBox, drawBox);
+  const element = h(
+    "div",
+    {},
+    h(
+      "p",
+      { class: "ml-lead" },
+      "Drag the round handle on the map, or move a slider. The picture is the point of input space whose image lies nearest.",
+    ),
+    sliders,
+    walkBox,
+    drawBox,
+  );
   const below = h("div", { class: "ml-below" }, stripChoice, strip);
   let along = 0;
   let controls = [];
@@ -51,27 +64,47 @@ export function dragPanel(app) {
     const model = app.current;
     const unit = deviations(model);
     const count = Math.min(SLIDERS, model.scores.q);
-    controls = Array.from({ length: count }, (_, a) => slider(`component ${a + 1}`, {
-      min: -SPAN, max: SPAN, step: 0.01, value: 0,
-      show: (v) => `${v.toFixed(2)} σ`,
-      oninput: (v) => {
-        const z = Float64Array.from(state.probe);
-        z[a] = v * unit[a];
-        app.setProbe(z);
-      },
-    }));
-    sliders.replaceChildren(...controls.map((control) => control.element),
-      h("div", { class: "ml-row" }, button("To the mean", () => app.setProbe(new Float64Array(app.current.P.q)))));
-    stripChoice.replaceChildren(choice("Strip along", controls.map((_, a) => [a, `component ${a + 1}`]), along, (value) => {
-      along = Number(value);
-      showStrip();
-    }).element);
+    controls = Array.from({ length: count }, (_, a) =>
+      slider(`component ${a + 1}`, {
+        min: -SPAN,
+        max: SPAN,
+        step: 0.01,
+        value: 0,
+        show: (v) => `${v.toFixed(2)} σ`,
+        oninput: (v) => {
+          const z = Float64Array.from(state.probe);
+          z[a] = v * unit[a];
+          app.setProbe(z);
+        },
+      }),
+    );
+    sliders.replaceChildren(
+      ...controls.map((control) => control.element),
+      h(
+        "div",
+        { class: "ml-row" },
+        button("To the mean", () => app.setProbe(new Float64Array(app.current.P.q))),
+      ),
+    );
+    stripChoice.replaceChildren(
+      choice(
+        "Strip along",
+        controls.map((_, a) => [a, `component ${a + 1}`]),
+        along,
+        (value) => {
+          along = Number(value);
+          showStrip();
+        },
+      ).element,
+    );
     along = Math.min(along, count - 1);
     tiles = Array.from({ length: STRIP }, (_, k) => {
       const picture = makePicture(model, `step ${k + 1} of ${STRIP}`);
       return { picture, caption: h("figcaption") };
     });
-    strip.replaceChildren(...tiles.map(({ picture, caption }) => h("figure", {}, picture.element, caption)));
+    strip.replaceChildren(
+      ...tiles.map(({ picture, caption }) => h("figure", {}, picture.element, caption)),
+    );
     showDraws();
   }
 
@@ -97,23 +130,40 @@ export function dragPanel(app) {
       showWalk();
     };
     const none = state.chosen === null;
-    const parts = [h("h3", {}, "Walk between two rows"), h("div", { class: "ml-row" },
-      button(`From: ${name(a)}`, set(0), { disabled: none }), button(`To: ${name(b)}`, set(1), { disabled: none }))];
+    const parts = [
+      h("h3", {}, "Walk between two rows"),
+      h(
+        "div",
+        { class: "ml-row" },
+        button(`From: ${name(a)}`, set(0), { disabled: none }),
+        button(`To: ${name(b)}`, set(1), { disabled: none }),
+      ),
+    ];
     if (none) parts.push(h("p", { class: "ml-sub" }, "Choose a row on the map first."));
     if (a !== null && b !== null && a !== b) {
       const [za, zb] = [app.place(a), app.place(b)];
       app.map.path = [za, zb].map((z) => [z[state.x], z[state.y]]);
       const walk = slider("Step", {
-        min: 0, max: 1, step: 0.01, value: 0, show: (t) => `${Math.round(100 * t)} %`,
+        min: 0,
+        max: 1,
+        step: 0.01,
+        value: 0,
+        show: (t) => `${Math.round(100 * t)} %`,
         oninput: (t) => app.setProbe(za.map((value, k) => value + t * (zb[k] - value))),
       });
-      parts.push(walk.element, h("div", { class: "ml-row" },
-        button("Play", () => play(walk)),
-        button("Forget", () => {
-          [state.walk, app.map.path] = [[null, null], null];
-          showWalk();
-          app.map.draw();
-        })));
+      parts.push(
+        walk.element,
+        h(
+          "div",
+          { class: "ml-row" },
+          button("Play", () => play(walk)),
+          button("Forget", () => {
+            [state.walk, app.map.path] = [[null, null], null];
+            showWalk();
+            app.map.draw();
+          }),
+        ),
+      );
     }
     walkBox.replaceChildren(...parts);
     app.map.draw();
@@ -140,15 +190,30 @@ export function dragPanel(app) {
     const sheet = h("div", { class: "ml-sheet" });
     const draw = () => {
       const size = app.current.facts.imageShape ? 12 : 4;
-      sheet.replaceChildren(...Array.from({ length: size }, () => {
-        const i = next++ % drawn.m;
-        const z = Float64Array.from(drawn.data.subarray(i * drawn.d, (i + 1) * drawn.d));
-        const picture = makePicture(app.current, `sample ${i + 1}`);
-        requestAnimationFrame(() => picture.show(preimage(app.current.P, z).point));
-        return h("button", { type: "button", class: "ml-tile", title: `z1 = ${formatNumber(z[0])}`, onclick: () => app.setProbe(z) }, picture.element);
-      }));
+      sheet.replaceChildren(
+        ...Array.from({ length: size }, () => {
+          const i = next++ % drawn.m;
+          const z = Float64Array.from(drawn.data.subarray(i * drawn.d, (i + 1) * drawn.d));
+          const picture = makePicture(app.current, `sample ${i + 1}`);
+          requestAnimationFrame(() => picture.show(preimage(app.current.P, z).point));
+          return h(
+            "button",
+            {
+              type: "button",
+              class: "ml-tile",
+              title: `z1 = ${formatNumber(z[0])}`,
+              onclick: () => app.setProbe(z),
+            },
+            picture.element,
+          );
+        }),
+      );
     };
-    drawBox.replaceChildren(h("h3", {}, "New samples"), h("p", { class: "ml-sub" }, "Scores drawn from the model's density, and their pre-images."),
-      button("Draw some", draw), sheet);
+    drawBox.replaceChildren(
+      h("h3", {}, "New samples"),
+      h("p", { class: "ml-sub" }, "Scores drawn from the model's density, and their pre-images."),
+      button("Draw some", draw),
+      sheet,
+    );
   }
 }

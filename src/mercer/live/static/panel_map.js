@@ -20,24 +20,40 @@ export function mapPanel(app) {
     element,
     enter() {
       build();
-      app.refresh(true);
     },
   };
 
   function build() {
-    const components = Array.from({ length: app.current.scores.q }, (_, a) => [a, `component ${a + 1}`]);
-    const planes = [["components", "two components"], ...(model.d === 2 && app.current.rows ? [["input", "the input plane"]] : [])];
+    const components = Array.from({ length: app.current.scores.q }, (_, a) => [
+      a,
+      `component ${a + 1}`,
+    ]);
+    const planes = [
+      ["components", "two components"],
+      ...(model.d === 2 && app.current.rows ? [["input", "the input plane"]] : []),
+    ];
     const set = (name) => (value) => {
       state[name] = Number(value);
       app.refresh();
     };
     element.replaceChildren(
-      h("p", { class: "ml-lead" }, "Every dot is a row. Point at one, choose it, or draw round several."),
-      planes.length > 1 ? choice("Plane", planes, state.space, (value) => {
-        state.space = value;
-        app.refresh();
-      }).element : "",
-      h("div", { class: "ml-two" }, choice("Across", components, state.x, set("x")).element, choice("Up", components, state.y, set("y")).element),
+      h(
+        "p",
+        { class: "ml-lead" },
+        "Every dot is a row. Point at one, choose it, or draw round several.",
+      ),
+      planes.length > 1
+        ? choice("Plane", planes, state.space, (value) => {
+            state.space = value;
+            app.refresh();
+          }).element
+        : "",
+      h(
+        "div",
+        { class: "ml-two" },
+        choice("Across", components, state.x, set("x")).element,
+        choice("Up", components, state.y, set("y")).element,
+      ),
       choice("Colour", colourings(), state.colour, (value) => {
         state.colour = value;
         app.recolour();
@@ -48,24 +64,63 @@ export function mapPanel(app) {
   }
 
   function colourings() {
-    const columns = app.current.rows && !facts.imageShape ? facts.names.slice(0, 40).map((name, j) => [`column:${j}`, name]) : [];
-    const label = model.codes ? [["label", "class"]] : model.values ? [["label", "value"]] : [["plain", "none"]];
-    return [...label, ["error", "reconstruction error"], ["p", facts.novelty.heldOut ? "p-value" : "rank by error"], ...columns];
+    const columns =
+      app.current.rows && !facts.imageShape
+        ? facts.names.slice(0, 40).map((name, j) => [`column:${j}`, name])
+        : [];
+    const label = model.codes
+      ? [["label", "class"]]
+      : model.values
+        ? [["label", "value"]]
+        : [["plain", "none"]];
+    return [
+      ...label,
+      ["error", "reconstruction error"],
+      ["p", facts.novelty.heldOut ? "p-value" : "rank by error"],
+      ...columns,
+    ];
   }
 
   function list() {
     const rows = state.selection;
     if (!rows) {
-      listed.replaceChildren(h("p", { class: "ml-sub" }, "Shift and drag, or press Lasso, to select rows."));
+      listed.replaceChildren(
+        h("p", { class: "ml-sub" }, "Shift and drag, or press Lasso, to select rows."),
+      );
       return;
     }
     listed.replaceChildren(
       h("h3", {}, `${rows.length.toLocaleString("en")} rows selected`),
-      h("ul", {}, rows.slice(0, 60).map((i) => h("li", {}, button(`${rowNumber(app.current, i) + 1} ${labelOf(app.current, i)}`, () => app.choose(i), { class: "ml-button ml-chip" })))),
-      rows.length > 60 ? h("p", { class: "ml-sub" }, `and ${(rows.length - 60).toLocaleString("en")} more, in the CSV`) : "",
-      h("div", { class: "ml-row" },
-        button("CSV of these", () => download("selection.csv", new Blob([csvOf(app.current, rows)], { type: "text/csv" }))),
-        button("Clear", () => app.select(null))),
+      h(
+        "ul",
+        {},
+        rows.slice(0, 60).map((i) =>
+          h(
+            "li",
+            {},
+            button(
+              `${rowNumber(app.current, i) + 1} ${labelOf(app.current, i)}`,
+              () => app.choose(i),
+              { class: "ml-button ml-chip" },
+            ),
+          ),
+        ),
+      ),
+      rows.length > 60
+        ? h(
+            "p",
+            { class: "ml-sub" },
+            `and ${(rows.length - 60).toLocaleString("en")} more, in the CSV`,
+          )
+        : "",
+      h(
+        "div",
+        { class: "ml-row" },
+        button("CSV of these", () =>
+          download("selection.csv", new Blob([csvOf(app.current, rows)], { type: "text/csv" })),
+        ),
+        button("Clear", () => app.select(null)),
+      ),
     );
   }
 }
@@ -95,24 +150,36 @@ export function csvOf(model, rows) {
     return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const withRows = model.rows && model.d <= 2000;
-  const head = ["row", ...(model.codes || model.values ? ["label"] : []),
-    ...Array.from({ length: Z.q }, (_, a) => `z${a + 1}`), "error", facts.novelty.heldOut ? "p_value" : "rank",
-    ...(withRows ? facts.names : [])];
+  const head = [
+    "row",
+    ...(model.codes || model.values ? ["label"] : []),
+    ...Array.from({ length: Z.q }, (_, a) => `z${a + 1}`),
+    "error",
+    facts.novelty.heldOut ? "p_value" : "rank",
+    ...(withRows ? facts.names : []),
+  ];
   const lines = rows.map((i) => [
     rowNumber(model, i) + 1,
     ...(model.codes || model.values ? [labelOf(model, i)] : []),
     ...Z.data.subarray(i * Z.q, (i + 1) * Z.q),
-    model.error[i], model.pValues[i],
+    model.error[i],
+    model.pValues[i],
     ...(withRows ? unshift(model, rowOf(model, i)).map((v) => Number(v.toPrecision(7))) : []),
   ]);
-  return [head, ...lines].map((line) => line.map((cell) => quote(String(cell))).join(",")).join("\n") + "\n";
+  return (
+    [head, ...lines].map((line) => line.map((cell) => quote(String(cell))).join(",")).join("\n") +
+    "\n"
+  );
 }
 
 /** A component over the input plane. */
 function fieldOf(current, component) {
   const side = current.P.m > 1500 ? 33 : 49;
   const { data, m } = current.rows;
-  const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
+  const [low, high] = [
+    [Infinity, Infinity],
+    [-Infinity, -Infinity],
+  ];
   for (let i = 0; i < m; i++) {
     for (const j of [0, 1]) {
       low[j] = Math.min(low[j], data[2 * i + j]);
@@ -126,7 +193,10 @@ function fieldOf(current, component) {
   const values = new Float64Array(side * side);
   for (let i = 0; i < side; i++) {
     for (let j = 0; j < side; j++) {
-      const x = Float64Array.of(low[0] + ((high[0] - low[0]) * i) / (side - 1), low[1] + ((high[1] - low[1]) * j) / (side - 1));
+      const x = Float64Array.of(
+        low[0] + ((high[0] - low[0]) * i) / (side - 1),
+        low[1] + ((high[1] - low[1]) * j) / (side - 1),
+      );
       values[i * side + j] = scores(current.P, x)[component];
     }
   }

@@ -13,7 +13,8 @@ export function unshift(model, x) {
 /** Draw an image of ink on paper; dark pages turn it round. */
 export function paintImage(canvas, values, shape, limits) {
   const [height, width, colours = 1] = shape;
-  if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+  if (canvas.width !== width || canvas.height !== height)
+    [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const dark = isDark(canvas.closest(".ml"));
@@ -57,7 +58,10 @@ export function makePicture(model, label) {
   const shape = model.facts.imageShape;
   if (shape) {
     const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": label });
-    return { element: canvas, show: (x) => paintImage(canvas, unshift(model, x), shape, model.facts.limits) };
+    return {
+      element: canvas,
+      show: (x) => paintImage(canvas, unshift(model, x), shape, model.facts.limits),
+    };
   }
   if (model.d === 2) return planePicture(model, label);
   const element = h("div", { class: "ml-bars", role: "img", "aria-label": label });
@@ -67,9 +71,12 @@ export function makePicture(model, label) {
 /** A place of the plane among the rows. */
 function planePicture(model, label) {
   let shown = null;
-  const picture = drawing((context, width, height) => {
-    if (shown) paintPlane(context, width, height, model, [shown]);
-  }, { class: "ml-plane", role: "img", "aria-label": label });
+  const picture = drawing(
+    (context, width, height) => {
+      if (shown) paintPlane(context, width, height, model, [shown]);
+    },
+    { class: "ml-plane", role: "img", "aria-label": label },
+  );
   return {
     element: picture.canvas,
     show(x) {
@@ -92,7 +99,8 @@ export function paintPlane(context, width, height, model, points) {
   };
   context.fillStyle = cssColour(context.canvas, "--ml-line");
   const step = Math.max(1, Math.floor(rows.m / 400));
-  for (let i = 0; i < rows.m; i += step) dot(rows.data[2 * i], rows.data[2 * i + 1], width > 120 ? 1.8 : 1);
+  for (let i = 0; i < rows.m; i += step)
+    dot(rows.data[2 * i], rows.data[2 * i + 1], width > 120 ? 1.8 : 1);
   context.fillStyle = cssColour(context.canvas, "--ml-accent");
   points.forEach((x) => dot(x[0], x[1], points.length > 1 ? 2.2 : width > 120 ? 6 : 4));
 }
@@ -103,11 +111,20 @@ export function rowPicture(model, i) {
   const { data, shape } = model.pictures;
   const row = model.index ? model.index[i] : i;
   const size = shape.slice(1).reduce((a, b) => a * b, 1);
-  const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": `picture of row ${row + 1}` });
+  const canvas = h("canvas", {
+    class: "ml-image",
+    role: "img",
+    "aria-label": `picture of row ${row + 1}`,
+  });
   const values = data.subarray(row * size, (row + 1) * size);
   // Pictures are shown as they are, on any paper: not yet in the page, a canvas is on light paper
   // or on that of the system, and turning ink and paper round twice leaves them.
-  paintImage(canvas, values, shape.slice(1), shape.length === 4 || isDark(null) ? [0, 255] : [255, 0]);
+  paintImage(
+    canvas,
+    values,
+    shape.slice(1),
+    shape.length === 4 || isDark(null) ? [0, 255] : [255, 0],
+  );
   return canvas;
 }
 
@@ -117,15 +134,21 @@ const MOST_BARS = 12;
 function showBars(element, model, x) {
   const { mean, deviation } = model.spread;
   const units = Array.from(x, (value, j) => (value - mean[j]) / deviation[j]);
-  const order = model.d <= MOST_BARS
-    ? [...units.keys()]
-    : [...units.keys()].sort((a, b) => Math.abs(units[b]) - Math.abs(units[a])).slice(0, MOST_BARS);
+  const order =
+    model.d <= MOST_BARS
+      ? [...units.keys()]
+      : [...units.keys()]
+          .sort((a, b) => Math.abs(units[b]) - Math.abs(units[a]))
+          .slice(0, MOST_BARS);
   const values = unshift(model, x);
-  barList(element, order.map((j) => ({
-    name: model.facts.names[j],
-    share: units[j] / 3,
-    text: formatNumber(values[j]),
-  })));
+  barList(
+    element,
+    order.map((j) => ({
+      name: model.facts.names[j],
+      share: units[j] / 3,
+      text: formatNumber(values[j]),
+    })),
+  );
 }
 
 /** Lines of a name, a bar from the middle (share between -1 and 1) and a text. */
@@ -149,16 +172,19 @@ export function barList(element, lines) {
 /** A small chart of numbers as columns, the first `lit` of them strong. */
 export function columnChart(label) {
   let shown = { values: [], lit: 0, floor: 0 };
-  const chart = drawing((context, width, height) => {
-    const { values, lit } = shown;
-    const top = Math.max(...values, 1e-300);
-    const step = width / Math.max(values.length, 1);
-    values.forEach((value, k) => {
-      const size = Math.max((value / top) * (height - 4), 1);
-      context.fillStyle = cssColour(chart.canvas, k < lit ? "--ml-accent" : "--ml-line");
-      context.fillRect(k * step + step * 0.12, height - size, step * 0.76, size);
-    });
-  }, { class: "ml-chart", role: "img", "aria-label": label });
+  const chart = drawing(
+    (context, width, height) => {
+      const { values, lit } = shown;
+      const top = Math.max(...values, 1e-300);
+      const step = width / Math.max(values.length, 1);
+      values.forEach((value, k) => {
+        const size = Math.max((value / top) * (height - 4), 1);
+        context.fillStyle = cssColour(chart.canvas, k < lit ? "--ml-accent" : "--ml-line");
+        context.fillRect(k * step + step * 0.12, height - size, step * 0.76, size);
+      });
+    },
+    { class: "ml-chart", role: "img", "aria-label": label },
+  );
   return {
     element: chart.canvas,
     show(values, lit) {

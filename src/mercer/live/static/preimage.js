@@ -1,7 +1,14 @@
 // From a point of feature space back to a point of input space: the methods of mercer.preimage.
 
 import { isKinked, isRadial, squaredDistance } from "./kernels.js";
-import { expansion, nearestSupport, pointOf, scores, supportScores, supportWithMean } from "./subspace.js";
+import {
+  expansion,
+  nearestSupport,
+  pointOf,
+  scores,
+  supportScores,
+  supportWithMean,
+} from "./subspace.js";
 import { descend } from "./descent.js";
 
 /** A denominator below this share of the sum of its absolute terms is mostly rounding. */
@@ -108,7 +115,10 @@ function extrapolate(memory) {
   const A = D.map((a) => D.map((b) => dot(a.residual, b.residual)));
   const ridge = 1e-12 * A.reduce((sum, row, i) => sum + row[i], 0) || 1;
   for (let i = 0; i < n; i++) A[i][i] += ridge;
-  const theta = solve(A, D.map((a) => dot(a.residual, last.residual)));
+  const theta = solve(
+    A,
+    D.map((a) => dot(a.residual, last.residual)),
+  );
   return last.image.map((v, a) => v - D.reduce((sum, one, j) => sum + theta[j] * one.image[a], 0));
 }
 
@@ -147,7 +157,9 @@ function smooth(P, z, count = 10) {
     return sum;
   });
   const least = similarity.reduce((a, b) => Math.min(a, b), Infinity);
-  const order = [...similarity.keys()].sort((a, b) => similarity[b] - similarity[a]).slice(0, count);
+  const order = [...similarity.keys()]
+    .sort((a, b) => similarity[b] - similarity[a])
+    .slice(0, count);
   let weights = order.map((i) => similarity[i] - least);
   if (!(Math.max(...weights) > 0)) weights = order.map(() => 1);
   const total = weights.reduce((a, b) => a + b, 0);

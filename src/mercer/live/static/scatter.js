@@ -33,7 +33,9 @@ void main() {
  *   draw({ cx, cy, scale }, size)   centre and pixels per unit; size of a point in pixels
  */
 export function makeScatter(canvas, { forcePlain = false } = {}) {
-  const gl = forcePlain ? null : canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
+  const gl = forcePlain
+    ? null
+    : canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   return gl ? onGraphicsCard(canvas, gl) : onPlainCanvas(canvas);
 }
 
@@ -70,7 +72,11 @@ function onGraphicsCard(canvas, gl) {
       gl.clear(gl.COLOR_BUFFER_BIT);
       if (!points) return;
       gl.useProgram(state.program);
-      gl.uniform2f(state.at("scale"), (2 * view.scale * ratio) / width, (2 * view.scale * ratio) / height);
+      gl.uniform2f(
+        state.at("scale"),
+        (2 * view.scale * ratio) / width,
+        (2 * view.scale * ratio) / height,
+      );
       gl.uniform2f(state.at("middle"), view.cx, view.cy);
       gl.uniform1f(state.at("size"), size * ratio);
       gl.uniform1f(state.at("opacity"), opacity);
@@ -83,17 +89,24 @@ function onGraphicsCard(canvas, gl) {
 
 function prepare(gl) {
   const program = gl.createProgram();
-  for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+  for (const [kind, text] of [
+    [gl.VERTEX_SHADER, VERTEX],
+    [gl.FRAGMENT_SHADER, FRAGMENT],
+  ]) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
   }
   gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS))
+    throw new Error(gl.getProgramInfoLog(program));
   const [places, inks, array] = [gl.createBuffer(), gl.createBuffer(), gl.createVertexArray()];
   gl.bindVertexArray(array);
-  for (const [name, buffer, count, type] of [["place", places, 2, gl.FLOAT], ["colour", inks, 4, gl.UNSIGNED_BYTE]]) {
+  for (const [name, buffer, count, type] of [
+    ["place", places, 2, gl.FLOAT],
+    ["colour", inks, 4, gl.UNSIGNED_BYTE],
+  ]) {
     const location = gl.getAttribLocation(program, name);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
     gl.enableVertexAttribArray(location);

@@ -20,7 +20,11 @@ export async function start() {
       return new Worker(url);
     };
     const plainCanvas = new URLSearchParams(location.hash.slice(1)).has("canvas");
-    globalThis.mercerLive = mount(element, { facts, arrays }, { worker, fragment: true, plainCanvas });
+    globalThis.mercerLive = mount(
+      element,
+      { facts, arrays },
+      { worker, fragment: true, plainCanvas },
+    );
     globalThis.mercerLive.loaded = performance.now();
   } catch (problem) {
     element.textContent = `This page could not start: ${problem.message}. A current browser is needed.`;

@@ -8,9 +8,17 @@ export function writeState(app) {
   parts.set("tab", state.tab);
   parts.set("plane", state.space === "input" ? "input" : `${state.x + 1},${state.y + 1}`);
   parts.set("colour", state.colour);
-  if (state.chosen !== null) parts.set("row", (current.index ? current.index[state.chosen] : state.chosen) + 1);
-  if (state.probe) parts.set("z", Array.from(state.probe, (v) => Number(v.toPrecision(5))).join(","));
-  if (state.fit) parts.set("fit", [state.fit.name, state.fit.width.toPrecision(5), state.fit.q, state.fit.center ? 1 : 0].join(","));
+  if (state.chosen !== null)
+    parts.set("row", (current.index ? current.index[state.chosen] : state.chosen) + 1);
+  if (state.probe)
+    parts.set("z", Array.from(state.probe, (v) => Number(v.toPrecision(5))).join(","));
+  if (state.fit)
+    parts.set(
+      "fit",
+      [state.fit.name, state.fit.width.toPrecision(5), state.fit.q, state.fit.center ? 1 : 0].join(
+        ",",
+      ),
+    );
   const text = `#${parts.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
   if (text === globalThis.location.hash || text === app.lastHash) return;
   app.lastHash = text;
@@ -46,7 +54,12 @@ export function readState(app) {
   if (fit.length === 4) {
     const [name, width, q, center] = fit;
     if (WORDS.test(name) && Number(width) > 0 && Number(q) >= 1) {
-      state.fit = { name, width: Number(width), q: Math.min(Math.round(Number(q)), 40), center: center === "1" };
+      state.fit = {
+        name,
+        width: Number(width),
+        q: Math.min(Math.round(Number(q)), 40),
+        center: center === "1",
+      };
     }
   }
 }

@@ -11,7 +11,14 @@ import { makeKernel } from "./kernels.js";
 export function makeSubspace(parts) {
   const { support, coef, mean, offset } = parts;
   const q = offset.length;
-  return { ...parts, spec: parts.kernel, kernel: makeKernel(parts.kernel), m: support.m, d: support.d, q };
+  return {
+    ...parts,
+    spec: parts.kernel,
+    kernel: makeKernel(parts.kernel),
+    m: support.m,
+    d: support.d,
+    q,
+  };
 }
 
 /** The kernel row k(S, x). */
