@@ -138,6 +138,8 @@ def _write(results: Results, folder: Path) -> None:
 
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
+    data = results.digits
+    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
     replace_text(folder / "report.html", render(results))
 
 

@@ -46,7 +46,8 @@ export function denoisePanel(app) {
       h(
         "p",
         { class: "ml-lead" },
-        "Normal noise is added to some rows. Both methods project the noisy row and return to input space; linear PCA may take the number of components that suits it best.",
+        "Normal noise is added to some rows. Both methods project the noisy row and return to input ",
+        "space; linear PCA may take the number of components that suits it best.",
       ),
       noise.element,
       components.element,

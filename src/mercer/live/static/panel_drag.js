@@ -27,7 +27,8 @@ export function dragPanel(app) {
     h(
       "p",
       { class: "ml-lead" },
-      "Drag the round handle on the map, or move a slider. The picture is the point of input space whose image lies nearest.",
+      "Drag the round handle on the map, or move a slider. ",
+      "The picture is the point of input space whose image lies nearest.",
     ),
     sliders,
     walkBox,

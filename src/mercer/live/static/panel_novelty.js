@@ -37,7 +37,8 @@ export function noveltyPanel(app) {
     h(
       "p",
       { class: "ml-lead" },
-      "A row is new if its image lies far from the subspace. The threshold lets so many normal rows be called new:",
+      "A row is new if its image lies far from the subspace. ",
+      "The threshold lets so many normal rows be called new:",
     ),
     control.element,
     words,
@@ -72,10 +73,11 @@ export function noveltyPanel(app) {
       (a, b) => current.novelty[b] - current.novelty[a],
     );
     const found = order.filter((i) => current.novelty[i] > bar);
-    words.textContent = `${found.length.toLocaleString("en")} of ${current.n.toLocaleString("en")} rows are called new.`;
+    const many = (count) => count.toLocaleString("en");
+    words.textContent = `${many(found.length)} of ${many(current.n)} rows are called new.`;
     promise.textContent = heldOut
-      ? `The rate holds for new rows: it was set by ${current.calibration.length.toLocaleString("en")} rows that the model had not seen.`
-      : "The rows shown are those of the fit, so that this is their ranking, not a promise. KernelNovelty makes one.";
+      ? `The rate holds for new rows: ${many(current.calibration.length)} rows that the model had not seen set it.`
+      : "The rows shown are those of the fit: this is their ranking, and no promise. KernelNovelty makes one.";
     app.flagged = found;
     app.recolour();
     histogram.redraw();

@@ -126,6 +126,7 @@ export function tablePanel(app) {
         ),
       ),
     );
-    where.textContent = `rows ${first + 1} to ${first + page.length} of ${rows.length.toLocaleString("en")}${state.selection ? " selected" : ""}`;
+    const of = `${rows.length.toLocaleString("en")}${state.selection ? " selected" : ""}`;
+    where.textContent = `rows ${first + 1} to ${first + page.length} of ${of}`;
   }
 }
