@@ -57,3 +57,13 @@ def test_plots(mercer, model, train, tmp_path):
         assert start == b"\x89PNG\r\n\x1a\n" if ending == "png" else b"<?xml" in start
     mercer.fails("plot", "scree", model, "-o", target, status=1, words=["--force"])
     mercer.fails("plot", "samples", model, "-o", tmp_path / "s.png", status=3, words=["KernelPCA"])
+
+
+def test_live_page(mercer, model, train, tmp_path):
+    """One file, with the rows and their classes; no matplotlib is asked for."""
+    target = tmp_path / "live.html"
+    mercer("plot", "live", model, train, "--label", "kind", "-o", target)
+    page = target.read_text(encoding="utf-8")
+    assert "Content-Security-Policy" in page
+    assert '"classes": ["' in page
+    mercer.fails("plot", "live", model, "-o", tmp_path / "live.png", status=2, words=[".html"])

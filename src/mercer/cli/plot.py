@@ -1,5 +1,6 @@
 """``mercer plot``: pictures of a model, by :mod:`mercer.plots`."""
 
+import io
 import warnings
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ KINDS = {
     "samples": ("SampleSheetDisplay", "images that a generative model draws"),
     "vectors": ("RepresentingVectorsDisplay", "what a sparse model keeps"),
     "widths": ("WidthSpectrumDisplay", "the spectrum against the kernel width"),
+    "live": ("", "a page (.html) that computes: drag a point, see its pre-image"),
 }
 ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
@@ -42,7 +44,7 @@ _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help=f"The picture; one of {', '.join(ENDINGS)}.",
+    help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing output.")
 @click.option(
@@ -69,31 +71,51 @@ def plot(
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
-    Needs matplotlib: pip install 'mercer[plot]'.
+    Needs matplotlib: pip install 'mercer[plot]'; live needs nothing more.
     """
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model
     from mercer.cli.tables import check_target
     from mercer.rows import whole_file
-    from mercer.rows.files import require
 
-    if output.suffix.lower() not in ENDINGS:
-        raise click.UsageError(f"--output: give a name that ends in {', '.join(ENDINGS)}")
+    endings = (".html",) if kind == "live" else ENDINGS
+    if output.suffix.lower() not in endings:
+        raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
     if intervals and kind not in ("scree", "relevance"):
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     check_target(output, force=force)
-    require("matplotlib", "plot").use("Agg")  # without a screen
-    pyplot = require("matplotlib.pyplot", "plot")
+    if kind != "live":
+        _pyplot()  # says what is missing before the model is read
     fitted = load_model(model)
     with progress(quiet=quiet):
-        figure = _draw(kind, fitted, data, reading, intervals=intervals)
+        if kind == "live":
+            drawn = _page(fitted, data, reading)
+        else:
+            figure = _draw(kind, fitted, data, reading, intervals=intervals)
+            drawn = _picture(figure, output.suffix[1:].lower(), dpi)
     with whole_file(output) as file:
-        figure.savefig(file, dpi=dpi, format=output.suffix[1:].lower(), bbox_inches="tight")
-    pyplot.close(figure)
+        file.write(drawn)
     if as_json:
         print_json({"output": str(output), "kind": kind})
     else:
         remark(f"{kind} → {output}")
+
+
+def _pyplot() -> Any:
+    """matplotlib without a screen."""
+    from mercer.rows.files import require
+
+    matplotlib = require("matplotlib", "plot")
+    matplotlib.use("Agg")
+    return require("matplotlib.pyplot", "plot")
+
+
+def _picture(figure: Any, ending: str, dpi: int) -> bytes:
+    """The figure as a file."""
+    file = io.BytesIO()
+    figure.savefig(file, dpi=dpi, format=ending, bbox_inches="tight")
+    _pyplot().close(figure)
+    return file.getvalue()
 
 
 def _draw(kind: str, fitted: Any, data: str | None, reading: Reading, *, intervals: bool) -> Any:
@@ -120,6 +142,22 @@ def _draw(kind: str, fitted: Any, data: str | None, reading: Reading, *, interva
         if intervals:
             options["uncertainty"] = fitted.uncertainty(table.rows)
         return _figure(display(fitted, table.rows[:], y=table.label, **options))
+
+
+def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
+    """The live page of a model, and of the rows where they are given."""
+    from mercer.cli.models import feature_names
+    from mercer.cli.tables import open_input
+    from mercer.live import describe, render
+    from mercer.rows.images import image_shape
+
+    names = feature_names(fitted)
+    options: dict[str, Any] = {"images": image_shape(names), "names": names}
+    if data is None:
+        return render(describe(fitted, **options)).encode()
+    with open_input(data, reading, like=names) as table, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return render(describe(fitted, table.rows[:], table.label, **options)).encode()
 
 
 def _figure(display: Any) -> Any:

@@ -15,6 +15,7 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.estimators._impute import ImputeMixin
+from mercer.estimators._live import LiveMixin
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin
@@ -30,6 +31,7 @@ class SubspaceEstimator(
     ImputeMixin,
     PreImageMixin,
     RelevanceMixin,
+    LiveMixin,
     SaveMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,

@@ -13,7 +13,7 @@ from mercer.kernels import Kernel
 from mercer.sparse.base import Selection
 from mercer.subspace import Subspace, from_features
 
-__all__ = ["data_axes", "model_axes", "project", "span"]
+__all__ = ["data_axes", "model_axes", "project", "project_onto", "span"]
 
 
 def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
@@ -53,17 +53,38 @@ def span(kernel: Kernel, points: Any, K: Array) -> Subspace:
 def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tuple[Array, Subspace]:
     """Another model's directions and mean, seen through the span of the chosen kernels.
 
+    See :func:`project_onto`.
+    """
+    products = K_points_support @ np.column_stack([model.coef, model.mean])
+    return project_onto(model, chosen.points, chosen.pool.K, products)
+
+
+def project_onto(
+    model: Subspace, points: Any, K: Array, products: Array, floor: float = 1e-12
+) -> tuple[Array, Subspace]:
+    """A model's directions and mean, seen through the span of the kernels of these points.
+
     Of all orthonormal directions in the span the ones nearest to the model's (the polar factor of
     their projections), so that each component keeps its meaning and its sign.
+
+    Parameters
+    ----------
+    model : Subspace
+    points : m points
+    K : (m, m) kernel between them
+    products : (m, q + 1)
+        ``k(points, S) [B, c]`` with the model's support S.
+    floor : float
+        Directions of the span with less than this share of its largest one are left out.
 
     Returns
     -------
     (q, q) array of the cosines between new and old directions, and the subspace.
     """
-    R = whiten(chosen.pool.K)
-    inside = R.T @ K_points_support  # coordinates of φ(s) for the model's support
-    directions, mean = inside @ model.coef, inside @ model.mean
+    R = whiten(K, floor)
+    inside = R.T @ products  # coordinates of the model's directions and mean
+    directions, mean = inside[:, :-1], inside[:, -1]
     P, _, Qt = np.linalg.svd(directions, full_matrices=False)
     nearest = P @ Qt
-    found = from_features(model.kernel, chosen.points, R, mean, nearest, keep_signs=True)
+    found = from_features(model.kernel, points, R, mean, nearest, keep_signs=True)
     return nearest.T @ directions, found

@@ -131,6 +131,8 @@ def _write(results: Results, folder: Path) -> None:
 
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
+    data = results.digits
+    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
     with whole_file(folder / "report.html") as file:
         file.write(render(results).encode())
 

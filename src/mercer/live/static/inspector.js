@@ -1,0 +1,111 @@
+// The inspector: the row under the cursor, the chosen row, or the probe.
+
+import { h } from "./dom.js";
+import { formatNumber, judgePoint, labelOf, rowNumber, rowOf, scoreAt } from "./model.js";
+import { isDark, makePicture, paintSigned, rowPicture } from "./pictures.js";
+import { scoreGradients } from "./subspace.js";
+
+export function makeInspector(app) {
+  const title = h("h2", {}, "Point at a row");
+  const label = h("p", { class: "ml-sub" }, "or drag the probe, to see it here");
+  const frame = h("div", { class: "ml-frame" });
+  const facts = h("dl", { class: "ml-facts" });
+  const moves = h("div", { class: "ml-moves" });
+  const element = h(
+    "aside",
+    { class: "ml-inspector", "aria-label": "Inspector" },
+    h("div", { class: "ml-subject" }, frame, h("div", {}, title, label, facts)),
+    moves,
+  );
+  let picture = makePicture(app.current, "the point, in input space");
+
+  app.on("hover", (i) => (i === null ? settle() : showRow(i, false)));
+  app.on("chosen", (i) => (i === null ? settle() : showRow(i, true)));
+  app.on("probe", showProbe);
+  app.on("model", settle);
+  return { element };
+
+  /** Nothing under the cursor: the probe while it is dragged, else the chosen row. */
+  function settle() {
+    const { state } = app;
+    if (app.state.tab === "drag" && app.point && state.probe) showProbe(app.point);
+    else if (state.chosen !== null) showRow(state.chosen, true);
+  }
+
+  function showRow(i, explain) {
+    const model = app.current;
+    const x = rowOf(model, i);
+    title.textContent = `Row ${(rowNumber(model, i) + 1).toLocaleString("en")}`;
+    label.textContent =
+      labelOf(model, i) === "" ? "" : `${model.codes ? "class" : "value"} ${labelOf(model, i)}`;
+    const given = rowPicture(model, i);
+    if (given) frame.replaceChildren(given);
+    else if (x) draw(x);
+    else
+      frame.replaceChildren(
+        h("p", { class: "ml-sub" }, "The file holds the scores of this row, not the row."),
+      );
+    show({
+      error: model.error[i],
+      p: model.pValues[i],
+      z: Array.from({ length: Math.min(model.scores.q, 4) }, (_, a) => scoreAt(model, i, a)),
+    });
+    if (explain && x) showMoves(x);
+  }
+
+  function showProbe(x) {
+    title.textContent = "Probe";
+    label.textContent = "the pre-image of the place that you hold";
+    draw(x);
+    const seen = judgePoint(app.current, x);
+    show({ error: seen.error, p: seen.p, z: Array.from(app.state.probe.subarray(0, 4)) });
+    moves.replaceChildren();
+  }
+
+  function draw(x) {
+    if (picture.element.parentNode !== frame) frame.replaceChildren(picture.element);
+    picture.show(x);
+  }
+
+  function show({ error, p, z }) {
+    const lines = [
+      ["error", formatNumber(error), "squared distance from the subspace, in feature space"],
+      [
+        app.current.facts.novelty.heldOut ? "p-value" : "rank",
+        formatNumber(p),
+        app.current.facts.novelty.heldOut
+          ? "how rare so large a score is among rows not seen"
+          : "share of the rows shown that are as strange",
+      ],
+      ...z.map((value, a) => [`z${a + 1}`, formatNumber(value), `score on component ${a + 1}`]),
+    ];
+    facts.replaceChildren(
+      ...lines.flatMap(([name, text, hint]) => [h("dt", { title: hint }, name), h("dd", {}, text)]),
+    );
+  }
+
+  /** For images: which pixels would move the row along the axes that are shown. */
+  function showMoves(x) {
+    const { state, current } = app;
+    const shape = current.facts.imageShape;
+    if (!shape) return moves.replaceChildren();
+    const axes = [...new Set([state.x, state.y])];
+    const gradients = scoreGradients(current.P, x, axes);
+    moves.replaceChildren(
+      h("h3", {}, "Pixels that move it"),
+      h(
+        "div",
+        { class: "ml-row" },
+        axes.map((a, k) => {
+          const canvas = h("canvas", {
+            class: "ml-image",
+            role: "img",
+            "aria-label": `gradient of component ${a + 1}`,
+          });
+          paintSigned(canvas, gradients[k], shape, isDark(app.root));
+          return h("figure", {}, canvas, h("figcaption", {}, `component ${a + 1}`));
+        }),
+      ),
+    );
+  }
+}

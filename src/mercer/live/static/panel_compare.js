@@ -1,0 +1,235 @@
+// Compare: the model of the file, or a pinned fit, beside another fit; one selection for both.
+
+import { button, choice, h, slider } from "./dom.js";
+import { makeMap } from "./map.js";
+import { fittedModel, formatNumber, scoreAt } from "./model.js";
+import { colourPoints } from "./palette.js";
+import { kernelOf } from "./panel_knobs.js";
+import { latest } from "./client.js";
+
+export function comparePanel(app) {
+  const { model, state } = app;
+  const maps = ["Left map", "Right map"].map((label) =>
+    makeMap(label, {}, { forcePlain: app.options.plainCanvas }),
+  );
+  const heads = [h("h3", {}), h("h3", {})];
+  const centre = h(
+    "div",
+    { class: "ml-pair" },
+    maps.map((map, k) =>
+      h(
+        "section",
+        {},
+        heads[k],
+        h("div", { class: "ml-mapbox" }, h("div", { class: "ml-canvas" }, map.element)),
+      ),
+    ),
+  );
+  const figures = h("dl", { class: "ml-facts" });
+  const element = h("div", {});
+  const right = { how: "width", width: 0.5, landmarks: 60 };
+  let sides = [null, null];
+  const run = latest(fit);
+
+  if (model.rows && model.facts.median) build();
+  else
+    element.append(
+      h("p", { class: "ml-lead" }, "The file holds no rows to fit a second model to."),
+    );
+  maps.forEach((map, k) => {
+    map.on = {
+      hover: (i) => mark(k, i),
+      lasso: (rows) => choose(rows.length ? rows : null),
+      pick: (i) => choose(i === null ? null : [i]),
+    };
+  });
+  return {
+    id: "compare",
+    title: "Compare",
+    element,
+    centre,
+    enter: () => model.rows && model.facts.median && run(),
+  };
+
+  function build() {
+    const width = slider("Width", {
+      min: -4,
+      max: 4,
+      step: 0.05,
+      value: Math.log2(right.width),
+      mark: { at: 0, text: "median" },
+      show: (v) => `${formatNumber(2 ** v)} × median`,
+      oninput: (v) => {
+        right.width = 2 ** v;
+        run();
+      },
+    });
+    const landmarks = slider("Landmarks", {
+      min: 5,
+      max: Math.min(200, app.fitRows.m),
+      step: 5,
+      value: right.landmarks,
+      oninput: (m) => {
+        right.landmarks = m;
+        run();
+      },
+    });
+    const arrange = () => {
+      width.element.hidden = right.how === "landmarks";
+      landmarks.element.hidden = right.how !== "landmarks";
+    };
+    const how = choice(
+      "On the right",
+      [
+        ["width", "another width"],
+        ["linear", "linear PCA"],
+        ["landmarks", "landmarks, the model's width"],
+      ],
+      right.how,
+      (value) => {
+        right.how = value;
+        arrange();
+        width.element.hidden ||= value === "linear";
+        run();
+      },
+    );
+    arrange();
+    element.append(
+      h(
+        "p",
+        { class: "ml-lead" },
+        "Two fits of the same rows. Draw round points on one map, and see where they are on the other.",
+      ),
+      how.element,
+      width.element,
+      landmarks.element,
+      h(
+        "div",
+        { class: "ml-row" },
+        button("Move right to left", () => {
+          sides[0] = sides[1];
+          show();
+        }),
+        button("Clear selection", () => choose(null)),
+      ),
+      h("h3", {}, "How alike"),
+      figures,
+    );
+  }
+
+  async function fit() {
+    const rows = app.fitRows;
+    await app.fitterReady();
+    const own = model.facts.kernel;
+    const q = Math.min(model.P.q, 10);
+    const center = model.facts.centred;
+    if (!sides[0]) {
+      const found = await app.client().ask({ fit: { kernel: own, q, center } });
+      sides[0] = { model: fittedModel(model, rows, found), name: "the model's kernel" };
+    }
+    const name = own.name === "linear" || !own.length ? "gaussian" : own.name;
+    const kinds = {
+      width: {
+        kernel: {
+          ...kernelOf(name, right.width, model.facts.median, model.d),
+          ...(own.nu ? { nu: own.nu } : {}),
+        },
+      },
+      linear: { kernel: { name: "linear" } },
+      landmarks: { kernel: own, landmarks: right.landmarks },
+    };
+    const found = await app.client().ask({ fit: { q, center, ...kinds[right.how] } });
+    const names = {
+      width: `width ${formatNumber(right.width)} × median`,
+      linear: "linear PCA",
+      landmarks: `${right.landmarks} landmarks`,
+    };
+    sides[1] = { model: fittedModel(model, rows, found), name: names[right.how] };
+    app.comparisons = (app.comparisons ?? 0) + 1;
+    show();
+  }
+
+  function show() {
+    sides.forEach((side, k) => {
+      if (!side) return;
+      const { model: one } = side;
+      const [x, y] = [Math.min(state.x, one.scores.q - 1), Math.min(state.y, one.scores.q - 1)];
+      heads[k].textContent = side.name;
+      maps[k].axes = { x: `component ${x + 1}`, y: `component ${y + 1}` };
+      maps[k].setPoints(
+        Float32Array.from({ length: 2 * one.n }, (_, i) => scoreAt(one, i >> 1, i % 2 ? y : x)),
+        false,
+      );
+    });
+    choose(state.pairSelection ?? null);
+    if (sides[0] && sides[1]) describe();
+  }
+
+  function choose(rows) {
+    state.pairSelection = rows;
+    sides.forEach(
+      (side, k) => side && maps[k].setColours(colourPoints(side.model, state.colour).rgba, rows),
+    );
+    app.say(rows ? `${rows.length} rows selected in both maps` : "nothing selected");
+  }
+
+  /** The row under the cursor, in the other map, too. */
+  function mark(k, i) {
+    const other = maps[1 - k];
+    other.hovered = i;
+    other.draw();
+  }
+
+  function describe() {
+    const [a, b] = sides.map((side) => side.model);
+    const count = Math.min(a.scores.q, b.scores.q, 3);
+    const lines = Array.from({ length: count }, (_, k) => [
+      `component ${k + 1}`,
+      `correlation ${Math.abs(correlation(a, b, k)).toFixed(2)}`,
+    ]);
+    lines.push([
+      "neighbours",
+      `${(100 * keptNeighbours(a, b)).toFixed(0)} % of the ten nearest are the same`,
+    ]);
+    figures.replaceChildren(
+      ...lines.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]),
+    );
+  }
+}
+
+function correlation(a, b, k) {
+  const columns = [a, b].map((one) => Array.from({ length: one.n }, (_, i) => scoreAt(one, i, k)));
+  const centred = columns.map((column) => {
+    const mean = column.reduce((s, v) => s + v, 0) / column.length;
+    return column.map((v) => v - mean);
+  });
+  const inner = (u, v) => u.reduce((s, value, i) => s + value * v[i], 0);
+  return (
+    inner(centred[0], centred[1]) /
+    Math.sqrt(inner(centred[0], centred[0]) * inner(centred[1], centred[1]) || 1)
+  );
+}
+
+/** The share of the ten nearest rows, by all scores, that two models agree on. */
+function keptNeighbours(a, b, count = 10) {
+  const nearest = (one, i) => {
+    const { data, q } = one.scores;
+    const r2 = Array.from({ length: one.n }, (_, j) => {
+      let sum = 0;
+      for (let k = 0; k < q; k++) sum += (data[i * q + k] - data[j * q + k]) ** 2;
+      return sum;
+    });
+    return [...r2.keys()]
+      .filter((j) => j !== i)
+      .sort((x, y) => r2[x] - r2[y])
+      .slice(0, count);
+  };
+  let kept = 0;
+  let all = 0;
+  for (let i = 0; i < a.n; i += Math.max(1, Math.floor(a.n / 40))) {
+    const there = new Set(nearest(b, i));
+    for (const j of nearest(a, i)) kept += there.has(j) ? 1 : 0;
+    all += Math.min(count, a.n - 1);
+  }
+  return kept / all;
+}

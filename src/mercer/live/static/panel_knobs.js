@@ -1,0 +1,208 @@
+// Knobs: kernel, width, components, centring; the map is fitted again while they turn.
+
+import { latest } from "./client.js";
+import { button, choice, h, slider, toggle } from "./dom.js";
+import { evenly } from "./fit.js";
+import { fittedModel, formatNumber, scoreAt } from "./model.js";
+import { columnChart } from "./pictures.js";
+
+/** Rows that a page fits while a hand moves; more go to Python. */
+export const MOST_ROWS = 400;
+const KERNELS = [
+  ["gaussian", "Gaussian"],
+  ["matern", "Matérn 3/2"],
+  ["cauchy", "Cauchy"],
+  ["rational_quadratic", "Rational quadratic"],
+  ["laplacian", "Laplacian"],
+  ["polynomial", "Polynomial, degree 3"],
+  ["linear", "Linear (PCA)"],
+  ["cosine", "Cosine"],
+];
+const WITHOUT_WIDTH = ["linear", "cosine"];
+
+/** The description of a kernel whose width is `width` medians. */
+export function kernelOf(name, width, median, d) {
+  const length = width * median;
+  if (name === "laplacian") return { name, gamma: 1 / (length * Math.sqrt(d)) };
+  if (name === "polynomial") return { name, degree: 3, gamma: 1 / (length * length), coef0: 1 };
+  if (WITHOUT_WIDTH.includes(name)) return { name };
+  return {
+    name,
+    length,
+    ...(name === "matern" ? { nu: 1.5 } : {}),
+    ...(name === "rational_quadratic" ? { alpha: 1 } : {}),
+  };
+}
+
+export function knobsPanel(app) {
+  const { model, state } = app;
+  const { median } = model.facts;
+  const usable = model.rows && median;
+  const rows = usable ? evenly(model.rows, MOST_ROWS) : null;
+  const words = h("p", { class: "ml-verdict", role: "status" });
+  const figures = h("dl", { class: "ml-facts" });
+  const scree = columnChart("Shares of the true variance by component");
+  const element = h("div", {});
+  const knobs = state.fit ?? startFrom(model);
+  const run = latest((wanted) => fit(wanted, true));
+  if (usable) build();
+  else
+    element.append(
+      h(
+        "p",
+        { class: "ml-lead" },
+        "The file holds no rows to fit: give X with fewer numbers to to_html.",
+      ),
+    );
+  app.fitRows = rows;
+  app.fitterReady = () =>
+    (app.fitter ??= app.client().ask({
+      rows: { data: rows.data, m: rows.m, d: rows.d },
+      start: scoresOf(model, rows.index),
+    }));
+  app.refit = (next) => run(Object.assign(knobs, next));
+  return { id: "knobs", title: "Knobs", element, enter: () => usable && run(knobs) };
+
+  function build() {
+    const width = slider("Width", {
+      min: -4,
+      max: 4,
+      step: 0.02,
+      value: Math.log2(knobs.width),
+      mark: { at: 0, text: "median" },
+      show: (v) => `${formatNumber(2 ** v)} × median`,
+      oninput: (v) => change({ width: 2 ** v }),
+    });
+    const kernel = choice("Kernel", KERNELS, knobs.name, (name) => {
+      width.element.hidden = WITHOUT_WIDTH.includes(name);
+      change({ name });
+    });
+    width.element.hidden = WITHOUT_WIDTH.includes(knobs.name);
+    const count = slider("Components", {
+      min: 1,
+      max: Math.min(30, rows.m - 1),
+      step: 1,
+      value: knobs.q,
+      oninput: (q) => change({ q }),
+    });
+    const centring = toggle("Centre in feature space", knobs.center, (center) =>
+      change({ center }),
+    );
+    const note =
+      rows.m < model.n
+        ? `Fitted here to ${rows.m} of the ${model.n.toLocaleString("en")} rows, evenly spaced.`
+        : `Fitted here to all ${rows.m} rows.`;
+    element.replaceChildren(
+      h("p", { class: "ml-lead" }, note),
+      kernel.element,
+      width.element,
+      count.element,
+      centring.element,
+      words,
+      h("h3", {}, "Shares of the true variance"),
+      scree.element,
+      figures,
+      app.backend?.fit
+        ? h(
+            "div",
+            { class: "ml-row" },
+            button("Fit all rows", () => fitAll()),
+          )
+        : "",
+    );
+  }
+
+  function change(next) {
+    Object.assign(knobs, next);
+    run(knobs);
+  }
+
+  /** @param rough to three digits while the hand moves; when it rests, to eight */
+  async function fit(wanted, rough) {
+    await app.fitterReady();
+    const kernel = kernelOf(wanted.name, wanted.width, median, model.d);
+    const request = { kernel, q: wanted.q, center: wanted.center, rough };
+    const found = await app.client().ask({ fit: request });
+    if (state.tab !== "knobs" && state.tab !== "compare") return;
+    app.lastFit = found;
+    state.fit = { ...wanted };
+    app.fits = (app.fits ?? 0) + 1;
+    app.emit("fit", found, kernel);
+    if (state.tab === "knobs") app.use(fittedModel(model, rows, found));
+    show(found, kernel);
+    clearTimeout(app.restTimer);
+    if (rough) app.restTimer = setTimeout(() => rest({ ...wanted }), 250);
+  }
+
+  /** The hand has rested: exact components, and the error in input space. */
+  async function rest(wanted) {
+    if (state.tab !== "knobs") return;
+    await fit(wanted, false);
+    const { inputError: error } = await app.client().ask({ inputError: true });
+    figures.append(
+      h("dt", {}, "error"),
+      h("dd", { class: "ml-input-error" }, `${formatNumber(error)} (mean squared, input space)`),
+    );
+  }
+
+  function show(found, kernel) {
+    scree.show(found.shares, found.q);
+    words.textContent = verdict(found, kernel);
+    const kept = found.shares.reduce((a, b) => a + b, 0);
+    const lines = [
+      ["kept", `${(100 * kept).toFixed(1)} % of the variance`],
+      ["time", `${found.milliseconds.toFixed(0)} ms`],
+    ];
+    figures.replaceChildren(
+      ...lines.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]),
+    );
+  }
+
+  async function fitAll() {
+    const kernel = kernelOf(knobs.name, knobs.width, median, model.d);
+    app.say("fitting all rows …");
+    const { facts, arrays } = await app.backend.fit({ ...knobs, kernel }, (share) =>
+      app.say(`${Math.round(100 * share)} %`),
+    );
+    app.replace({ facts, arrays });
+  }
+}
+
+/** The model's own scores of some rows: fits begin there, and keep its signs. */
+function scoresOf(model, index) {
+  const q = Math.min(model.scores.q, 14);
+  return Float64Array.from({ length: index.length * q }, (_, k) =>
+    scoreAt(model, index[Math.floor(k / q)], k % q),
+  );
+}
+
+/** The knobs that come nearest to the model of the file. */
+function startFrom(model) {
+  const { kernel, median, centred } = model.facts;
+  const name = KERNELS.some(([key]) => key === kernel.name) ? kernel.name : "gaussian";
+  let width = kernel.length ? kernel.length / median : 1;
+  if (name === "laplacian") width = 1 / (kernel.gamma * Math.sqrt(model.d) * median);
+  if (name === "polynomial") width = 1 / (Math.sqrt(kernel.gamma) * median);
+  return {
+    name,
+    width: Math.min(Math.max(width, 1 / 16), 16) || 1,
+    q: Math.min(model.P.q, 10),
+    center: centred,
+  };
+}
+
+/** Plain words about a width. */
+export function verdict(found, kernel) {
+  const { mostAlike, leastAlike, shares } = found;
+  if (mostAlike === undefined || kernel.name === "linear" || kernel.name === "cosine") return "";
+  if (mostAlike < 0.02)
+    return "Too narrow: to this kernel every row is alone, and the components are single rows. Widen it.";
+  if (mostAlike < 0.15)
+    return "Narrow: only close neighbours are alike. Components follow small groups.";
+  if (leastAlike > 0.97)
+    return "Too wide: to this kernel all rows are alike, and what is left is linear PCA. Narrow it.";
+  if (leastAlike > 0.8) return "Wide: nearly linear PCA.";
+  return shares[0] > 0.9
+    ? "One component holds nearly everything."
+    : "A sensible width: near rows are alike, far ones are not.";
+}

@@ -1,0 +1,150 @@
+// Take away: a picture, the numbers, the lines that repeat the view, and a link.
+
+import { button, download, h } from "./dom.js";
+import { csvOf } from "./panel_map.js";
+import { kernelOf } from "./panel_knobs.js";
+
+export function takePanel(app) {
+  const { state, model } = app;
+  const python = h("pre", { tabIndex: 0, "aria-label": "Python that repeats the view" });
+  const command = h("pre", { tabIndex: 0, "aria-label": "Commands that repeat the view" });
+  const element = h(
+    "div",
+    {},
+    h("p", { class: "ml-lead" }, "What you see, to keep and to send."),
+    h(
+      "div",
+      { class: "ml-row" },
+      button("Picture (PNG)", async () => download("map.png", await app.map.picture())),
+      button("Scores (CSV)", () => {
+        const rows = state.selection ?? Array.from({ length: app.current.n }, (_, i) => i);
+        download("scores.csv", new Blob([csvOf(app.current, rows)], { type: "text/csv" }));
+      }),
+      app.backend?.save
+        ? button("Model (.mercer)", async () => download("model.mercer", await app.backend.save()))
+        : "",
+      button("Copy link", () => copy(globalThis.location.href)),
+    ),
+    h("h3", {}, "In Python"),
+    python,
+    h(
+      "div",
+      { class: "ml-row" },
+      button("Copy", () => copy(python.textContent)),
+    ),
+    h("h3", {}, "On the command line"),
+    command,
+    h(
+      "div",
+      { class: "ml-row" },
+      button("Copy", () => copy(command.textContent)),
+    ),
+  );
+  return { id: "take", title: "Take away", element, enter: show };
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      app.say("copied");
+    } catch {
+      app.say("the browser did not allow copying; select the text instead");
+    }
+  }
+
+  function show() {
+    python.textContent = pythonLines(app);
+    command.textContent = commandLines(model, state);
+  }
+}
+
+const CLASSES = {
+  gaussian: "Gaussian",
+  matern: "Matern",
+  cauchy: "Cauchy",
+  rational_quadratic: "RationalQuadratic",
+  laplacian: "Laplacian",
+  polynomial: "Polynomial",
+  linear: "Linear",
+  cosine: "Cosine",
+};
+
+/** The kernel of a fit as Python writes it. */
+function kernelText(spec) {
+  const length = spec.length?.toPrecision(8);
+  const inside =
+    {
+      gaussian: `width=${length}`,
+      matern: `${length}, nu=${spec.nu}`,
+      cauchy: length,
+      rational_quadratic: `${length}, alpha=${spec.alpha}`,
+      laplacian: `gamma=${spec.gamma?.toPrecision(8)}`,
+      polynomial: `3, gamma=${spec.gamma?.toPrecision(8)}`,
+    }[spec.name] ?? "";
+  return `${CLASSES[spec.name]}(${inside})`;
+}
+
+export function pythonLines({ state, current, model }) {
+  const lines = ["import mercer", "import numpy as np", ""];
+  if (current.fitted) {
+    const { name, width, q, center } = state.fit;
+    const spec = kernelOf(name, width, model.facts.median, model.d);
+    const few =
+      current.n < model.n ? `[np.floor(np.linspace(0, len(X) - 1, ${current.n})).astype(int)]` : "";
+    lines.push(
+      `from mercer.kernels import ${CLASSES[spec.name]}`,
+      "",
+      `kernel = ${kernelText(spec)}`,
+      `model = mercer.KernelPCA(${q}, kernel=kernel, center=${center ? "True" : "False"}).fit(X${few})  # X: your rows`,
+    );
+  } else {
+    lines.push('model = mercer.load("model.mercer")  # where you saved it');
+  }
+  const subspace =
+    model.facts.estimator === "KernelNovelty" && !current.fitted
+      ? "model.score_.subspace"
+      : "model.subspace_";
+  lines.push(`Z = ${subspace}.scores(X)[:, [${state.x}, ${state.y}]]  # the map`);
+  if (state.probe) {
+    const solver = { matern: 1, gaussian: 1, cauchy: 1, rational_quadratic: 1 }[current.P.spec.name]
+      ? "FixedPoint"
+      : "Auto";
+    lines.push(
+      "",
+      `from mercer.preimage import ${solver}`,
+      "",
+      `z = np.array([[${Array.from(state.probe, (v) => Number(v.toPrecision(6))).join(", ")}]])`,
+      `x = ${solver}().init(${subspace}).solve(z).points  # the probe's picture`,
+    );
+  }
+  return lines.join("\n");
+}
+
+function commandLines(model, state) {
+  const lines = [];
+  if (state.fit) {
+    const { kernel, inside } = commandKernel(state.fit, model);
+    if (!state.fit.center) lines.push("# the command line always centres; in Python: center=False");
+    lines.push(
+      `mercer fit rows.csv --kernel ${kernel}${inside} --components ${state.fit.q} -o model.mercer`,
+    );
+  }
+  lines.push(
+    "mercer transform model.mercer rows.csv -o scores.csv",
+    "mercer plot live model.mercer rows.csv -o live.html",
+  );
+  return lines.join("\n");
+}
+
+function commandKernel({ name, width }, { facts, d }) {
+  const { length, gamma } = kernelOf(name, width, facts.median, d);
+  const number = (value) => value.toPrecision(6);
+  const inside =
+    {
+      gaussian: () => `:width=${number(length)}`,
+      laplacian: () => `:gamma=${number(gamma)}`,
+      polynomial: () => `:degree=3,gamma=${number(gamma)}`,
+      linear: () => "",
+      cosine: () => "",
+    }[name] ?? (() => `:length_scale=${number(length)}`);
+  return { kernel: name, inside: inside() };
+}

@@ -1,0 +1,195 @@
+// A point of input space as a picture: an image, a place in the plane, or bars of its variables.
+
+import { cssColour, drawing, h } from "./dom.js";
+import { formatNumber } from "./model.js";
+import { css, signedColour } from "./palette.js";
+
+/** Values in the reader's own coordinates. */
+export function unshift(model, x) {
+  const { origin } = model.facts;
+  return Array.from(x, (value, j) => value + origin[j]);
+}
+
+/** Draw an image of ink on paper; dark pages turn it round. */
+export function paintImage(canvas, values, shape, limits) {
+  const [height, width, colours = 1] = shape;
+  if (canvas.width !== width || canvas.height !== height)
+    [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(width, height);
+  const dark = isDark(canvas.closest(".ml"));
+  const [low, high] = limits;
+  for (let i = 0; i < width * height; i++) {
+    for (let c = 0; c < 3; c++) {
+      const share = (values[i * colours + (colours === 3 ? c : 0)] - low) / (high - low);
+      const bounded = Math.min(Math.max(share, 0), 1);
+      image.data[4 * i + c] = 255 * (colours === 3 || dark ? bounded : 1 - bounded);
+    }
+    image.data[4 * i + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+}
+
+/** Numbers below and above zero over the pixels of an image. */
+export function paintSigned(canvas, values, shape, dark = false) {
+  const [height, width, colours = 1] = shape;
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(width, height);
+  const largest = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0) || 1;
+  for (let i = 0; i < width * height; i++) {
+    let sum = 0;
+    for (let c = 0; c < colours; c++) sum += values[i * colours + c] / colours;
+    image.data.set([...signedColour(sum / largest, dark), 255], 4 * i);
+  }
+  context.putImageData(image, 0, 0);
+}
+
+export function isDark(root) {
+  if (root?.dataset.theme) return root.dataset.theme === "dark";
+  return matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/**
+ * An element that shows points of a model; show(x) draws another one.
+ * Images are drawn as images, everything else as bars in units of each variable's spread.
+ */
+export function makePicture(model, label) {
+  const shape = model.facts.imageShape;
+  if (shape) {
+    const canvas = h("canvas", { class: "ml-image", role: "img", "aria-label": label });
+    return {
+      element: canvas,
+      show: (x) => paintImage(canvas, unshift(model, x), shape, model.facts.limits),
+    };
+  }
+  if (model.d === 2) return planePicture(model, label);
+  const element = h("div", { class: "ml-bars", role: "img", "aria-label": label });
+  return { element, show: (x) => showBars(element, model, x) };
+}
+
+/** A place of the plane among the rows. */
+function planePicture(model, label) {
+  let shown = null;
+  const picture = drawing(
+    (context, width, height) => {
+      if (shown) paintPlane(context, width, height, model, [shown]);
+    },
+    { class: "ml-plane", role: "img", "aria-label": label },
+  );
+  return {
+    element: picture.canvas,
+    show(x) {
+      shown = x;
+      picture.redraw();
+    },
+  };
+}
+
+/** Points of the plane, strong; some rows of the model behind them, quiet. */
+export function paintPlane(context, width, height, model, points) {
+  const rows = model.rows ?? model.P.support;
+  const { mean, deviation } = model.spread;
+  const unit = Math.min(width, height) / 6.4 / Math.max(...deviation);
+  const place = (x, y) => [width / 2 + (x - mean[0]) * unit, height / 2 - (y - mean[1]) * unit];
+  const dot = (x, y, radius) => {
+    context.beginPath();
+    context.arc(...place(x, y), radius, 0, 2 * Math.PI);
+    context.fill();
+  };
+  context.fillStyle = cssColour(context.canvas, "--ml-line");
+  const step = Math.max(1, Math.floor(rows.m / 400));
+  for (let i = 0; i < rows.m; i += step)
+    dot(rows.data[2 * i], rows.data[2 * i + 1], width > 120 ? 1.8 : 1);
+  context.fillStyle = cssColour(context.canvas, "--ml-accent");
+  points.forEach((x) => dot(x[0], x[1], points.length > 1 ? 2.2 : width > 120 ? 6 : 4));
+}
+
+/** The picture that came with a row, if pictures did. */
+export function rowPicture(model, i) {
+  if (!model.pictures || i === null) return null;
+  const { data, shape } = model.pictures;
+  const row = model.index ? model.index[i] : i;
+  const size = shape.slice(1).reduce((a, b) => a * b, 1);
+  const canvas = h("canvas", {
+    class: "ml-image",
+    role: "img",
+    "aria-label": `picture of row ${row + 1}`,
+  });
+  const values = data.subarray(row * size, (row + 1) * size);
+  // Pictures are shown as they are, on any paper: not yet in the page, a canvas is on light paper
+  // or on that of the system, and turning ink and paper round twice leaves them.
+  paintImage(
+    canvas,
+    values,
+    shape.slice(1),
+    shape.length === 4 || isDark(null) ? [0, 255] : [255, 0],
+  );
+  return canvas;
+}
+
+const MOST_BARS = 12;
+
+/** The variables that differ most from the mean, as bars to the left and right of it. */
+function showBars(element, model, x) {
+  const { mean, deviation } = model.spread;
+  const units = Array.from(x, (value, j) => (value - mean[j]) / deviation[j]);
+  const order =
+    model.d <= MOST_BARS
+      ? [...units.keys()]
+      : [...units.keys()]
+          .sort((a, b) => Math.abs(units[b]) - Math.abs(units[a]))
+          .slice(0, MOST_BARS);
+  const values = unshift(model, x);
+  barList(
+    element,
+    order.map((j) => ({
+      name: model.facts.names[j],
+      share: units[j] / 3,
+      text: formatNumber(values[j]),
+    })),
+  );
+}
+
+/** Lines of a name, a bar from the middle (share between -1 and 1) and a text. */
+export function barList(element, lines) {
+  while (element.children.length > lines.length) element.lastChild.remove();
+  lines.forEach((line, k) => {
+    let row = element.children[k];
+    if (!row) {
+      row = h("div", { class: "ml-bar" }, h("span"), h("i", {}, h("b")), h("span"));
+      element.append(row);
+    }
+    const [name, track, value] = row.children;
+    [name.textContent, name.title, value.textContent] = [line.name, line.name, line.text];
+    const size = Math.min(Math.abs(line.share), 1) / 2;
+    track.firstChild.style.width = `${100 * size}%`;
+    track.firstChild.style.left = `${100 * (line.share < 0 ? 0.5 - size : 0.5)}%`;
+    track.firstChild.style.background = css(signedColour(line.share < 0 ? -0.9 : 0.9));
+  });
+}
+
+/** A small chart of numbers as columns, the first `lit` of them strong. */
+export function columnChart(label) {
+  let shown = { values: [], lit: 0, floor: 0 };
+  const chart = drawing(
+    (context, width, height) => {
+      const { values, lit } = shown;
+      const top = Math.max(...values, 1e-300);
+      const step = width / Math.max(values.length, 1);
+      values.forEach((value, k) => {
+        const size = Math.max((value / top) * (height - 4), 1);
+        context.fillStyle = cssColour(chart.canvas, k < lit ? "--ml-accent" : "--ml-line");
+        context.fillRect(k * step + step * 0.12, height - size, step * 0.76, size);
+      });
+    },
+    { class: "ml-chart", role: "img", "aria-label": label },
+  );
+  return {
+    element: chart.canvas,
+    show(values, lit) {
+      shown = { values, lit };
+      chart.redraw();
+    },
+  };
+}

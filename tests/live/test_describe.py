@@ -1,0 +1,244 @@
+"""What Python prepares for the page; no browser needed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from mercer import (
+    GenerativeKernelPCA,
+    IncrementalKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    MissingKernelPCA,
+    ReweightedKernelPCA,
+    SparseKernelPCA,
+)
+from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
+from mercer.kernels import FunctionKernel, Gaussian, Polynomial
+from mercer.live import bundle, describe, pack, render, source, write_html
+from mercer.live.thin import thin
+from mercer.model_file.table import BELOW
+
+CODE = 400_000  # bytes of a page beside the model's own numbers
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits().data[:200] / 16
+
+
+@pytest.fixture(scope="module")
+def model(digits):
+    return KernelPCA(6).fit(digits)
+
+
+def unpacked(facts, numbers):
+    """The arrays of a page, as its JavaScript reads them."""
+    raw, arrays = zlib.decompress(numbers), {}
+    for name, entry in facts["arrays"].items():
+        dtype, count = np.dtype(entry["type"]), int(np.prod(entry["shape"]))
+        planes = np.frombuffer(raw, np.uint8, count * dtype.itemsize, entry["at"])
+        whole = np.ascontiguousarray(planes.reshape(dtype.itemsize, count).T)
+        arrays[name] = whole.view(dtype).reshape(entry["shape"])
+    return arrays
+
+
+def test_packing_loses_nothing(model):
+    live = describe(model)
+    facts, numbers = pack(live)
+    arrays = unpacked(json.loads(json.dumps(facts)), numbers)
+    assert set(arrays) == set(live.arrays)
+    for name, array in live.arrays.items():
+        assert np.array_equal(arrays[name], array), name
+
+
+def test_support_is_not_written_twice(model, digits):
+    assert "rows" not in describe(model).arrays
+    assert "rows" not in describe(model, digits).arrays
+    other = describe(model, digits[:50] + 0.01)
+    assert other.arrays["rows"].shape == (50, 64)
+    assert other.arrays["supportScores"].shape == (200, 6)
+
+
+def test_scores_and_p_values_are_those_of_the_model():
+    X = load_iris().data
+    detector = KernelNovelty(random_state=0).fit(X)
+    live = describe(detector, X[:20])
+    assert np.allclose(live.arrays["pValues"], detector.p_values(X[:20]), atol=1e-6)
+    assert live.facts["novelty"]["heldOut"]
+    assert live.facts["novelty"]["rate"] == 0.05
+
+
+def test_rows_of_the_fit_promise_nothing(model, digits):
+    assert not describe(model).facts["novelty"]["heldOut"]
+    assert describe(model, digits[:50] + 0.01).facts["novelty"]["heldOut"]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KernelPCA(3),
+        KernelPCA(3, center=False),
+        KernelPCA(3, solver="landmarks"),
+        SparseKernelPCA(n_kernels=20, n_components=3),
+        IncrementalKernelPCA(3),
+        ReweightedKernelPCA(KernelPCA(3)),
+        MissingKernelPCA(KernelPCA(3)),
+        GenerativeKernelPCA(3, random_state=0),
+        KernelNovelty(3, random_state=0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_every_estimator_with_a_subspace(estimator, digits, tmp_path):
+    fitted = estimator.fit(digits)
+    path = fitted.to_html(tmp_path / "m.html", digits[:30])
+    assert path.stat().st_size > 50_000
+    assert not list(tmp_path.glob(".*")), "nothing is left beside the file"
+
+
+def test_a_generative_model_brings_draws(digits):
+    live = describe(GenerativeKernelPCA(4, random_state=0).fit(digits))
+    assert live.arrays["drawn"].shape == (200, 4)
+    assert "drawn" not in describe(KernelPCA(4).fit(digits)).arrays
+
+
+def test_a_large_model_is_thinned_and_says_so(digits):
+    big = KernelPCA(5).fit(digits)
+    with pytest.warns(MercerWarning, match="compress"):
+        live = describe(big, largest=100 * 70)
+    assert live.arrays["support"].shape == (100, 64)
+    assert "landmarks" in live.facts["notes"][0]
+    small, _ = thin(big.subspace_, 100 * 70)
+    Z, z = big.transform(digits), small.scores(digits)
+    for k in range(5):
+        assert np.corrcoef(Z[:, k], z[:, k])[0, 1] > 0.9
+    gram = small.coef.T @ Gaussian(gamma=big.kernel_.gamma)(small.support) @ small.coef
+    assert np.allclose(gram, np.eye(5), atol=1e-6)
+
+
+def test_thin_leaves_small_models_alone(model):
+    assert thin(model.subspace_) == (model.subspace_, None)
+
+
+def test_float64_where_float32_would_show(rng):
+    X = np.linspace(0, 1, 60)[:, None] + 0.001 * rng.standard_normal((60, 1))
+    steep = KernelPCA(12, kernel=Gaussian(width=0.5)).fit(X)  # eigenvalues over 13 decades
+    assert describe(steep).arrays["coef"].dtype == np.float64
+    mild = KernelPCA(2, kernel=Gaussian(width=0.5)).fit(X)
+    assert describe(mild).arrays["coef"].dtype == np.float32
+
+
+def test_labels(model):
+    assert describe(model, labels=["a", "b"] * 100).facts["classes"] == ["a", "b"]
+    numbers = describe(model, labels=np.linspace(0, 1, 200))
+    assert numbers.facts["classes"] is None
+    assert numbers.arrays["values"].shape == (200,)
+    with pytest.raises(DataError, match="200 different texts"):
+        describe(model, labels=[f"row {i}" for i in range(200)])
+    with pytest.raises(DataError, match="one label per row"):
+        describe(model, labels=[1, 2])
+
+
+def test_images(model, digits):
+    assert describe(model, images=(8, 8)).facts["imageShape"] == [8, 8]
+    pictures = describe(model, images=digits.reshape(-1, 8, 8)).arrays["pictures"]
+    assert pictures.dtype == np.uint8
+    assert pictures.shape == (200, 8, 8)
+    assert pictures.max() == 255
+    with pytest.raises(DataError, match="8, 9"):
+        describe(model, images=(8, 9))
+    with pytest.raises(DataError, match="one picture"):
+        describe(model, images=np.zeros((3, 8, 8)))
+
+
+def test_names_come_from_the_model_or_the_frame():
+    frame = load_iris(as_frame=True).data
+    assert describe(KernelPCA(2).fit(frame)).facts["names"][0] == "sepal length (cm)"
+    assert describe(KernelPCA(2).fit(frame.to_numpy())).facts["names"][0] == "x1"
+
+
+def test_what_has_no_input_space_is_refused():
+    with pytest.raises(KernelError, match="no input space"):
+        describe(KernelPCA(1, kernel=FunctionKernel(lambda a, b: len(a) * len(b))).fit(["a", "bb"]))
+    with pytest.raises(NotFittedError):
+        KernelPCA(2).to_html("never.html")
+
+
+def test_many_rows_keep_their_leading_scores_only(rng):
+    X = rng.standard_normal((400, 3)).astype(np.float32)
+    fitted = KernelPCA(20, solver="landmarks").fit(X)
+    many = np.tile(X, (300, 1))
+    arrays = describe(fitted, many).arrays
+    assert arrays["scores"].shape == (120_000, 8)
+    wide = KernelPCA(3, solver="landmarks").fit(np.tile(X, (1, 20)))
+    assert "rows" not in describe(wide, np.tile(X, (100, 20))).arrays
+
+
+def test_page_is_closed(model):
+    page = render(describe(model))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for tag, rule in (
+        ("style", "style-src"),
+        ('script type="module" id="mercer-code"', "script-src"),
+    ):
+        text = re.search(rf"<{tag}>(.*?)</{tag.split()[0]}>", page, re.DOTALL)[1]
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{rule} 'sha256-{digest}'" in policy
+    assert not re.search(r"https?://", page), "no address of another machine"
+
+
+def test_names_cannot_leave_their_place(digits):
+    evil = '</script><script>alert("x")</script><!-- $code'
+    fitted = KernelPCA(2).fit(digits)
+    page = render(describe(fitted, labels=[evil, "b"] * 100, names=[evil] * 64, title=evil))
+    assert "<script>alert" not in page
+    assert page.count("</script>") == 3
+
+
+def test_page_weight(model, digits, tmp_path):
+    path = write_html(model, tmp_path / "m.html", labels=np.arange(200) % 10, images=(8, 8))
+    numbers = base64.b64encode(pack(describe(model))[1])
+    assert path.stat().st_size - len(numbers) < CODE
+
+
+def test_bundle_takes_every_module_once():
+    text = bundle("start")
+    names = re.findall(r"^const \$(\w+) = \(\(\) => \{$", text, re.M)
+    assert len(names) == len(set(names))
+    assert names[-1] == "start"
+    assert not re.search(r"^\s*(import|export) ", text, re.M)
+
+
+def test_modules_are_short():
+    """The law for Python's files holds for these, too."""
+    from importlib.resources import files
+
+    for file in files("mercer.live").joinpath("static").iterdir():
+        if file.name.endswith((".js", ".css")):
+            assert len(source(file.name).splitlines()) < 400, file.name
+
+
+def test_every_kernel_of_the_model_file_is_known_to_the_page():
+    table = source("kernels.js").split("const KERNELS")[1]
+    known = set(re.findall(r"^  (\w+)(?:: \w+)?,$", table, re.M))
+    words = {
+        re.sub(r"(?<!^)(?=[A-Z])", "_", word.removeprefix("kernels.")).lower()
+        for word in BELOW
+        if word.startswith("kernels.")
+    }
+    assert words - {"precomputed"} == known
+
+
+def test_sums_of_kernels_are_described():
+    spec = describe(KernelPCA(2, kernel=0.5 * Gaussian(width=1) + Polynomial(2)).fit(np.eye(5)))
+    assert spec.facts["kernel"]["k1"]["kernel"] == {"name": "gaussian", "length": 1.0}

@@ -1,0 +1,359 @@
+"""The page in a real browser, from ``file://`` and without a network."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris, make_moons
+
+from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA
+from mercer.kernels import Gaussian
+from mercer.live import write_html
+
+pytestmark = pytest.mark.browser
+
+TABS = ["map", "drag", "knobs", "denoise", "novelty", "compare", "table", "take"]
+MAP = ".ml-map"
+
+
+@pytest.fixture(scope="module")
+def digits_page(tmp_path_factory):
+    digits = load_digits()
+    model = GenerativeKernelPCA(12, random_state=0).fit(digits.data[:600] / 16)
+    path = tmp_path_factory.mktemp("live") / "digits.html"
+    return write_html(model, path, labels=digits.target[:600], images=(8, 8))
+
+
+@pytest.fixture(scope="module")
+def iris_page(tmp_path_factory):
+    iris = load_iris(as_frame=True)
+    model = KernelNovelty(random_state=0).fit(iris.data)
+    path = tmp_path_factory.mktemp("live") / "iris.html"
+    return write_html(model, path, iris.data, labels=iris.target_names[iris.target])
+
+
+@pytest.fixture(scope="module")
+def moons_page(tmp_path_factory):
+    X, y = make_moons(200, noise=0.08, random_state=0)
+    model = KernelPCA(8, kernel=Gaussian(width=0.6)).fit(X)
+    path = tmp_path_factory.mktemp("live") / "moons.html"
+    return write_html(model, path, labels=y)
+
+
+def show(page, tab):
+    page.click(f"#ml-tab-{tab}")
+    assert page.get_attribute(f"#ml-tab-{tab}", "aria-selected") == "true"
+
+
+def middle_of_probe(page):
+    return page.evaluate(
+        """() => {
+          const { map } = mercerLive.app;
+          const box = map.canvas.getBoundingClientRect();
+          const [x, y] = map.toPixels(...map.probe);
+          return [box.left + x, box.top + y];
+        }"""
+    )
+
+
+def two_frames(page):
+    frame = "() => new Promise((done) => requestAnimationFrame(done))"
+    page.evaluate(frame)
+    page.evaluate(frame)
+
+
+@pytest.mark.parametrize("fixture", ["digits_page", "iris_page", "moons_page"])
+@pytest.mark.parametrize("size", [(1280, 860), (390, 844)], ids=["wide", "narrow"])
+def test_every_panel(fixture, size, opened, request):
+    """Each panel opens without a word of complaint, and nothing is wider than the screen."""
+    page = opened.visit(request.getfixturevalue(fixture))
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for tab in TABS:
+        show(page, tab)
+        page.wait_for_timeout(150)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0], tab
+        assert opened.pixels(".ml-centre" if tab != "take" else ".ml-side").std() > 5, tab
+
+
+@pytest.mark.parametrize("canvas", ["", "#canvas=1"], ids=["webgl2", "plain canvas"])
+def test_points_are_on_the_screen(canvas, opened, digits_page):
+    page = opened.visit(digits_page, canvas)
+    assert page.evaluate("mercerLive.app.map.kind") == ("2d" if canvas else "webgl2")
+    two_frames(page)
+    seen = opened.pixels(MAP)
+    assert seen.std() > 10
+    colours = {tuple(pixel) for pixel in seen.reshape(-1, 3)[::7].tolist()}
+    assert len(colours) > 100, "ten classes, with soft edges"
+
+
+def test_dragging_the_probe_changes_its_picture(opened, digits_page):
+    page = opened.visit(digits_page)
+    show(page, "drag")
+    page.wait_for_selector(".ml-frame .ml-image")
+    two_frames(page)
+    before, at = opened.pixels(".ml-frame .ml-image"), middle_of_probe(page)
+    page.mouse.move(*at)
+    page.mouse.down()
+    for step in range(1, 11):
+        page.mouse.move(at[0] + 15 * step, at[1] - 8 * step)
+    page.mouse.up()
+    two_frames(page)
+    moved = np.subtract(middle_of_probe(page), at)
+    assert np.allclose(moved, [150, -80], atol=2), "the probe is where the hand let go"
+    after = opened.pixels(".ml-frame .ml-image")
+    assert np.abs(after.astype(int) - before).mean() > 5
+    assert "z=" in page.evaluate("new Promise((go) => setTimeout(() => go(location.hash), 500))")
+
+
+def test_sliders_and_keys_move_the_probe(opened, digits_page):
+    page = opened.visit(digits_page)
+    show(page, "drag")
+    two_frames(page)
+    before = page.evaluate("[...mercerLive.app.state.probe]")
+    page.locator(".ml-side input[type=range]").nth(2).fill("1.5")
+    two_frames(page)
+    after = page.evaluate("[...mercerLive.app.state.probe]")
+    assert [a == b for a, b in zip(before, after, strict=True)].count(False) == 1
+    page.focus(".ml-overlay")
+    page.keyboard.press("ArrowRight")
+    two_frames(page)
+    assert page.evaluate("mercerLive.app.state.probe[0]") > after[0]
+
+
+def test_walk_between_two_rows(opened, digits_page):
+    page = opened.visit(digits_page)
+    show(page, "drag")
+    for row, name in ((0, "From"), (1, "To")):
+        page.evaluate("row => mercerLive.app.choose(row)", row)
+        page.click(f"button:has-text('{name}:')")
+    step = page.locator(".ml-field:has(label:text('Step')) input")
+    step.fill("1")
+    two_frames(page)
+    there = page.evaluate("[...mercerLive.app.state.probe]")
+    assert np.allclose(there, page.evaluate("[...mercerLive.app.place(1)]"))
+
+
+def test_new_samples(opened, digits_page, iris_page):
+    page = opened.visit(digits_page)
+    show(page, "drag")
+    page.click("text=Draw some")
+    two_frames(page)
+    assert page.locator(".ml-tile").count() == 12
+    assert opened.pixels(".ml-sheet").std() > 20
+    show(opened.visit(iris_page), "drag")
+    assert page.locator("text=Draw some").count() == 0, "only where the model has a density"
+
+
+def test_turning_the_width_fits_again(opened, digits_page):
+    page = opened.visit(digits_page)
+    show(page, "knobs")
+    opened.until("mercerLive.app.fits > 0")
+    before = opened.pixels(MAP)
+    width = page.locator(".ml-field:has(label:text('Width')) input")
+    for value in ("-0.5", "-1", "-2", "-4"):
+        width.fill(value)
+        fits = page.evaluate("mercerLive.app.fits")
+        opened.until(f"mercerLive.app.fits > {fits}")
+    opened.until("document.querySelector('.ml-verdict').textContent.includes('Too narrow')")
+    page.wait_for_selector(".ml-input-error")
+    assert np.abs(opened.pixels(MAP).astype(int) - before).mean() > 0.5
+    page.click("text=Back to the model")
+    assert page.evaluate("mercerLive.app.current === mercerLive.app.model")
+
+
+def test_a_wide_kernel_is_called_wide(opened, moons_page):
+    opened.visit(moons_page, "#tab=knobs&fit=gaussian,16,5,1")
+    opened.until("document.querySelector('.ml-verdict').textContent.includes('wide')")
+
+
+def test_lasso_selects_and_is_taken_away(opened, digits_page, tmp_path):
+    page = opened.visit(digits_page)
+    page.click("button:text('Lasso')")
+    box = page.locator(MAP).bounding_box()
+    corners = [(0.02, 0.1), (0.98, 0.1), (0.98, 0.98), (0.02, 0.98)]
+    places = [(box["x"] + a * box["width"], box["y"] + b * box["height"]) for a, b in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=4)
+    page.mouse.up()
+    chosen = page.evaluate("mercerLive.app.state.selection.length")
+    assert chosen > 500
+    with page.expect_download() as download:
+        page.click("text=CSV of these")
+    path = tmp_path / "selection.csv"
+    download.value.save_as(path)
+    with path.open() as file:
+        table = list(csv.reader(file))
+    assert table[0][:3] == ["row", "label", "z1"]
+    assert len(table) == chosen + 1
+
+
+def test_picture_to_take_away(opened, digits_page, tmp_path):
+    page = opened.visit(digits_page)
+    show(page, "take")
+    with page.expect_download() as download:
+        page.click("text=Picture (PNG)")
+    download.value.save_as(tmp_path / "map.png")
+    from PIL import Image
+
+    assert np.asarray(Image.open(tmp_path / "map.png").convert("RGB")).std() > 10
+
+
+def test_python_that_is_taken_away_runs(opened, moons_page):
+    X, _ = make_moons(200, noise=0.08, random_state=0)
+    page = opened.visit(moons_page)
+    show(page, "knobs")
+    page.wait_for_selector(".ml-input-error")
+    show(page, "drag")
+    two_frames(page)
+    two_frames(page)
+    show(page, "take")
+    scope = {"X": X}
+    exec(page.inner_text("pre >> nth=0"), scope)
+    seen = page.evaluate(
+        "({ Z: [...mercerLive.app.current.scores.data], q: mercerLive.app.current.scores.q,"
+        " point: [...mercerLive.app.point], origin: mercerLive.app.model.facts.origin })"
+    )
+    Z = np.reshape(seen["Z"], (200, seen["q"]))[:, :2]
+    assert np.abs(np.abs(scope["Z"]) - np.abs(Z)).max() < 1e-5
+    signs = np.sign((scope["Z"] * Z).sum(axis=0))
+    if (signs > 0).all():  # the page keeps the signs of the model that it came from
+        assert np.allclose(scope["x"][0], np.add(seen["point"], seen["origin"]), atol=0.05)
+
+
+def test_input_plane(opened, moons_page):
+    page = opened.visit(moons_page, "#tab=map&plane=input")
+    two_frames(page)
+    assert page.evaluate("mercerLive.app.map.field.values.length") == 49 * 49
+    assert opened.pixels(MAP).std() > 10
+
+
+def test_denoising_is_measured(opened, moons_page):
+    page = opened.visit(moons_page)
+    show(page, "denoise")
+    two_frames(page)
+    clean, noisy, linear, kernel = page.evaluate("mercerLive.app.lastDenoise")
+    assert clean == 0
+    assert kernel < 0.9 * linear <= noisy
+
+
+def test_novelty_threshold(opened, iris_page):
+    page = opened.visit(iris_page)
+    show(page, "novelty")
+    few = page.evaluate("mercerLive.app.flagged.length")
+    page.locator(".ml-side input[type=range]").fill("-0.5")
+    many = page.evaluate("mercerLive.app.flagged.length")
+    assert few < many
+    page.click(".ml-strange-row >> nth=0")
+    assert "strange" in page.inner_text(".ml-side")
+    assert page.locator(".ml-side .ml-bar").count() == 4
+
+
+def test_compare_shares_its_selection(opened, digits_page):
+    page = opened.visit(digits_page)
+    show(page, "compare")
+    opened.until("mercerLive.app.comparisons > 0")
+    page.wait_for_selector("text=of the ten nearest are the same")
+    two_frames(page)
+    for k in (0, 1):
+        assert opened.pixels(f".ml-pair section:nth-child({k + 1}) .ml-map").std() > 5
+    page.select_option(".ml-side select", "landmarks")
+    page.wait_for_selector("h3:has-text('60 landmarks')")
+
+
+def test_table_sorts_and_chooses(opened, iris_page):
+    page = opened.visit(iris_page)
+    show(page, "table")
+    page.click("th button:has-text('error')")
+    errors = [float(text) for text in page.locator("tbody td:nth-child(7)").all_inner_texts()]
+    assert errors == sorted(errors)
+    page.click("tbody .ml-chip >> nth=3")
+    assert page.inner_text(".ml-inspector h2").startswith("Row ")
+
+
+def test_state_comes_back_from_the_address(opened, iris_page):
+    page = opened.visit(iris_page, "#tab=drag&plane=2,3&colour=error&z=0.1,0.2,0,0,0,0,0")
+    state = page.evaluate("({ ...mercerLive.app.state, probe: [...mercerLive.app.state.probe] })")
+    assert (state["tab"], state["x"], state["y"], state["colour"]) == ("drag", 1, 2, "error")
+    assert state["probe"][:2] == [0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "#tab=<img>&plane=99,-1&z=NaN&fit=x,y",
+        "#&&&=",
+        "#plane=1e999,2&row=0&fit=gaussian,1e999,1e9,1",
+    ],
+)
+def test_nonsense_in_the_address_is_ignored(fragment, opened, iris_page):
+    page = opened.visit(iris_page, fragment)
+    assert page.inner_text("h1").startswith("KernelNovelty")
+
+
+def test_names_are_text(opened, tmp_path):
+    """A class, a column and a title that would be HTML if they were not set as text."""
+    X = load_iris().data
+    evil = '<img src=x onerror="window.hit = 1">'
+    names = {"labels": [evil, "b", "c"] * 50, "names": [evil] * 4, "title": evil}
+    path = write_html(KernelPCA(4).fit(X), tmp_path / "m.html", **names)
+    page = opened.visit(path)
+    for tab in TABS:
+        show(page, tab)
+        page.evaluate("mercerLive.app.choose(3)")
+    assert page.evaluate("window.hit") is None
+    assert page.inner_text("h1") == evil
+
+
+def test_labels_for_readers(opened, digits_page):
+    """Everything that can be pressed has a name; what is drawn says what it is."""
+    page = opened.visit(digits_page)
+    for tab in TABS:
+        show(page, tab)
+        nameless = page.evaluate(
+            """() => {
+              const drawn = "canvas.ml-image, canvas.ml-plane, canvas.ml-overlay";
+              const all = [...document.querySelectorAll(`button, input, select, ${drawn}`)];
+              const name = (e) => e.getAttribute("aria-label") || e.textContent.trim()
+                || e.labels?.length || e.querySelector("[aria-label]");
+              return all.filter((e) => e.offsetParent && !name(e)).map((e) => e.outerHTML);
+            }"""
+        )
+        assert not nameless, (tab, nameless)
+
+
+def test_dark_and_light(opened, digits_page):
+    page = opened.visit(digits_page)
+    page.emulate_media(color_scheme="light")
+    light = opened.pixels(".ml-side").mean()
+    page.click(".ml-theme")
+    dark = opened.pixels(".ml-side").mean()
+    assert light > 180
+    assert dark < 80
+
+
+def test_a_hundred_thousand_points(opened, tmp_path, rng):
+    centres = rng.standard_normal((8, 5)) * 2
+    labels = rng.integers(0, 8, 100_000)
+    X = (centres[labels] + 0.5 * rng.standard_normal((100_000, 5))).astype(np.float32)
+    model = KernelPCA(4, solver="landmarks", random_state=0).fit(X[:2000])
+    page = opened.visit(write_html(model, tmp_path / "m.html", X, labels=labels))
+    assert page.evaluate("mercerLive.app.current.n") == 100_000
+    two_frames(page)
+    assert opened.pixels(MAP).std() > 10
+    before = opened.pixels(MAP)
+    box = page.locator(MAP).bounding_box()
+    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + 120, at[1] + 60, steps=5)
+    page.mouse.up()
+    page.mouse.wheel(0, -300)
+    two_frames(page)
+    assert np.abs(opened.pixels(MAP).astype(int) - before).mean() > 2
+    page.mouse.move(at[0] + 3, at[1])
+    page.mouse.move(*at)
+    opened.until("document.querySelector('.ml-inspector h2').textContent.startsWith('Row')")
