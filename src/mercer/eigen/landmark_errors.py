@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._random import fixed_rng
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis
@@ -51,7 +52,7 @@ class Sample:
         """Some of the rows, as often as their weight says."""
         if len(self.rows) <= ROWS:
             return self.rows
-        return take(self.rows, weighted_draw(self.weight, ROWS, np.random.default_rng(0)))
+        return take(self.rows, weighted_draw(self.weight, ROWS, fixed_rng(0)))
 
 
 def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:

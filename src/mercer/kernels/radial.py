@@ -8,16 +8,16 @@ t``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_nonnegative, require_positive
 from mercer.kernels.base import Kernel, Origin, PackedRows
+from mercer.kernels.distances import Scattered, negative_squares, pack_scaled
 from mercer.kernels.width import resolve_length
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "RadialKernel", "RationalQuadratic"]
@@ -62,33 +62,18 @@ class RadialKernel(Kernel):
         """The mean: distances do not change, and far fewer digits cancel."""
         return np.asarray(np.mean(X, axis=0, dtype=np.float64))
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | _Scattered:
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | Scattered:
+        wanted = np.dtype(dtype or X.dtype)
         shift = np.zeros(X.shape[1]) if origin is None else origin
         # Subtract in the rows' own precision, or a finer one: x - mean is exact where it matters.
-        wanted = np.dtype(dtype or X.dtype)
         X = X.astype(np.result_type(X.dtype, wanted), copy=False)
         scaled = (X - shift.astype(X.dtype)) / self.length
         with np.errstate(over="ignore"):  # what leaves the range of float32 is scattered, too
-            scaled = scaled.astype(wanted, copy=False)
-            norms = square_sums(scaled)
-        if norms.size and not norms.max() <= _LARGEST_NORM[scaled.dtype.char]:
-            return _Scattered(scaled)
-        left = np.empty((len(X), X.shape[1] + 2), dtype=scaled.dtype)
-        np.multiply(scaled, np.sqrt(2.0), out=left[:, :-2])
-        right = left.copy()
-        left[:, -2], left[:, -1] = -norms, 1
-        right[:, -2], right[:, -1] = 1, -norms
-        return PackedRows(left, right)
+            return pack_scaled(scaled.astype(wanted, copy=False))
 
     def arguments(self, A: Any, B: Any, out: Array) -> Array:
         """``out = t``, between the kernel's floor and 0."""
-        if isinstance(A, _Scattered) or isinstance(B, _Scattered):
-            # One side is spread so wide that the product formula would lose its digits.
-            with np.errstate(over="ignore"):
-                np.negative(cdist(_points(A), _points(B), "sqeuclidean"), out=out)
-        else:
-            np.matmul(A.left, B.right.T, out=out)
-            _measure_close(A, B, out, self.is_kinked)
+        negative_squares(A, B, out, self.is_kinked)
         return np.clip(out, self.floor(out.dtype), 0, out=out)
 
     @property
@@ -375,51 +360,3 @@ class Matern(_OneLength):
                 step = (target - value) / np.where(rate == 0, -1, rate)
                 a = np.maximum(a + np.where(target == 0, 0, step), 0)
         return np.asarray(-a * a / (2 * self.nu))
-
-
-@dataclass(frozen=True)
-class _Scattered:
-    """Scaled rows for which the product formula would cancel; distances are taken directly."""
-
-    points: Array
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.points.dtype
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def __getitem__(self, rows: slice) -> _Scattered:
-        return _Scattered(self.points[rows])
-
-
-def _points(packed: PackedRows | _Scattered) -> Array:
-    return packed.points if isinstance(packed, _Scattered) else packed.left[:, :-2] / np.sqrt(2.0)
-
-
-def _measure_close(A: PackedRows, B: PackedRows, t: Array, is_kinked: bool) -> None:
-    """Take the distances of close pairs directly: there the product formula has lost its digits.
-
-    It errs by eps·N in t, with N the squared norms |x|²/ℓ²; k feels that by its slope, which is
-    small from √N on for every profile. A kink feels it where t is nothing but that error, too.
-    """
-    norms = -float(A.left[:, -2].min(initial=0.0) + B.right[:, -1].min(initial=0.0))
-    reach = np.sqrt(norms) if norms > WIDE[t.dtype.char] else 0.0
-    if is_kinked:
-        reach = max(reach, 1e-4 * norms)
-    if not reach or t.max(initial=-np.inf) <= -reach:
-        return
-    close = np.flatnonzero(t > -reach)
-    for part in np.array_split(close, -(-len(close) // _PAIRS)):
-        i, j = np.divmod(part, t.shape[1])
-        t[i, j] = -0.5 * square_sums(A.left[i, :-2] - B.right[j, :-2])
-
-
-#: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in
-#: float64. And how many pairs at a time.
-WIDE = {"d": 1e5, "f": 256.0}
-_PAIRS = 1 << 13
-
-# Beyond these norms the product formula would leave no digits of t at all.
-_LARGEST_NORM = {"d": 4e6, "f": 8e3}

@@ -7,12 +7,13 @@ notebook.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import RadialKernel
 from mercer.kernels.width import median_length
@@ -145,13 +146,12 @@ def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:
 def _rounding(small: Subspace, shift: Array) -> float:
     """How far float32 moves the scores, as a share of the largest one."""
     some = small.support[:: max(1, small.n_support // 64)].astype(np.float64)
-    rounded = Subspace(
-        small.kernel,
-        (small.support - shift).astype(np.float32) + shift,
-        small.coef.astype(np.float32).astype(np.float64),
-        small.mean.astype(np.float32).astype(np.float64),
-        small.offset.astype(np.float64),
-        small.mean_square,
+    rounded = replace(
+        small,
+        support=(small.support - shift).astype(np.float32) + shift,
+        coef=small.coef.astype(np.float32).astype(np.float64),
+        mean=small.mean.astype(np.float32).astype(np.float64),
+        offset=small.offset.astype(np.float64),
     )
     exact = small.scores(some.astype(small.coef.dtype))
     size = float(np.abs(exact).max(initial=0.0)) or 1.0
@@ -195,7 +195,7 @@ def _drawn(model: Any, full: Subspace) -> dict[str, Array]:
     density = getattr(model, "density_", None)
     if density is None:
         return {}
-    Z = density.sample(DRAWN, np.random.default_rng(0))
+    Z = density.sample(DRAWN, fixed_rng(0))
     return {"drawn": Z.astype(np.float32)} if Z.shape[1] == full.n_components else {}
 
 

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import os
-import uuid
 import zlib
 from html import escape
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.live.bundle import bundle, source
 from mercer.live.model import LiveModel, describe
+from mercer.rows import whole_file
 
 __all__ = ["pack", "render", "write_html"]
 
@@ -57,12 +57,8 @@ def write_html(
     """
     page = render(describe(model, X, labels, images, **options))
     path = Path(path)
-    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        beside.write_text(page, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(page.encode())
     return path
 
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count
 from mercer.plots._labels import place_labels
@@ -216,7 +217,7 @@ def _on_grid(
     """Mean scores and mean derivatives of the rows in each cell of the map that holds enough."""
     index = np.arange(len(rows))
     if len(rows) > ROWS:
-        index = np.sort(np.random.default_rng(0).choice(len(rows), ROWS, replace=False))
+        index = np.sort(fixed_rng(0).choice(len(rows), ROWS, replace=False))
     rows, Z = rows[index], Z[index]
     J = sensitivity(subspace, rows)[:, pair]
     low, high = Z.min(axis=0), Z.max(axis=0)

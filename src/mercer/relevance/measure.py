@@ -22,6 +22,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, ordered_map, thread_map
 from mercer._progress import announce
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels.jacobian import jacobian
 from mercer.rows import Rows
@@ -136,7 +137,7 @@ def measure_relevance(
     >>> import numpy as np
     >>> from mercer import KernelPCA
     >>> from mercer.relevance import measure_relevance
-    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
+    >>> X = fixed_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
     >>> model = KernelPCA(2, kernel="linear").fit(X)
     >>> measure_relevance(model.subspace_, X, unit="share").components.round(2)
     array([[1., 0., 0.],
@@ -189,7 +190,7 @@ def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Array, A
     require_vectors(subspace)
     S, weight = subspace.support, support_weight(subspace)
     if len(S) > most:
-        index = np.sort(np.random.default_rng(0).choice(len(S), most, replace=False))
+        index = np.sort(fixed_rng(0).choice(len(S), most, replace=False))
         S, weight = S[index], None if weight is None else weight[index]
     return S, weight
 

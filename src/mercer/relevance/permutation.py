@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
+from mercer._random import make_rng
 from mercer.exceptions import DataError
 from mercer.relevance.measure import require_vectors
 from mercer.subspace import Subspace
@@ -88,7 +89,7 @@ def permutation(model: Any, X: Any, *, repeats: int = 5, random_state: Any = Non
     require_vectors(subspace)
     if not isinstance(repeats, int | np.integer) or repeats < 1:
         raise DataError(f"repeats={repeats!r}: give a whole number from 1 on.")
-    rng = np.random.default_rng(random_state)
+    rng = make_rng(random_state)
     given = getattr(model, "feature_names_in_", None)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
     if rows.ndim != 2 or rows.shape[1] != subspace.support.shape[1]:

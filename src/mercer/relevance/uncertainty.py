@@ -23,6 +23,7 @@ from scipy.stats import norm
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, one_blas_thread, ordered_map, thread_map
+from mercer._random import fixed_rng
 from mercer.exceptions import DataError
 from mercer.relevance.directions import Directions, GroupSums
 from mercer.relevance.intervals import Interval, relevance_interval
@@ -156,7 +157,7 @@ def measure_uncertainty(
     >>> import numpy as np
     >>> from mercer import KernelPCA
     >>> from mercer.relevance import measure_uncertainty
-    >>> X = np.random.default_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
+    >>> X = fixed_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
     >>> model = KernelPCA(3, kernel="linear").fit(X)
     >>> found = measure_uncertainty(model.subspace_, X)
     >>> found.stable  # the second and the third have one variance, and no direction of their own
@@ -167,7 +168,7 @@ def measure_uncertainty(
         raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
     if len(X) < 8:
         raise DataError(f"{len(X)} rows say nothing about their own spread; give at least 8.")
-    rng = np.random.default_rng(seed)
+    rng = fixed_rng(seed)
     subspace = subspace.leading(COMPONENTS)
     q, groups = subspace.n_components, min(GROUPS, len(X))
     group = rng.permutation(len(X)).astype(np.int32) % groups
