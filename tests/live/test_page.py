@@ -77,15 +77,57 @@ def test_every_panel(fixture, size, opened, request):
         assert opened.pixels(".ml-centre" if tab != "take" else ".ml-side").std() > 5, tab
 
 
-@pytest.mark.parametrize("canvas", ["", "#canvas=1"], ids=["webgl2", "plain canvas"])
-def test_points_are_on_the_screen(canvas, opened, digits_page):
-    page = opened.visit(digits_page, canvas)
-    assert page.evaluate("mercerLive.app.map.kind") == ("2d" if canvas else "webgl2")
-    two_frames(page)
-    seen = opened.pixels(MAP)
-    assert seen.std() > 10
-    colours = {tuple(pixel) for pixel in seen.reshape(-1, 3)[::7].tolist()}
-    assert len(colours) > 100, "ten classes, with soft edges"
+def test_points_are_on_the_screen(opened, digits_page):
+    """By WebGL2 and by the plain canvas, which without a card is the quicker one: the same map."""
+    pictures = []
+    for kind in ("webgl2", "plain", ""):
+        page = opened.visit(digits_page, f"#canvas={kind}" if kind else "")
+        page.reload()
+        opened.until("window.mercerLive?.app.map.painted > 0")
+        assert page.evaluate("mercerLive.app.map.kind") == (kind or "plain")
+        two_frames(page)
+        pictures.append(opened.pixels(MAP).astype(int))
+        assert pictures[-1].std() > 10
+        colours = {tuple(pixel) for pixel in pictures[-1].reshape(-1, 3)[::7].tolist()}
+        assert len(colours) > 100, "ten classes, with soft edges"
+    assert np.abs(pictures[0] - pictures[1]).mean() < 5
+
+
+def test_pictures_of_rows(opened, tmp_path):
+    """A picture that came with a row is shown as it is."""
+    X = load_iris().data
+    pictures = np.zeros((150, 5, 7, 3), np.uint8)
+    pictures[3] = [200, 30, 90]
+    page = opened.visit(write_html(KernelPCA(3).fit(X), tmp_path / "m.html", images=pictures))
+    page.evaluate("mercerLive.app.choose(3)")
+    seen = page.evaluate(
+        """() => [...document.querySelector(".ml-frame canvas").getContext("2d")
+                 .getImageData(2, 2, 1, 1).data]"""
+    )
+    assert seen == [200, 30, 90, 255]
+
+
+def test_another_model_in_the_same_place(opened, iris_page):
+    """The seam for a server or a notebook: a new model, and selections told."""
+    page = opened.visit(iris_page)
+    told = page.evaluate(
+        """() => {
+          const { facts } = mercerLive.app.model;
+          const arrays = Object.fromEntries(Object.entries(facts.arrays).map(([name, { shape }]) =>
+            [name, { shape, data: ({
+              support: mercerLive.app.model.P.support.data, coef: mercerLive.app.model.P.coef,
+              mean: mercerLive.app.model.P.mean, scores: mercerLive.app.model.scores.data,
+              error: mercerLive.app.model.error, linearAxes: mercerLive.app.model.linear.axes.data,
+            })[name] ?? mercerLive.app.model[name] ?? mercerLive.app.model.linear.mean }]));
+          const told = [];
+          mercerLive.app.options.onSelect = (rows) => told.push(rows);
+          mercerLive.setModel({ facts: { ...facts, title: "another" }, arrays });
+          mercerLive.select([1, 2]);
+          return told;
+        }"""
+    )
+    assert told == [[1, 2]]
+    assert page.inner_text("h1") == "another"
 
 
 def test_dragging_the_probe_changes_its_picture(opened, digits_page):

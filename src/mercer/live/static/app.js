@@ -6,7 +6,7 @@
 //            fragment: keep the state in the URL
 //            onSelect(rows): told of every selection, as row numbers from 0, or null
 //            panels: more panels, app → { id, title, element, centre?, enter?, leave? }
-//            plainCanvas: draw without WebGL
+//            canvas: "webgl2" or "plain" points, where the page should not choose
 //   backend  optional, for what a page cannot do; a button appears for each that is there:
 //            fit(request, progress) → Promise<{ facts, arrays }>: all rows, exactly
 //            save() → Promise<Blob>: a .mercer file
@@ -70,7 +70,7 @@ function makeApp(model, options, backend) {
     options,
     backend,
     root: h("div", { class: "ml" }),
-    map: makeMap(MAP_LABEL, {}, { forcePlain: options.plainCanvas }),
+    map: makeMap(MAP_LABEL, {}, options.canvas),
     state: {
       tab: "map",
       space: "components",

@@ -9,7 +9,7 @@ import { makeScatter } from "./scatter.js";
  * @param label what a screen reader says
  * @param on { hover(i), pick(i), lasso(indices), probe(place, done), key(event) }
  */
-export function makeMap(label, on = {}, options = {}) {
+export function makeMap(label, on = {}, canvas = null) {
   const below = h("canvas", { class: "ml-points" });
   const above = h("canvas", {
     class: "ml-overlay",
@@ -18,7 +18,7 @@ export function makeMap(label, on = {}, options = {}) {
     "aria-label": label,
   });
   const element = h("div", { class: "ml-map" }, below, above);
-  const scatter = makeScatter(below, options);
+  const scatter = makeScatter(below, canvas);
   const map = {
     element,
     canvas: above,

@@ -9,9 +9,7 @@ import { latest } from "./client.js";
 
 export function comparePanel(app) {
   const { model, state } = app;
-  const maps = ["Left map", "Right map"].map((label) =>
-    makeMap(label, {}, { forcePlain: app.options.plainCanvas }),
-  );
+  const maps = ["Left map", "Right map"].map((label) => makeMap(label, {}, app.options.canvas));
   const heads = [h("h3", {}), h("h3", {})];
   const centre = h(
     "div",

@@ -90,7 +90,7 @@ function planePicture(model, label) {
 export function paintPlane(context, width, height, model, points) {
   const rows = model.rows ?? model.P.support;
   const { mean, deviation } = model.spread;
-  const unit = Math.min(width, height) / 6.4 / Math.max(...deviation);
+  const unit = Math.min(width, height) / 5.6 / Math.max(...deviation);
   const place = (x, y) => [width / 2 + (x - mean[0]) * unit, height / 2 - (y - mean[1]) * unit];
   const dot = (x, y, radius) => {
     context.beginPath();

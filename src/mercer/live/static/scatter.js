@@ -1,150 +1,35 @@
-// Many points, drawn by WebGL2, or by a plain canvas where there is none.
+// Many points, drawn by WebGL2, or by ourselves where there is no graphics card.
 
-const VERTEX = `#version 300 es
-in vec2 place;
-in vec4 colour;
-uniform vec2 scale;
-uniform vec2 middle;
-uniform float size;
-out vec4 ink;
-void main() {
-  gl_Position = vec4((place - middle) * scale, 0.0, 1.0);
-  gl_PointSize = size;
-  ink = colour;
-}`;
-
-const FRAGMENT = `#version 300 es
-precision mediump float;
-in vec4 ink;
-uniform float opacity;
-out vec4 result;
-void main() {
-  vec2 from = gl_PointCoord * 2.0 - 1.0;
-  float r = dot(from, from);
-  if (r > 1.0) discard;
-  float alpha = ink.a * opacity * (1.0 - smoothstep(0.7, 1.0, r));
-  result = vec4(ink.rgb * alpha, alpha);
-}`;
+import { onGraphicsCard } from "./scatter_webgl.js";
+import { onPlainCanvas } from "./scatter_plain.js";
 
 /**
  * A renderer of points.
  *   setPoints(xy)      2n numbers
  *   setColours(rgba)   4n bytes
- *   draw({ cx, cy, scale }, size)   centre and pixels per unit; size of a point in pixels
+ *   draw({ cx, cy, scale, ratio }, size, opacity)   centre, pixels per unit, pixels of the screen
+ *     per pixel of the page; size of a point in pixels
+ * @param kind "webgl2", "plain", or nothing: WebGL2, unless it is missing or a program that plays
+ *   the card, which was measured to be ten times slower than painting the dots here
  */
-export function makeScatter(canvas, { forcePlain = false } = {}) {
-  const gl = forcePlain
-    ? null
-    : canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
+export function makeScatter(canvas, kind = null) {
+  if (kind === "plain" || (kind === null && !hasCard())) return onPlainCanvas(canvas);
+  const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   return gl ? onGraphicsCard(canvas, gl) : onPlainCanvas(canvas);
 }
 
-function onGraphicsCard(canvas, gl) {
-  let state = prepare(gl);
-  let points = null;
-  let colours = null;
-  let last = null;
-  canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
-  canvas.addEventListener("webglcontextrestored", () => {
-    state = prepare(gl);
-    if (points) self.setPoints(points);
-    if (colours) self.setColours(colours);
-    if (last) self.draw(...last);
-  });
-  const self = {
-    kind: "webgl2",
-    setPoints(xy) {
-      points = xy;
-      gl.bindBuffer(gl.ARRAY_BUFFER, state.places);
-      gl.bufferData(gl.ARRAY_BUFFER, xy, gl.DYNAMIC_DRAW);
-    },
-    setColours(rgba) {
-      colours = rgba;
-      gl.bindBuffer(gl.ARRAY_BUFFER, state.inks);
-      gl.bufferData(gl.ARRAY_BUFFER, rgba, gl.DYNAMIC_DRAW);
-    },
-    draw(view, size, opacity = 1) {
-      last = [view, size, opacity];
-      const { width, height } = canvas;
-      const ratio = view.ratio ?? 1;
-      gl.viewport(0, 0, width, height);
-      gl.clearColor(0, 0, 0, 0);
-      gl.clear(gl.COLOR_BUFFER_BIT);
-      if (!points) return;
-      gl.useProgram(state.program);
-      gl.uniform2f(
-        state.at("scale"),
-        (2 * view.scale * ratio) / width,
-        (2 * view.scale * ratio) / height,
-      );
-      gl.uniform2f(state.at("middle"), view.cx, view.cy);
-      gl.uniform1f(state.at("size"), size * ratio);
-      gl.uniform1f(state.at("opacity"), opacity);
-      gl.bindVertexArray(state.array);
-      gl.drawArrays(gl.POINTS, 0, points.length / 2);
-    },
-  };
-  return self;
-}
+let card = null;
 
-function prepare(gl) {
-  const program = gl.createProgram();
-  for (const [kind, text] of [
-    [gl.VERTEX_SHADER, VERTEX],
-    [gl.FRAGMENT_SHADER, FRAGMENT],
-  ]) {
-    const shader = gl.createShader(kind);
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
+/** Whether WebGL2 runs on a card, asked once. */
+function hasCard() {
+  if (card !== null) return card;
+  const gl = document.createElement("canvas").getContext("webgl2");
+  let name = gl?.getParameter(gl.RENDERER) ?? "software";
+  if (name === "WebKit WebGL") {
+    const more = gl.getExtension("WEBGL_debug_renderer_info");
+    if (more) name = gl.getParameter(more.UNMASKED_RENDERER_WEBGL);
   }
-  gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS))
-    throw new Error(gl.getProgramInfoLog(program));
-  const [places, inks, array] = [gl.createBuffer(), gl.createBuffer(), gl.createVertexArray()];
-  gl.bindVertexArray(array);
-  for (const [name, buffer, count, type] of [
-    ["place", places, 2, gl.FLOAT],
-    ["colour", inks, 4, gl.UNSIGNED_BYTE],
-  ]) {
-    const location = gl.getAttribLocation(program, name);
-    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.enableVertexAttribArray(location);
-    gl.vertexAttribPointer(location, count, type, type === gl.UNSIGNED_BYTE, 0, 0);
-  }
-  gl.enable(gl.BLEND);
-  gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-  const known = {};
-  const at = (name) => (known[name] ??= gl.getUniformLocation(program, name));
-  return { program, places, inks, array, at };
-}
-
-function onPlainCanvas(canvas) {
-  const context = canvas.getContext("2d");
-  let points = null;
-  let colours = null;
-  return {
-    kind: "2d",
-    setPoints: (xy) => (points = xy),
-    setColours: (rgba) => (colours = rgba),
-    draw(view, size, opacity = 1) {
-      const { width, height } = canvas;
-      const ratio = view.ratio ?? 1;
-      context.clearRect(0, 0, width, height);
-      if (!points || !colours) return;
-      context.globalAlpha = opacity;
-      const scale = view.scale * ratio;
-      const side = size * ratio * 0.85;
-      let ink = "";
-      for (let i = 0; i < points.length / 2; i++) {
-        const x = width / 2 + (points[2 * i] - view.cx) * scale;
-        const y = height / 2 - (points[2 * i + 1] - view.cy) * scale;
-        if (x < 0 || y < 0 || x > width || y > height || !colours[4 * i + 3]) continue;
-        const next = `rgba(${colours[4 * i]},${colours[4 * i + 1]},${colours[4 * i + 2]},${colours[4 * i + 3] / 255})`;
-        if (next !== ink) context.fillStyle = ink = next;
-        context.fillRect(x - side / 2, y - side / 2, side, side);
-      }
-      context.globalAlpha = 1;
-    },
-  };
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  card = !/swiftshader|llvmpipe|software|basic render/i.test(name);
+  return card;
 }

@@ -19,12 +19,8 @@ export async function start() {
       const url = URL.createObjectURL(new Blob([text("mercer-code")], { type: "text/javascript" }));
       return new Worker(url);
     };
-    const plainCanvas = new URLSearchParams(location.hash.slice(1)).has("canvas");
-    globalThis.mercerLive = mount(
-      element,
-      { facts, arrays },
-      { worker, fragment: true, plainCanvas },
-    );
+    const canvas = new URLSearchParams(location.hash.slice(1)).get("canvas");
+    globalThis.mercerLive = mount(element, { facts, arrays }, { worker, fragment: true, canvas });
     globalThis.mercerLive.loaded = performance.now();
   } catch (problem) {
     element.textContent = `This page could not start: ${problem.message}. A current browser is needed.`;
