@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
-from mercer.eigen.audit import Finding, audit_rows, audit_spectrum, audited
+from mercer.eigen.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.eigen.policy import (
     hides_components,
     keep_positive,
@@ -125,7 +125,7 @@ class EigenSolver(Solver):
             report,
             of_gram=True,
         )
-        findings = _findings(problem, fit.subspace, spectrum, q)
+        findings = _findings(problem, fit, spectrum, q)
         return replace(fit, report=audited(report, findings))
 
     @abstractmethod
@@ -166,16 +166,19 @@ class EigenSolver(Solver):
         )
 
 
-def _findings(problem: Problem, subspace: Subspace, spectrum: Spectrum, q: int) -> list[Finding]:
+def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:
+    subspace, spot = fit.subspace, problem.spot
+    dropped = problem.rule.is_request and q < problem.rule.guess(problem.rank_limit)
+    found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
+    scores = fit.scores(problem.weight)
+    if scores is not None:
+        found.append(audit_scores(subspace, spectrum, scores, spot))
     total = problem.n if problem.weight is None else float(problem.weight.sum())
     if problem.kernel.is_pairwise:  # new rows have no definition but themselves
-        return audit_spectrum(subspace, spectrum, q, problem.spot)
-    rows = take(problem.X, problem.spot.index)
+        return found
+    rows = take(problem.X, spot.index)
     variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
-    return [
-        *audit_spectrum(subspace, spectrum, q, problem.spot),
-        *audit_rows(subspace, rows, variance, errors),
-    ]
+    return [*found, *audit_rows(subspace, rows, variance, errors)]
 
 
 def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:
