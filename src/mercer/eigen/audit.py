@@ -26,7 +26,7 @@ from mercer.gram import CenteredGram, SpotCheck
 from mercer.gram.spot_check import ROWS
 from mercer.subspace import Subspace
 
-__all__ = ["Finding", "audit_rows", "audit_spectrum", "audited"]
+__all__ = ["Finding", "audit_rows", "audit_scores", "audit_spectrum", "audited"]
 
 #: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.
 SLACK = 10.0
@@ -89,24 +89,67 @@ def audit_rows(subspace: Subspace, rows: Any, variance: Array, errors: Array) ->
     ]
 
 
+def audit_scores(subspace: Subspace, spectrum: Spectrum, scores: Array, spot: SpotCheck) -> Finding:
+    """Scores that were not computed from the kernel, but from the eigenpairs."""
+    lam = spectrum.values[: scores.shape[1]].astype(np.float64)
+    B, n = subspace.coef.astype(np.float64), len(subspace.coef)
+    total = n if spot.weight is None else float(spot.weight.sum())
+    spread = np.sqrt(lam / total)
+    size = np.abs(spot.values) @ np.abs(B) + np.abs(subspace.offset)
+    off = np.abs(scores[spot.index] - (spot.values @ B - subspace.offset)) / spread
+    eps = float(np.finfo(subspace.coef.dtype).eps)
+    claimed = _claimed(subspace, spectrum, len(lam)) / lam
+    allowed = np.minimum(SLACK * (np.sqrt(n) * claimed + 64 * eps * (1 + size / spread)), 0.5)
+    worst = np.unravel_index(np.argmax(off / allowed), off.shape)
+    return Finding("scores of the rows", float(off[worst]), float(allowed[worst]))
+
+
+def _claimed(subspace: Subspace, spectrum: Spectrum, q: int) -> Array:
+    """How far off ``A v`` and ``λ v`` may be for the leading q pairs."""
+    lam = spectrum.values[:q].astype(np.float64)
+    floor = _floor(subspace, spectrum)
+    return np.asarray(spectrum.residuals[:q] + spectrum.errors[:q] * lam + floor)
+
+
+def _floor(subspace: Subspace, spectrum: Spectrum) -> float:
+    """Rounding in the precision of the model, whatever the entries were computed in."""
+    operator, largest = spectrum.operator, float(spectrum.values[0])
+    return noise_floor(
+        largest, operator.n, operator.scale(), subspace.coef.dtype, operator.removed()
+    )
+
+
+def _audit_values(
+    residual: Array, V: Array, lam: Array, spectrum: Spectrum, spot: SpotCheck, floor: float
+) -> Finding:
+    """``vᵀ (A v - λ v)`` is the error of an eigenvalue: entries may be off where no residual is."""
+    off, blur = spot.sums(V * residual)
+    size = np.maximum(np.abs(off) - blur, 0) / lam
+    allowed = SLACK * spectrum.errors[: len(lam)] + floor / lam
+    worst = int(np.argmax(size / allowed))
+    return Finding("eigenvalues", float(size[worst]), float(allowed[worst]))
+
+
 def audit_spectrum(
-    subspace: Subspace, spectrum: Spectrum, q: int, spot: SpotCheck
+    subspace: Subspace, spectrum: Spectrum, q: int, spot: SpotCheck, *, dropped: bool = False
 ) -> list[Finding]:
-    """The eigenpairs of a Gram matrix and its centring, at the rows of a spot check."""
+    """The eigenpairs of a Gram matrix and its centring, at the rows of a spot check.
+
+    ``dropped`` says that what follows the q pairs was called rounding, and must be no more.
+    """
     operator, i = spectrum.operator, spot.index
     K, B = spot.values, subspace.coef.astype(np.float64)
     lam = spectrum.values[:q].astype(np.float64)
     root = np.ones(len(B)) if spot.weight is None else np.sqrt(spot.weight)
     Z = K @ B - subspace.offset
-    floor = noise_floor(
-        lam[0], operator.n, operator.scale(), subspace.coef.dtype, operator.removed()
-    )
+    floor = _floor(subspace, spectrum)
     # D (z - λ B / w) √λ is the residual of the unit eigenvector v = B √λ / D.
-    R = spot.norms(np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None]))
-    claimed = spectrum.residuals[:q] + spectrum.errors[:q] * lam + floor
+    residual = np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None])
+    R, claimed = spot.norms(residual), _claimed(subspace, spectrum, q)
     worst = int(np.argmax(R / claimed))
     findings = [
-        Finding("eigen-equation", float(R[worst] / lam[0]), SLACK * float(claimed[worst] / lam[0]))
+        Finding("eigen-equation", float(R[worst] / lam[0]), SLACK * float(claimed[worst] / lam[0])),
+        _audit_values(residual, np.sqrt(lam) * B[i] / root[i, None], lam, spectrum, spot, floor),
     ]
     Kc = np.zeros(len(i))
     if isinstance(operator, CenteredGram):
@@ -123,7 +166,7 @@ def audit_spectrum(
     D = root[i[once]]
     beyond = float(np.linalg.eigvalsh(D[:, None] * left * D)[-1])
     following = max(float(spectrum.values[min(q, len(spectrum.values) - 1)]), 0.0)
-    excess = max(beyond - following, 0.0)
-    allowed = SLACK * float(claimed[-1])
+    excess = max(beyond - (0.0 if dropped else following), 0.0)
+    allowed = SLACK * (floor if dropped else float(claimed[-1]))
     findings.append(Finding("spectrum that is left", excess / lam[0], allowed / lam[0]))
     return findings

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
-from mercer.eigen.audit import Finding, audit_rows, audit_spectrum, audited
+from mercer.eigen.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.eigen.plan import Plan
 from mercer.eigen.policy import (
     hides_components,
@@ -140,7 +140,7 @@ class EigenSolver(Solver):
             report,
             of_gram=True,
         )
-        findings = _findings(problem, fit.subspace, spectrum, q)
+        findings = _findings(problem, fit, spectrum, q)
         return replace(fit, report=audited(report, findings))
 
     def _solve_for_rule(self, operator: GramOperator, problem: Problem) -> tuple[Spectrum, int]:
@@ -177,15 +177,18 @@ class EigenSolver(Solver):
         )
 
 
-def _findings(problem: Problem, subspace: Subspace, spectrum: Spectrum, q: int) -> list[Finding]:
+def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:
+    subspace, spot = fit.subspace, problem.spot
+    dropped = problem.rule.is_request and q < problem.rule.guess(problem.rank_limit)
+    found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
+    scores = fit.scores(problem.weight)
+    if scores is not None:
+        found.append(audit_scores(subspace, spectrum, scores, spot))
     total = problem.n if problem.weight is None else float(problem.weight.sum())
     if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
-        return audit_spectrum(subspace, spectrum, q, problem.spot)
+        return found
     variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
-    return [
-        *audit_spectrum(subspace, spectrum, q, problem.spot),
-        *audit_rows(subspace, problem.spot.rows, variance, errors),
-    ]
+    return [*found, *audit_rows(subspace, spot.rows, variance, errors)]
 
 
 def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:

@@ -75,7 +75,7 @@ class Report:
 class Fit:
     """A subspace, the eigenvalues behind it, and how they were obtained.
 
-    ``of_gram``: are these eigenpairs of the Gram matrix of all rows, so that scores are λ B / w?
+    ``of_gram`` says that these are eigenpairs of the Gram matrix of all rows.
     """
 
     subspace: Subspace
@@ -84,6 +84,16 @@ class Fit:
     trace: float
     report: Report
     of_gram: bool = False
+
+    def scores(self, weight: Array | None) -> Array | None:
+        """Scores of the rows themselves where they cost no pass: ``z = √λ v = λ B``; else None.
+
+        Landmarks may be the rows, too; then B is any of many if the rows have copies. With weights
+        ``λ B / w`` would divide the rounding of B by weights that may be tiny.
+        """
+        if not self.of_gram or weight is not None:
+            return None
+        return np.asarray(self.subspace.coef * self.eigenvalues, dtype=self.subspace.coef.dtype)
 
 
 def measured(

@@ -122,13 +122,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
-        problem, on_these_rows = self._fit(X, sample_weight)
-        # With weights z = λ B / w would divide the rounding of B by weights that may be tiny.
-        if not on_these_rows or problem.weight is not None:
-            return self.transform(X)
-        # On the Gram matrix itself K v = λ v, so that z = √λ v = λ B.
-        scores = self.subspace_.coef * self.eigenvalues_
-        return np.asarray(scores, dtype=self.subspace_.coef.dtype)
+        scores = self._fit(X, sample_weight)
+        return self.transform(X) if scores is None else scores
 
     def plan(self, X: Any) -> Plan:
         """What :meth:`fit` would do with these rows, and what it would need; nothing is fitted.
@@ -161,12 +156,12 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
         return as_solver(self.solver).plan(problem)
 
-    def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
-        """Fit; the problem solved, and whether the support is the rows as they were given."""
+    def _fit(self, X: Any, sample_weight: Any) -> Array | None:
+        """Fit; the scores of the rows as they were given, where the solver has them."""
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
         weight = check_weight(sample_weight, rows)
-        plan, given, present = self._plan(kernel, rows), len(rows), None
+        plan, present = self._plan(kernel, rows), None
         own = isinstance(rows, Rows) and plan.loads
         if own:
             rows = rows[:]  # the one time that a file is read
@@ -187,8 +182,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
             support = present[support]
         self.subspace_ = replace(fit.subspace, support=support)
-        # Landmarks may be the rows, too; then B is any of many if the rows have copies.
-        return problem, fit.of_gram and len(rows) == given
+        return None if present is not None else fit.scores(weight)
 
     def _keep(self, fit: Fit, problem: Problem) -> None:
         n = problem.n if problem.weight is None else problem.weight.sum()

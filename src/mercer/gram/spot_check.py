@@ -65,6 +65,16 @@ class SpotCheck:
         drawn = self._size * self._chance[self.index, None]
         return np.asarray(np.sqrt((R**2 / drawn).sum(axis=0)))
 
+    def sums(self, T: Array) -> tuple[Array, Array]:
+        """Estimated sums of columns (n, b) of which ``T`` (s, b) are the rows looked at.
+
+        With three standard errors, which are zero if all rows were looked at.
+        """
+        if self._size == len(self.X):
+            return T.sum(axis=0), np.zeros(T.shape[1])
+        parts = T / (self._size * self._chance[self.index, None])
+        return parts.sum(axis=0), 3 * np.sqrt(self._size * parts.var(axis=0))
+
     @property
     def _size(self) -> int:
         n, d = len(self.X), self.kernel.points(self.X).width

@@ -194,7 +194,9 @@ class Cosine(Kernel):
     r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
 
     def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows:  # noqa: ARG002
-        unit = _unit_rows(X).astype(dtype or X.dtype, copy=False)
+        wanted = np.dtype(dtype or X.dtype)
+        rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
+        unit = _unit_rows(rows).astype(wanted, copy=False)
         return PackedRows(unit, unit)
 
     def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:

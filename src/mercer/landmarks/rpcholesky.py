@@ -64,9 +64,13 @@ def partial_cholesky(
         columns = rows.pack(take(X, drawn))
         K = Tiles(kernel.fill, rows.packed, columns, columns.dtype).gram(np.float64)
         K -= F[:, :r] @ F[drawn, :r].T
+        # What the entries themselves leave of a drawn row: a row that rounding alone would have
+        # drawn, and that is rejected for ever, is not drawn again.
+        own = np.maximum(K[drawn, np.arange(len(drawn))], 0)
         accepted, L = _accept(K[drawn], left[drawn], rng)
         new = solve_triangular(L, K[:, accepted].T, lower=True).T
         F[:, r : r + len(accepted)] = new
+        left[drawn] = np.minimum(left[drawn], own)
         left = np.maximum(left - square_sums(new), 0)
         pivots = np.append(pivots, drawn[accepted])
         left[pivots] = 0

@@ -1,0 +1,95 @@
+"""No fit without an end: every loop that has no counter is listed here with what bounds it."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mercer.kernels import Gaussian
+from mercer.landmarks import rpcholesky
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
+
+#: File and condition of each ``while``, and why it ends.
+BOUNDED = {
+    ("_parallel.py", "ahead"): "each turn takes one of the futures",
+    ("alternatives/_shrinkage.py", "True"): "the basis grows in each turn, up to a limit",
+    ("alternatives/multilinear_pca.py", "not settled and rounds < max_iter"): "max_iter; warns",
+    ("alternatives/principal_curve.py", "not settled and rounds < max_iter"): "max_iter; told",
+    ("alternatives/principal_surface.py", "not settled and rounds < max_iter"): "max_iter; told",
+    ("eigen/base.py", "True"): "k doubles up to the number of rows",
+    ("estimators/incremental.py", "len(chosen) < room and len(points)"): "one is chosen each turn",
+    (
+        "exceptions.py",
+        "frame.f_back is not None and frame.f_globals.get('__name__', '').startswith('mercer.')",
+    ): "the stack",
+    (
+        "landmarks/rpcholesky.py",
+        "len(pivots) < F.shape[1] and left.sum() > rounding",
+    ): "a drawn row is taken, or its share falls to what is left of it, which is taken next time",
+    ("model_file/codec.py", "name in self.tensors"): "a number that grows, names that are finite",
+    ("model_file/container.py", "left and (piece := self._file.read(min(left, 1 << 20)))"): "bytes",
+    ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
+    ("rows/base.py", "have < size"): "pieces end, and too few are refused",
+    ("rows/cluster.py", "len(parts) > 1"): "parts are added in pairs",
+    ("rows/delimited.py", "(line := file.readline(MAX_LINE))"): "the file",
+    ("rows/npy.py", "len(left)"): "the file; a read of nothing is refused",
+    ("rows/zarr_array.py", "start < stop"): "start grows by a chunk",
+    ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
+    ("sparse/column_generation.py", "free.any() and len(chosen) < size"): "one fewer is free",
+    (
+        "sparse/greedy.py",
+        "entries < 10 * len(start.pool) + 100 and len(at.active) <= most",
+    ): "entries are counted; what is left over is in the violation",
+    ("sparse/newton.py", "free.any()"): "weights are fixed one by one",
+    ("sparse/noise.py", "low == -np.inf"): "a decade each turn, down to SMALLEST_SHARE",
+    (
+        "sparse/noise.py",
+        "not fits.roots and len(fits.found) < MAX_FITS and (high - low > 0.001)",
+    ): "MAX_FITS; then a larger model is thinned",
+    ("sparse/noise.py", "len(at.active) > n_kernels"): "one kernel fewer each turn",
+}
+#: Iterators without an end.
+ENDLESS = {"count", "cycle", "repeat"}
+
+
+def trees():
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_every_open_loop_has_a_known_bound():
+    found = {
+        (name, ast.unparse(node.test))
+        for name, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.While)
+    }
+    assert found - BOUNDED.keys() == set(), "new loops: say what bounds them"
+    assert BOUNDED.keys() - found == set(), "loops that are gone"
+
+
+def test_no_iterator_without_an_end():
+    for name, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "itertools":
+                assert not ENDLESS & {alias.name for alias in node.names}, name
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "itertools":
+                assert node.attr not in ENDLESS, name
+
+
+def test_landmarks_that_are_rejected_for_ever_are_not_drawn_again(monkeypatch):
+    """Entries a little smaller than the diagonal says: copies of a pivot look unexplained."""
+    X = np.repeat(np.random.default_rng(0).standard_normal((3, 2)), 20, axis=0)
+    entries, calls = rpcholesky.cross_gram, []
+
+    def smaller(*args):
+        calls.append(1)
+        if len(calls) > 500:
+            pytest.fail("500 rounds for 60 rows")
+        return entries(*args) * (1 - 1e-9)
+
+    monkeypatch.setattr(rpcholesky, "cross_gram", smaller)
+    pivots, _ = rpcholesky.partial_cholesky(Gaussian(gamma=1.0), X, 10, np.random.default_rng(1))
+    assert 3 <= len(pivots) <= 10
