@@ -236,7 +236,7 @@ def check_written(args, folder, before, after):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seeds", cases(40, 1500))
+@pytest.mark.parametrize("seeds", cases(40, 1000))
 def test_random_calls(seeds, place, tmp_path, monkeypatch):
     before = snapshot(place)
     folder = tmp_path / "work"
@@ -261,7 +261,7 @@ def test_random_calls(seeds, place, tmp_path, monkeypatch):
     run(seeds, case, "tests/cli/test_fuzz.py -k random_calls")
 
 
-@pytest.mark.parametrize("seeds", cases(2, 25))
+@pytest.mark.parametrize("seeds", cases(2, 15))
 def test_random_calls_of_the_executable(seeds, place, tmp_path):
     before = snapshot(place)
     folder = tmp_path / "work"

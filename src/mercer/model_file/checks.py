@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from functools import singledispatch
+from collections.abc import Callable
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 
+from mercer._linalg import Array
 from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
@@ -95,23 +97,20 @@ def check_model(model: object) -> None:
             expect(name, getattr(model, name), (subspace.n_components,))
 
 
-def check_answers(model: Any) -> None:
+def check_answers(model: Any, size: int) -> None:
     """Three rows of zeros get every cheap answer: parts that do not fit together fail here.
 
-    What the model itself refuses (a kernel may not take zeros) is an answer, too.
+    What the model itself refuses (a kernel may not take zeros) is an answer, too. A file of ``size``
+    bytes knows of no more columns than that, but for a few.
     """
     d = getattr(model, "n_features_in_", None)
-    if not isinstance(d, int) or isinstance(d, bool) or d < 1:
+    if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= max(size, 10**6):
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")
-    # Without a subspace the way back is a formula; with one it may be a search.
-    names = _CHEAP if hasattr(model, "subspace_") else (*_CHEAP, "denoise")
-    for name in names:
-        if not hasattr(model, name):
-            continue
+    for name, ask in _trials(model, np.zeros((3, d))).items():
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                found = np.asarray(getattr(model, name)(np.zeros((3, d))))
+                found = np.asarray(ask())
         except MercerError:
             continue
         except Exception as error:  # of any kind: nothing about such a model is known
@@ -120,4 +119,12 @@ def check_answers(model: Any) -> None:
             raise ModelFileError(f"{name} of rows of zeros is not finite")
 
 
-_CHEAP = ("transform", "reconstruction_error", "score_samples", "predict")
+def _trials(model: Any, rows: Array) -> dict[str, Callable[[], Any]]:
+    names = ["transform", "reconstruction_error", "score_samples", "predict", "p_values"]
+    if not hasattr(model, "subspace_"):  # the way back is a formula; with one it may be a search
+        names.append("denoise")
+    trials: dict[str, Callable[[], Any]]
+    trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}
+    if hasattr(model, "density_"):
+        trials["density"] = partial(model.density_.sample, 3, np.random.default_rng(0))
+    return trials

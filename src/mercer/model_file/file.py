@@ -106,7 +106,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
         if unused := sorted(set(reader.tensors) - decoder.used):
             raise reader.error(f"nothing needs its tensor {unused[0]!r}")
         try:
-            check_answers(model)
+            check_answers(model, Path(path).stat().st_size)
         except ModelFileError as error:
             raise reader.error(f"its {header['class']} makes no sense: {error}") from error
         model._data_fingerprint = header["data"]

@@ -18,6 +18,8 @@ from mercer.rows.png import encode_png, to_bytes
 __all__ = ["ImageRows", "find_images", "image_shape", "pixel_names", "write_images"]
 
 _NAME = re.compile(r"pixel (\d+),(\d+)(?:,([rgb]))?")
+#: What PNG packs into a byte at most.
+_SHRINKS = 1032
 _DEEP = ("I", "I;16", "I;16B", "I;16L")
 
 
@@ -64,6 +66,9 @@ class ImageRows(Rows):
         pillow = self._pillow
         try:
             with pillow.open(path, formats=["PNG"]) as image:
+                w, h = image.size
+                if w * h > 8 * _SHRINKS * path.stat().st_size:  # at one bit for each pixel
+                    raise DataError(f"'{path}' is too short for {w} × {h} pixels; save it again.")
                 return _ink(image, path)
         except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
             if isinstance(error, DataError):

@@ -15,9 +15,12 @@ from mercer._memory import available_bytes
 from mercer._parallel import blocks
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import FileWatch, file_fingerprint
+from mercer.rows.files import FileWatch, decoding, file_fingerprint
 
 __all__ = ["NpyRows", "load_npz"]
+
+#: No side of an array is longer, whatever its type.
+_LONGEST = np.iinfo(np.intp).max // 64
 
 
 class NpyRows(Rows):
@@ -78,22 +81,19 @@ class NpyRows(Rows):
 
 def load_npz(path: Path, name: str | None) -> Array:
     """One array of an .npz archive, in memory; what is declared is compared with what is free."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            member = _member(archive, path, name)
-            with archive.open(member) as file:
-                shape, fortran, dtype = read_header(file, path)
-                floating_type(dtype, f"'{member}' in '{path}'")
-                shape = table_shape(shape, f"'{member}' in '{path}'")
-                size = _bytes(shape, dtype)
-                if size > available_bytes() // 2:
-                    raise DataError(
-                        f"'{member}' in '{path}' unpacks to {size >> 20} MB, more than half of the "
-                        "free memory; save it as .npy, which is read in blocks."
-                    )
-                data = file.read(size)
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise DataError(f"'{path}' is no readable .npz archive: {error}; save it again.") from error
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
+        member = _member(archive, path, name)
+        with archive.open(member) as file:
+            shape, fortran, dtype = read_header(file, path)
+            floating_type(dtype, f"'{member}' in '{path}'")
+            shape = table_shape(shape, f"'{member}' in '{path}'")
+            size = _bytes(shape, dtype)
+            if size > available_bytes() // 2:
+                raise DataError(
+                    f"'{member}' in '{path}' unpacks to {size >> 20} MB, more than half of the "
+                    "free memory; save it as .npy, which is read in blocks."
+                )
+            data = file.read(size)
     if len(data) < size:
         raise DataError(f"'{member}' in '{path}' is shorter than it declares; save it again.")
     array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
@@ -122,7 +122,7 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
     except Exception as error:  # of any kind: NumPy parses the header as Python text
         reason = " ".join(str(error).split())[:200]
         raise DataError(f"'{path}' is no .npy array: {reason}; save it with numpy.save.") from error
-    if any(side < 0 for side in shape):
+    if any(not 0 <= side <= _LONGEST for side in shape):
         raise DataError(f"'{path}' declares the impossible shape {shape}; save it again.")
     return shape, fortran, dtype
 

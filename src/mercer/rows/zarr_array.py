@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mercer._linalg import Array
+from mercer._memory import available_bytes
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import FileWatch, decoding, require, stamps
@@ -15,6 +17,9 @@ from mercer.rows.npy import table_shape
 from mercer.rows.table import Table
 
 __all__ = ["ZarrRows", "not_zarr", "write_zarr"]
+
+#: Chunks that may be declared for each file that is there; empty ones need none.
+_SPARSE = 1000
 
 
 class ZarrRows(Rows):
@@ -36,6 +41,20 @@ class ZarrRows(Rows):
             self._array: Any = node if hasattr(node, "chunks") else _pick(node, path, array)
         self.dtype = floating_type(self._array.dtype, f"'{path}'")
         self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
+        with decoding(path, "Zarr store"):
+            self._check_size()
+
+    def _check_size(self) -> None:
+        """What is not stored reads as zeros, so that a wrong shape would be read for ever."""
+        pieces = self._array.shards or self._array.chunks
+        size = math.prod(pieces) * self._array.dtype.itemsize
+        declared = math.prod(-(-n // c) for n, c in zip(self.shape, pieces, strict=True))
+        stored = len(stamps([self.path]))
+        if declared > _SPARSE * stored or size > available_bytes() // 2:
+            raise DataError(
+                f"'{self.path}' declares {declared} chunks of {size >> 20} MB and has {stored} "
+                "files; it is damaged, or its chunks are too large: write it again."
+            )
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         # From one edge of the stored chunks to the next, so that none is decoded twice.
