@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +27,42 @@ ARGUMENTS = [
 ]
 
 
-def _missing(reason: str) -> None:
-    """No browser: a skip with one clear line, and a failure where one is required."""
-    if os.environ.get("MERCER_REQUIRE_BROWSER"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+def _program() -> str | None:
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+
+def _why_not() -> str | None:
+    """What is missing for a browser, with a remedy; None if nothing is."""
+    if _program() is None:
+        return "no chromium on this machine; install it (apt-get install chromium)"
+    if find_spec("playwright") is None:
+        return "no playwright; run with --group browser"
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a browser: one skip that speaks for all of these tests."""
+    reason = _why_not()
+    if reason is None or os.environ.get("MERCER_REQUIRE_BROWSER"):
+        return
+    browsing = [item for item in items if item.get_closest_marker("browser")]
+    for item in browsing[:1]:
+        text = f"{len(browsing)} tests of the live page in a browser: {reason}"
+        item.add_marker(pytest.mark.skip(reason=text))
+    config.hook.pytest_deselected(items=browsing[1:])
+    items[:] = [item for item in items if item not in browsing[1:]]
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium without a screen, in its software renderer."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    if program is None:
-        _missing("no chromium on this machine; install it (apt-get install chromium)")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _missing("no playwright; run with --group browser")
+    reason = _why_not()
+    if reason is not None:  # only where MERCER_REQUIRE_BROWSER makes it a failure
+        pytest.fail(reason)
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        opened = playwright.chromium.launch(executable_path=_program(), args=ARGUMENTS)
         yield opened
         opened.close()
 

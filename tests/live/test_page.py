@@ -58,6 +58,12 @@ def middle_of_probe(page):
     )
 
 
+def coloured(seen):
+    """How many pixels are neither paper nor ink."""
+    seen = seen.astype(int)
+    return (seen.max(axis=2) - seen.min(axis=2) > 60).sum()
+
+
 def two_frames(page):
     frame = "() => new Promise((done) => requestAnimationFrame(done))"
     page.evaluate(frame)
@@ -75,6 +81,8 @@ def test_every_panel(fixture, size, opened, request):
         page.wait_for_timeout(150)
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0], tab
         assert opened.pixels(".ml-centre" if tab != "take" else ".ml-side").std() > 5, tab
+        if tab == "map":
+            assert coloured(opened.pixels(MAP)) > 500, "points, not only axes"
 
 
 def test_points_are_on_the_screen(opened, digits_page):
@@ -91,6 +99,17 @@ def test_points_are_on_the_screen(opened, digits_page):
         colours = {tuple(pixel) for pixel in pictures[-1].reshape(-1, 3)[::7].tolist()}
         assert len(colours) > 100, "ten classes, with soft edges"
     assert np.abs(pictures[0] - pictures[1]).mean() < 5
+
+
+def test_points_stay_when_the_map_is_measured_again(opened, digits_page):
+    """Half a pixel less is the same canvas, but a canvas that is given its size is empty."""
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.map.zoomAt(300, 300, 1.1)")
+    two_frames(page)
+    page.evaluate("mercerLive.app.map.element.style.right = '0.3px'")
+    two_frames(page)
+    two_frames(page)
+    assert coloured(opened.pixels(MAP)) > 500
 
 
 def test_pictures_of_rows(opened, tmp_path):

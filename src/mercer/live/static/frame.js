@@ -52,9 +52,12 @@ export function makeTabs(app, panels) {
     tabs[next].focus();
   };
   const names = { role: "tablist", "aria-label": "What to do", onkeydown: walk };
+  const element = h("div", { class: "ml-tabs", ...names }, tabs);
   return {
-    element: h("div", { class: "ml-tabs", ...names }, tabs),
+    element,
     mark(panel) {
+      // By hand: scrollIntoView would move the page around a frame, too.
+      element.scrollLeft = tabs[panels.indexOf(panel)].offsetLeft - element.offsetLeft - 60;
       tabs.forEach((tab, k) => {
         tab.setAttribute("aria-selected", panels[k] === panel);
         tab.tabIndex = panels[k] === panel ? 0 : -1;

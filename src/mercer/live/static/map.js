@@ -98,6 +98,7 @@ export function makeMap(label, on = {}, canvas = null) {
       canvas.width = Math.round(box.width * ratio);
       canvas.height = Math.round(box.height * ratio);
     }
+    stale = true; // a canvas that is measured again is empty
     // A view that nobody has moved shows all points at any size.
     if (!framed || !map.moved) fit();
     paint();
