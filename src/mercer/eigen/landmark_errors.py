@@ -9,12 +9,14 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer.eigen.landmark_model import LandmarkModel
+from mercer.exceptions import DataError
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import cross_gram
 from mercer.landmarks import sample_rows
 from mercer.landmarks.base import take
+from mercer.subspace import ComponentRule
 
-__all__ = ["Sample", "residuals", "rounding", "truncation", "weighted_draw"]
+__all__ = ["Sample", "counted", "residuals", "rounding", "truncation", "weighted_draw"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,26 @@ def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
     gap = lam - beyond
     share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
     return np.asarray(found / lam * share)
+
+
+def counted(model: LandmarkModel, rule: ComponentRule, few: Any) -> tuple[LandmarkModel, Array]:
+    """The model with the components that the rule wants, and the errors that rounding leaves them.
+
+    Components of which rounding leaves no digit are none.
+    """
+    wanted = rule.count(model.values, model.trace) or len(model.values)
+    rounded = rounding(model, few, wanted)
+    lost = rounded > 0.5
+    if lost[0]:
+        raise DataError(
+            "kernel has no variance on the landmarks above rounding: the largest eigenvalue is "
+            f"{model.values[0]:.2g}, {model.removed:.2g} was taken off by centring; "
+            "subtract the mean of the rows, or use solver='dense'."
+        )
+    if lost.any():
+        model = model.leading(int(lost.argmax()))
+    q = model.count(rule)
+    return model.leading(q), rounded[:q]
 
 
 def rounding(model: LandmarkModel, few: Any, q: int) -> Array:

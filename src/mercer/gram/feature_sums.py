@@ -28,8 +28,8 @@ __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
 STEEP = {np.float64: 1e9, np.float32: 5e5}
-#: Beyond this share of the mean in the mean square, centring takes too many digits of float32.
-FLAT = 0.99
+#: If centring leaves less than this share of the sums, it costs digits.
+FLAT = 0.05
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -121,8 +121,10 @@ class LandmarkFeatures:
         if R is not None:
             # tr(K⁻¹) times the largest row sum bounds the condition number from above.
             condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
-            fine = condition < STEEP[np.float32] and K.mean() < FLAT * np.diagonal(K).mean()
-            if fine and self.dtype == np.float32:
+            # Centring takes the mean off the sums, and its rounding stays.
+            left = max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
+            condition /= min(left / FLAT, 1.0)
+            if condition < STEEP[np.float32] and self.dtype == np.float32:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
             if condition < STEEP[np.float64]:
                 return _Whitening(R, np.dtype(np.float64), before_sums=False)

@@ -101,7 +101,9 @@ class StreamedGram(GramOperator):
             self.kernel.pack(take(self.X, index), self.origin, self.tile_dtype), self.packed, rows
         )
         rows[np.arange(len(index)), index] = self.diag[index]
-        return self.spot.norms((self.spot.values - rows) @ V, row_scale)
+        # The vectors are rounded, too, and so are the sums: all that a product does is looked at.
+        product = rows @ V.astype(self.tile_dtype, copy=False)
+        return self.spot.norms(self.spot.values @ V - product, row_scale)
 
     def refined(self) -> StreamedGram | None:
         given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones
