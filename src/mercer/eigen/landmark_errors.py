@@ -113,7 +113,8 @@ def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
     if features.working == np.float64:  # and so are the entries of K_ZZ
         length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
     centring = eps * (lam[0] + model.removed) / lam
-    return np.asarray(4 * (score + score**2 + summed + length + centring))
+    stored = float(np.finfo(features.dtype).eps)
+    return np.asarray(4 * (score + score**2 + summed + length + centring) + stored)
 
 
 def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float]:

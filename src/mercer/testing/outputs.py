@@ -262,9 +262,9 @@ class _Bounds:
         return _worst("sum of errors", excess, np.full(2, slack), np.full(2, ref.trace))
 
     def _inside(self) -> Array:
-        """Residuals of pairs within the span of landmarks: rounding and the whitening's own."""
+        """Residuals of pairs within the span of landmarks: rounding, the whitening's, the claim."""
         whitening = 1e-10 if self.problem.X.dtype == np.float64 else 1e-3
-        return self.ref.rounding + whitening * self.largest + 0 * self.lam
+        return self.ref.rounding + whitening * self.largest + 3 * self.found.claim * self.lam
 
     def _equation(self) -> Array:
         """How far the eigen-equation may be off for each row and component.
