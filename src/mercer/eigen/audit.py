@@ -99,7 +99,7 @@ def audit_scores(subspace: Subspace, spectrum: Spectrum, scores: Array, spot: Sp
     off = np.abs(scores[spot.index] - (spot.values @ B - subspace.offset)) / spread
     eps = float(np.finfo(subspace.coef.dtype).eps)
     claimed = _claimed(subspace, spectrum, len(lam)) / lam
-    allowed = np.minimum(SLACK * (np.sqrt(n) * claimed + 64 * eps * (1 + size / spread)), 0.5)
+    allowed = SLACK * (np.sqrt(n) * claimed + 64 * eps * (1 + size / spread))
     worst = np.unravel_index(np.argmax(off / allowed), off.shape)
     return Finding("scores of the rows", float(off[worst]), float(allowed[worst]))
 
@@ -125,7 +125,9 @@ def _audit_values(
     """``vᵀ (A v - λ v)`` is the error of an eigenvalue: entries may be off where no residual is."""
     off, blur = spot.sums(V * residual)
     size = np.maximum(np.abs(off) - blur, 0) / lam
-    allowed = SLACK * spectrum.errors[: len(lam)] + floor / lam
+    # A residual is orthogonal to its vector over all rows; over some of them it is so by chance.
+    chance = spectrum.residuals[: len(lam)] * (blur > 0) / np.sqrt(len(residual))
+    allowed = SLACK * spectrum.errors[: len(lam)] + (floor + chance) / lam
     worst = int(np.argmax(size / allowed))
     return Finding("eigenvalues", float(size[worst]), float(allowed[worst]))
 

@@ -100,8 +100,8 @@ class Davidson(EigenSolver):
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
-            beyond = float(ritz.values[k]) if len(ritz.values) > k else 0.0
-            residuals = np.linalg.norm(ritz.residual_vectors(slice(k)), axis=0)
+            residuals = np.linalg.norm(ritz.residual_vectors(slice(k + 1)), axis=0)
+            beyond, residuals = _next_value(ritz.values, residuals, k), residuals[:k]
             errors = estimate_errors(ritz.values[:k], residuals, beyond)
             floor = rank_floor(operator, float(ritz.values[0]))
             # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
@@ -219,6 +219,14 @@ class _Preconditioner:
         shifted = np.where(near, np.copysign(1e-3 * theta, shifted), shifted)
         inner = (1 / shifted - 1 / theta) * (self.M.T @ self.low.contract(R))
         return np.asarray(R / theta + self.low.expand(self.M @ inner))
+
+
+def _next_value(values: Array, residuals: Array, k: int) -> float:
+    """How large the eigenvalue after the k-th may be: its Ritz value comes from below."""
+    if len(values) <= k:
+        return 0.0
+    theta, r = float(values[k]), float(residuals[k])
+    return theta + min(r, r * r / max(theta - float(values[-1]), np.finfo(float).tiny))
 
 
 def _is_hidden(spectrum: Spectrum, k: int) -> bool:

@@ -10,12 +10,14 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._random import fixed_rng
 from mercer.eigen.landmark_model import LandmarkModel
+from mercer.exceptions import DataError
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis
 from mercer.landmarks import sample_rows
 from mercer.landmarks.base import take
+from mercer.subspace import ComponentRule
 
-__all__ = ["Sample", "residuals", "rounding", "truncation", "weighted_draw"]
+__all__ = ["Sample", "counted", "residuals", "rounding", "truncation", "weighted_draw"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,26 @@ def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
     return np.asarray(found / lam * share)
 
 
+def counted(model: LandmarkModel, rule: ComponentRule, few: Any) -> tuple[LandmarkModel, Array]:
+    """The model with the components that the rule wants, and the errors that rounding leaves them.
+
+    Components of which rounding leaves no digit are none.
+    """
+    wanted = rule.count(model.values, model.trace) or len(model.values)
+    rounded = rounding(model, few, wanted)
+    lost = rounded > 0.5
+    if lost[0]:
+        raise DataError(
+            "kernel has no variance on the landmarks above rounding: the largest eigenvalue is "
+            f"{model.values[0]:.2g}, {model.removed:.2g} was taken off by centring; "
+            "subtract the mean of the rows, or use solver='dense'."
+        )
+    if lost.any():
+        model = model.leading(int(lost.argmax()))
+    q = model.count(rule)
+    return model.leading(q), rounded[:q]
+
+
 def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
     """Relative errors of the leading q eigenvalues that rounding may leave, looked at on few rows.
 
@@ -92,7 +114,8 @@ def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
     if features.working == np.float64:  # and so are the entries of K_ZZ
         length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
     centring = eps * (lam[0] + model.removed) / lam
-    return np.asarray(4 * (score + score**2 + summed + length + centring))
+    stored = float(np.finfo(features.dtype).eps)
+    return np.asarray(4 * (score + score**2 + summed + length + centring) + stored)
 
 
 def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,10 +47,10 @@ class LandmarkModel:
         values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
         scale = sums.diagonal / sums.weight
         floor = noise_floor(values[-1], len(values), scale, np.dtype(np.float64), removed)
-        if values[-1] <= floor:
+        if not values[-1] > floor:
             raise DataError(
                 "kernel has no variance on the landmarks: the largest eigenvalue is "
-                f"{values[-1]:.2g}; give rows that differ, or another kernel width."
+                f"{values[-1]:.2g}; give rows that differ, more landmarks, or another width."
             )
         keep = values > floor
         outside = sums.diagonal - float(np.trace(sums.square))
@@ -82,6 +82,10 @@ class LandmarkModel:
             )
         counted = rule.count(self.values, self.trace)
         return rank if counted is None else counted
+
+    def leading(self, rank: int) -> LandmarkModel:
+        """The model with its first components only."""
+        return replace(self, values=self.values[:rank], vectors=self.vectors[:, :rank])
 
     @property
     def removed(self) -> float:

@@ -14,7 +14,7 @@ from mercer._config import Config
 from mercer._random import fixed_rng
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
-from mercer.eigen.landmark_errors import Sample, residuals, rounding, truncation, weighted_draw
+from mercer.eigen.landmark_errors import Sample, counted, residuals, truncation, weighted_draw
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.result import Fit, Report
 from mercer.exceptions import DataError
@@ -130,9 +130,10 @@ def _bytes(m: int) -> int:
 
 def _fit(model: LandmarkModel, problem: Problem, sample: Sample, started: float) -> Fit:
     """The Fit, with errors estimated on a sample of the rows."""
-    q, few, r = model.count(problem.rule), sample.few(), len(model.mean)
+    few, r = sample.few(), len(model.mean)
+    model, rounded = counted(model, problem.rule, few)
+    q = len(rounded)
     found, beyond = residuals(model, sample, q)
-    rounded = rounding(model, few, q)
     report = Report(
         solver="Landmarks",
         reason="asked for",

@@ -132,7 +132,7 @@ def refuse_negative(smallest: float, largest: float, floor: float) -> None:
 def smallest_eigenvalue(operator: GramOperator) -> float:
     """The smallest eigenvalue, to about a hundredth of :data:`NEGATIVE_LIMIT` of the largest."""
     n = operator.n
-    if n <= 64:
+    if n <= 1000:
         return float(np.linalg.eigvalsh(operator.to_dense())[0])
     action = LinearOperator(
         (n, n), matvec=lambda v: operator.matmat(v.reshape(n, 1))[:, 0], dtype=operator.dtype
@@ -140,7 +140,9 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
     start = fixed_rng(0).standard_normal(n).astype(operator.dtype)
     try:
         return float(
-            eigsh(action, k=1, which="SA", tol=1e-3, v0=start, return_eigenvectors=False)[0]
+            eigsh(
+                action, k=1, which="SA", tol=1e-3, v0=start, maxiter=100, return_eigenvectors=False
+            )[0]
         )
     except ArpackNoConvergence as error:
         # A cluster at zero does not converge, and needs not: nothing there is below zero.

@@ -10,7 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.eigen import Report
 from mercer.eigen.audit import audit_rows, audited
-from mercer.eigen.landmark_errors import rounding
+from mercer.eigen.landmark_errors import counted
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
@@ -197,8 +197,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
-        q = model.count(as_rule(self.n_components))
-        rounded = rounding(model, self._features.landmarks[:: -(-len(self.landmarks_) // ROWS)], q)
+        few = self.landmarks_[:: -(-len(self.landmarks_) // ROWS)]
+        model, rounded = counted(model, as_rule(self.n_components), few)
+        q = len(rounded)
         self.subspace_ = model.subspace(q)
         self.eigenvalues_ = model.values[:q].astype(self._features.dtype)
         self.explained_variance_ = self.eigenvalues_ / model.weight

@@ -68,10 +68,11 @@ class DenseGram(GramOperator):
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         index = self.spot.index
-        rows = np.empty((len(index), self.n))
+        rows = np.empty((len(index), self.n), dtype=self.dtype)
         for row, i in zip(rows, index, strict=True):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
-        return self.spot.norms((self.spot.values - rows) @ V, row_scale)
+        product = rows @ V.astype(self.dtype, copy=False)
+        return self.spot.norms(self.spot.values @ V - product, row_scale)
 
     def refined(self) -> DenseGram | None:
         given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones

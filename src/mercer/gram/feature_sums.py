@@ -28,8 +28,10 @@ __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
 STEEP = {np.float64: 1e9, np.float32: 5e5}
-#: Beyond this share of the mean in the mean square, centring takes too many digits of float32.
-FLAT = 0.99
+#: Largest kernel value of which squares can be summed in float32.
+LARGEST = 1e15
+#: If centring leaves less than this share of the sums, it costs digits.
+FLAT = 0.05
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -109,8 +111,11 @@ class LandmarkFeatures:
         if R is not None:
             # tr(K⁻¹) times the largest row sum bounds the condition number from above.
             condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
-            fine = condition < STEEP[np.float32] and K.mean() < FLAT * np.diagonal(K).mean()
-            if fine and self.dtype == np.float32:
+            # Centring takes the mean off the sums, and its rounding stays.
+            left = max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
+            condition /= min(left / FLAT, 1.0)
+            small = np.abs(K).max() < LARGEST  # squares of the rest leave the range of float32
+            if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
             if condition < STEEP[np.float64]:
                 return _Whitening(R, np.dtype(np.float64), before_sums=False)
@@ -145,11 +150,14 @@ class ChunkSums:
                 block = block.astype(features.working, copy=False)
             w = np.ones(len(block)) if weight is None else weight[part]
             A = features.of(block)
-            linear += w.astype(A.dtype) @ A
+            # By the largest weight first: with it squares might leave the range of float32.
+            top = float(w.max(initial=0.0)) or 1.0
+            linear += top * ((w / top).astype(A.dtype) @ A)
             diagonal += float(w @ features.kernel.diag(block))
             if weight is not None:
-                A *= np.sqrt(w)[:, None]
-            square += A.T @ A  # BLAS computes one triangle only
+                A *= np.sqrt(w / top)[:, None]
+            part_square = A.T @ A  # BLAS computes one triangle only
+            square += part_square if top == 1 else top * part_square
         total = float(len(X) if weight is None else weight.sum())
         return FeatureSums(total, linear, square, diagonal)
 

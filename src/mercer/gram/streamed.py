@@ -73,7 +73,9 @@ class StreamedGram(GramOperator):
         index = self.spot.index
         rows = self.basis.at(self.spot.rows).astype(np.float64, copy=False)
         rows[np.arange(len(index)), index] = self.diag[index]
-        return self.spot.norms((self.spot.values - rows) @ V, row_scale)
+        # The vectors are rounded, too, and so are the sums: all that a product does is looked at.
+        product = rows @ V.astype(self.tile_dtype, copy=False)
+        return self.spot.norms(self.spot.values @ V - product, row_scale)
 
     def refined(self) -> StreamedGram | None:
         points = self.basis.kernel.points(self.basis.points)

@@ -39,7 +39,9 @@ class Rows:
     @cached_property
     def diag(self) -> Array:
         """k(x, x) of each row, in float64."""
-        return self.kernel.diag(self.X).astype(np.float64)
+        # From rows in float64, like the columns: else a row and its copy would differ.
+        X = self.X.astype(np.float64, copy=False) if hasattr(self.X, "dtype") else self.X
+        return self.kernel.diag(X).astype(np.float64)
 
     def columns(self, index: Array) -> Array:
         """k(x_i, x_j) for all rows i and the chosen j, (n, m) in float64."""

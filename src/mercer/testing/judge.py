@@ -115,8 +115,10 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     largest = float(reference.values[0])
     if "variance" in text and largest <= 4 * reference.floor:
         return Verdict("refused", text)
-    if "on the landmarks" in text and problem.method.tol is None:
+    if "on the landmarks" in text and (problem.method.tol is None or _sees_little(reference)):
         return Verdict("refused", text)  # a narrow kernel sees nothing from a centre of two rows
+    if "all rows are equal" in text and (problem.X[0] == problem.X).all():
+        return Verdict("refused", text)
     if ("positive" in text or "variance" in text) and _is_indefinite(reference, problem, 0.5):
         return Verdict("refused", text)
     return Verdict(
@@ -124,6 +126,11 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
         f"{text} [true λ₁ {largest:.3g}, smallest {reference.values[-1]:.3g}, "
         f"rounding {reference.rounding:.2g}]",
     )
+
+
+def _sees_little(reference: Reference) -> bool:
+    """Whether a third of the rows as landmarks may miss nearly all: K is close to a diagonal."""
+    return bool(reference.values[0] < 3 * reference.trace / len(reference.w))
 
 
 def _is_indefinite(reference: Reference, problem: FitProblem, share: float) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
+from mercer.subspace import Subspace
 from mercer.testing.problems import FitProblem
 from mercer.testing.reference import ROUNDING, Reference
 
@@ -36,6 +37,7 @@ class Outputs:
     fitted : (n, q) by ``fit_transform``
     errors : (m,) by ``reconstruction_error``; (n,) for a precomputed kernel
     claim : ``report_.estimated_error``
+    noise : (m, q) sizes of the terms that scores are sums of
     """
 
     values: Array
@@ -47,6 +49,7 @@ class Outputs:
     claim: float
     converged: bool
     unexplained: float
+    noise: Array
 
     @classmethod
     def of(cls, problem: FitProblem) -> Outputs:
@@ -69,11 +72,20 @@ class Outputs:
             float(model.report_.estimated_error),
             bool(model.report_.converged),
             float(model.report_.unexplained),
+            _terms(model.subspace_, problem),
         )
 
     def outside(self) -> float:
         """Variance that the model says its span does not see, times the number of rows."""
         return self.unexplained * float(self.values[0] / self.ratio[0])
+
+
+def _terms(subspace: Subspace, problem: FitProblem) -> Array:
+    """``|k(x, S)| |B|``: inside a span B may be large where landmarks are much alike."""
+    if problem.definition is None:
+        return np.zeros((0, subspace.n_components))
+    K = np.vstack([np.abs(subspace.exact(rows)) for rows in (problem.X, problem.Y)])
+    return np.asarray(K @ np.abs(subspace.coef).astype(np.float64) + np.abs(subspace.offset))
 
 
 def check_outputs(problem: FitProblem, reference: Reference, found: Outputs) -> Faults:
@@ -120,6 +132,7 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
         return faults
     total = float((reference.w * np.abs(reference.own[reference.counts])).sum())
     blur = ROUNDING * reference.eps * total + 3 * found.claim * found.values[-1]
+    blur += np.sqrt(len(reference.w)) * reference.formula  # of the mean, a sum of so many entries
     if problem.method.tol is None:
         blur += 3 * found.claim * reference.trace + 2 * found.outside()
     true = found.values / reference.trace
@@ -171,6 +184,8 @@ class _Bounds:
         p = reference.p.astype(np.float64)
         one = reference.blur @ (w[:, None] * np.abs(train)) / lam
         self.evaluation = one + p @ one[reference.counts]
+        if problem.method.tol is None and problem.definition is not None:
+            self.evaluation = self.evaluation + ROUNDING * reference.eps * found.noise
         # Residuals of the pairs: rounding, what was reported, and what the claim stands for.
         self.rho = reference.rounding + 3 * found.residuals + 3 * found.claim * lam
         self.largest = max(float(reference.values[0]), float(lam[0]))
@@ -179,7 +194,9 @@ class _Bounds:
         """fit_transform = transform on the rows to fit, whatever their weight."""
         n = len(self.found.fitted)
         off = np.abs(self.found.fitted - self.Z[:n])
+        # fit_transform may take √λ v, which is off by the residual, and all of it may be one row's.
         allowed = 2 * self.evaluation[:n] + self._equation()[:n] / self.lam
+        allowed = allowed + self.rho / np.sqrt(self.lam)
         return _worst("fit_transform - transform", off, allowed, self.Z[:n])
 
     def check_means(self) -> Faults:
