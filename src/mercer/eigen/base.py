@@ -62,6 +62,11 @@ class Problem:
         return SpotCheck(self.kernel, self.X, self.weight)
 
     @property
+    def total(self) -> float:
+        """The number of rows, or the sum of their weights."""
+        return float(self.n if self.weight is None else self.weight.sum())
+
+    @property
     def rank_limit(self) -> int:
         """The most components that can exist: centring takes one away."""
         return max(1, self.n - int(self.center))
@@ -132,12 +137,13 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
-        fit = Fit(
+        fit = Fit.of(
             self._subspace(problem, spectrum, q),
             spectrum.values[:q].astype(problem.dtype, copy=False),
             spectrum.residuals[:q].astype(problem.dtype, copy=False),
-            trace,
             report,
+            rows=problem.total,
+            trace=trace,
         )
         findings = _findings(problem, fit.subspace, spectrum, q)
         return replace(fit, report=audited(report, findings))
@@ -177,10 +183,9 @@ class EigenSolver(Solver):
 
 
 def _findings(problem: Problem, subspace: Subspace, spectrum: Spectrum, q: int) -> list[Finding]:
-    total = problem.n if problem.weight is None else float(problem.weight.sum())
     if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
         return audit_spectrum(subspace, spectrum, q, problem.spot)
-    variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
+    variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]
     return [
         *audit_spectrum(subspace, spectrum, q, problem.spot),
         *audit_rows(subspace, problem.spot.rows, variance, errors),

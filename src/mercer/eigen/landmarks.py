@@ -228,12 +228,13 @@ class LandmarkModel:
         )
         subspace, rounding = self.subspace(q), np.full(q, self.features.rounding)
         findings = audit_rows(subspace, sample, self.values[:q] / self.weight, rounding)
-        return Fit(
+        return Fit.of(
             subspace,
             self.values[:q].astype(self.features.dtype),
             residuals.astype(self.features.dtype),
-            self.trace,
             audited(report, findings),
+            rows=self.weight,
+            trace=self.trace,
         )
 
     def subspace(self, q: int) -> Subspace:

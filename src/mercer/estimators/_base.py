@@ -16,11 +16,9 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._preimage import PreImageMixin
-from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.rows import Rows, Table, as_rows, write_table
-from mercer.subspace import Subspace
 
 __all__ = ["SubspaceEstimator"]
 
@@ -28,7 +26,6 @@ __all__ = ["SubspaceEstimator"]
 class SubspaceEstimator(
     ImputeMixin,
     PreImageMixin,
-    SaveMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -37,7 +34,6 @@ class SubspaceEstimator(
 
     kernel: str | Kernel
     random_state: Any
-    subspace_: Subspace
 
     _saved: ClassVar[tuple[str, ...]] = (
         "subspace_",

@@ -8,20 +8,19 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
 from mercer.preimage import PreImages, PreImageSolver
 from mercer.robust import impute
-from mercer.subspace import Subspace
 
 __all__ = ["ImputeMixin", "check_no_empty_row"]
 
 
-class ImputeMixin:
+class ImputeMixin(LearntMixin):
     """Filling in what is missing from what the model knows."""
 
     preimage: str | PreImageSolver
-    subspace_: Subspace
 
     def impute(self, X: Any) -> Array:
         """Fill the NaN of new rows so that the rows lie close to the model's subspace.

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
 from mercer.kernels import Kernel, as_kernel
@@ -18,17 +19,15 @@ from mercer.preimage.auto import NOT_A_MINIMUM
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.selection import Choice, Noise, choose_by_noise
-from mercer.subspace import Subspace
 
 __all__ = ["PreImageMixin"]
 
 
-class PreImageMixin:
+class PreImageMixin(LearntMixin):
     """The way from feature space back to input space, for every estimator with a Subspace."""
 
     kernel: str | Kernel
     preimage: str | PreImageSolver
-    subspace_: Subspace
     tuning_: Choice
 
     def denoise(self, X: Any, *, match_noise: bool = False) -> Any:

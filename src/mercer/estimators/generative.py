@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._learnt import fit_of
 from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -29,17 +30,6 @@ from mercer.preimage import BoundPreImage, PreImageSolver
 from mercer.subspace import ComponentRule
 
 __all__ = ["GenerativeKernelPCA"]
-
-#: What is taken over from the model underneath.
-_LEARNT = (
-    "subspace_",
-    "kernel_",
-    "eigenvalues_",
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "residuals_",
-    "report_",
-)
 
 
 class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
@@ -334,9 +324,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
 
     def _adopt(self, model: Any, Z: Array, eta: float, y: Any) -> None:
         """Take over what a fitted model has learnt, with the scores of the rows."""
-        for name in _LEARNT:
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
+        self._fit_ = fit_of(model)
         self.eta_, self.scores_ = eta, Z
         self._keep_labels(y, len(Z))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.eigen import Report
+from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmarks import LandmarkModel, as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
@@ -170,12 +170,12 @@ class IncrementalKernelPCA(SubspaceEstimator):
             raise KernelError(
                 f"{kernel!r} has no vectors as landmarks; use KernelPCA, or a kernel of vectors."
             )
-        self.kernel_ = kernel.resolve(rows)
+        resolved = kernel.resolve(rows)
         rule = as_landmark_rule(self.select)
         # A growing basis leaves room for what comes later.
         budget = self.n_landmarks if self.growth == 0 else max(2, self.n_landmarks // 2)
-        landmarks = rule.select(self.kernel_, rows, min(budget, len(rows)), self._rng())
-        self._features = LandmarkFeatures(self.kernel_, landmarks, rows.dtype)
+        landmarks = rule.select(resolved, rows, min(budget, len(rows)), self._rng())
+        self._features = LandmarkFeatures(resolved, landmarks, rows.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
@@ -188,17 +188,14 @@ class IncrementalKernelPCA(SubspaceEstimator):
         if not len(new):
             return
         landmarks = np.concatenate([old.landmarks, new])
-        self._features = LandmarkFeatures(self.kernel_, landmarks, old.dtype)
+        self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
         self._sums = _carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, center=True)
         counted = as_rule(self.n_components).count(model.values, model.trace)
         q = len(model.values) if counted is None else counted
-        self.subspace_ = model.subspace(q)
-        self.eigenvalues_ = model.values[:q].astype(self._features.dtype)
-        self.explained_variance_ = self.eigenvalues_ / model.weight
-        self.explained_variance_ratio_ = self.eigenvalues_ / model.trace
+        subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)
         report = Report(
             solver=type(self).__name__,
             reason=f"{self.n_samples_seen_} rows in chunks",
@@ -210,9 +207,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
             unexplained=model.unexplained,
         )
         rounding = np.full(q, self._features.rounding)
-        landmarks, variance = self._features.landmarks, self.explained_variance_
-        findings = audit_rows(self.subspace_, landmarks, variance, rounding)
-        self.report_ = audited(report, findings)
+        variance = values / model.weight
+        findings = audit_rows(subspace, self._features.landmarks, variance, rounding)
+        report = audited(report, findings)
+        self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
 
 
 def _missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> Array:

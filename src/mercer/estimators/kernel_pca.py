@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer.eigen import Fit, Plan, Problem, Report, Solver
+from mercer.eigen import Plan, Problem, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
     CallbackSupportMixin,
@@ -173,27 +173,18 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
             present = np.flatnonzero(weight)
             rows, weight = kernel.points(rows).subset(present).rows, weight[present]
             plan = self._plan(kernel, rows)
-        self.kernel_ = kernel.resolve(rows, weight)
-        problem = Problem(self.kernel_, rows, plan.rule, self._rng(), weight, self.center)
+        resolved = kernel.resolve(rows, weight)
+        problem = Problem(resolved, rows, plan.rule, self._rng(), weight, self.center)
         problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, plan.solver)))
         with steps_to_callbacks(self):
             fit = plan.fit(problem)
-        self._keep(fit, problem)
         support = fit.subspace.support
         if not own and not isinstance(rows, Rows):
             support = _own(support, X)
         if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
             support = present[support]
-        self.subspace_ = replace(fit.subspace, support=support)
+        self._fit_ = replace(fit, subspace=replace(fit.subspace, support=support))
         return problem, fit.subspace.support is rows and len(rows) == given
-
-    def _keep(self, fit: Fit, problem: Problem) -> None:
-        n = problem.n if problem.weight is None else problem.weight.sum()
-        self.eigenvalues_ = fit.eigenvalues
-        self.explained_variance_ = fit.eigenvalues / n
-        self.explained_variance_ratio_ = fit.eigenvalues / fit.trace
-        self.residuals_ = fit.residuals
-        self.report_: Report = fit.report
 
 
 def _null_spectra(problem: Problem, solver: Solver) -> Any:
