@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._impute import ImputeMixin
-from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.rows import Rows, Table, as_rows, write_table
@@ -25,7 +25,6 @@ __all__ = ["SubspaceEstimator"]
 
 class SubspaceEstimator(
     ImputeMixin,
-    PreImageMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -83,6 +82,7 @@ class SubspaceEstimator(
         names = self.get_feature_names_out()
         return write_table(path, table.map(lambda block: scores(block.X), len(names), names))
 
+    @needs_open_kernel
     def reconstruction_error(self, X: Any) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 

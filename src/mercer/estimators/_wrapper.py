@@ -37,6 +37,12 @@ class WrappingEstimator(SubspaceEstimator):
         preimage: str | PreImageSolver = self._template().preimage
         return preimage
 
+    @property
+    def preimage_(self) -> PreImageSolver:
+        """The wrapped estimator's pre-image solver."""
+        solver: PreImageSolver = self._template().preimage_
+        return solver
+
     def _template(self) -> Any:
         return KernelPCA() if self.estimator is None else self.estimator
 

@@ -26,7 +26,7 @@ from mercer.generative import (
     straight_line,
 )
 from mercer.kernels import Kernel, as_kernel
-from mercer.preimage import BoundPreImage, PreImageSolver
+from mercer.preimage import PreImageSolver
 from mercer.subspace import ComponentRule
 
 __all__ = ["GenerativeKernelPCA"]
@@ -300,7 +300,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     def denoise(
         self, X: Any, *, match_noise: bool = False, smoother: KernelSmoother | None = None
     ) -> Any:
-        """Project the rows, and return by the kernel smoother, eqs. (7) and (8).
+        """Project the rows and return to input space, by ``preimage`` as everything here.
 
         Parameters
         ----------
@@ -309,37 +309,30 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             For queries that are noisier than the training rows, see
             :meth:`mercer.KernelPCA.denoise`.
         smoother : KernelSmoother, optional
-            With its number of neighbours S and its kind of neighbours; by default S is chosen by
-            hold-out.
+            Return by this one instead, eqs. (7) and (8) of the paper; ``KernelSmoother()`` chooses
+            its number of neighbours S by hold-out.
 
         Returns
         -------
-        (n, d) array
+        As for :meth:`sample`
         """
-        chosen = KernelSmoother() if smoother is None else smoother
-        if not isinstance(chosen, KernelSmoother):
+        if smoother is None:
+            return super().denoise(X, match_noise=match_noise)
+        if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
         Z = self._project(X, match_noise)[1]
-        return self._bind_kept("_bound_smoother", chosen).solve(Z).points
+        return self._bind_kept("_bound_smoother", smoother).solve(Z).points
+
+    @property
+    def preimage_(self) -> PreImageSolver:
+        """The pre-image solver as an object; ``"ridge"`` means the generators' own."""
+        return as_generator_preimage(self.preimage)
 
     def _adopt(self, model: Any, Z: Array, eta: float, y: Any) -> None:
         """Take over what a fitted model has learnt, with the scores of the rows."""
         self._fit_ = fit_of(model)
         self.eta_, self.scores_ = eta, Z
         self._keep_labels(y, len(Z))
-
-    def _bind(self) -> BoundPreImage:
-        return self._bind_kept("_bound_preimage", as_generator_preimage(self.preimage))
-
-    def _bind_kept(self, name: str, solver: PreImageSolver) -> BoundPreImage:
-        """The solver bound to the model, kept until either of them changes."""
-        key = (type(solver), repr(sorted(solver.get_params().items())))
-        kept = self.__dict__.get(name)
-        if kept is None or kept[0] is not self.subspace_ or kept[1] != key:
-            kept = (self.subspace_, key, solver.init(self.subspace_))
-            self.__dict__[name] = kept
-        bound: BoundPreImage = kept[2]
-        return bound
 
     def _check_hidden(self, H: Any) -> Array:
         check_is_fitted(self, "subspace_")

@@ -11,6 +11,7 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
+from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -41,6 +42,13 @@ WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 #: With fewer rows, cross-fitting breaks its promise for measures that contain T².
 FEW = 50
+
+
+def _has_no_width(model: Any) -> str | None:
+    kernel = kernel_of(model)
+    if kernel is None or isinstance(kernel, RadialKernel):
+        return None
+    return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
 
 
 class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
@@ -226,6 +234,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         novelty = self._novelty(X)
         return self.conformal_.p_values(novelty)
 
+    @needs_coordinates("there are no variables that could contribute; use a kernel of vectors")
     def contributions(self, X: Any) -> Array:
         """Which variables did it: each one's part in the score, (n, d).
 
@@ -234,14 +243,10 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         """
         rows = self._rows(X)
         subspace = self.score_.subspace
-        if not subspace.points.has_coordinates:
-            raise KernelError(
-                f"{subspace.kernel!r} has no variables that could contribute; "
-                "use a kernel of vectors."
-            )
         found = as_preimage("auto").init(subspace).solve(subspace.scores(rows), rows)
         return contributions(self.score_, rows, np.asarray(found.points))
 
+    @absent_if(_has_no_width)
     def select_width(self, X: Any, widths: Any = WIDTHS) -> WidthChoice:
         """Choose the kernel width by normal rows alone.
 
@@ -268,10 +273,7 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         """
         rows, kernel = self._check_fit(X)
         resolved = kernel.resolve(rows)
-        if not isinstance(resolved, RadialKernel):
-            raise KernelError(
-                f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
-            )
+        assert isinstance(resolved, RadialKernel)
         kernels = [resolved.with_length(resolved.length * width) for width in widths]
         rng = self._rng()
         return select_width(

@@ -14,6 +14,7 @@ from mercer._random import fixed_rng
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
+from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
@@ -169,6 +170,7 @@ class SparseKernelPCA(SubspaceEstimator):
         self._fit_ = Fit(subspace, values, variance, share, None, report)
         return self
 
+    @needs_open_kernel
     def reconstruction_error(self, X: Any, *, n_components: int | None = None) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 
@@ -192,10 +194,10 @@ class SparseKernelPCA(SubspaceEstimator):
             )
         return self.subspace_.leading(n_components).residual(rows)
 
+    @needs_open_kernel
     def span_error(self, X: Any) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
         rows = self._rows(X)
-        self.subspace_.points.require_open("span_error")
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
         inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
         return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
