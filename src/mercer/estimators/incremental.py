@@ -16,7 +16,8 @@ from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
-from mercer.kernels import Basis, Kernel, as_kernel
+from mercer.gram.growing import carried, missed
+from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
 from mercer.rows import CHUNK, MemoryRows, Rows
@@ -184,12 +185,12 @@ class IncrementalKernelPCA(SubspaceEstimator):
         old, room = self._features, self.n_landmarks - len(self._features.landmarks)
         if self.growth == 0 or room <= 0:
             return
-        new = _missed(old, rows, self.growth, room)
+        new = missed(old, rows, self.growth, room)
         if not len(new):
             return
         landmarks = np.concatenate([old.landmarks, new])
         self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
-        self._sums = _carried(self._sums, old, self._features)
+        self._sums = carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, center=True)
@@ -211,33 +212,3 @@ class IncrementalKernelPCA(SubspaceEstimator):
         findings = audit_rows(subspace, self._features.landmarks, variance, rounding)
         report = audited(report, findings)
         self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
-
-
-def _missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> Array:
-    """Rows of which more than a share lies outside the span, by a pivoted Cholesky."""
-    A = features.kernel_values(rows) @ features.basis
-    left = features.kernel.diag(rows) - np.einsum("ij,ij->i", A, A)
-    bar = share * features.kernel.diag(rows)
-    candidates = np.flatnonzero(left > bar)
-    candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
-    points = rows[candidates]
-    K = Basis(features.kernel, points, np.float64).gram()
-    K -= A[candidates] @ A[candidates].T
-    chosen: list[int] = []
-    while len(chosen) < room and len(points):
-        pivot = int(np.argmax(np.diagonal(K) - bar[candidates]))
-        if K[pivot, pivot] <= bar[candidates[pivot]]:
-            break
-        chosen.append(pivot)
-        K -= np.outer(K[:, pivot], K[pivot]) / K[pivot, pivot]
-    return np.asarray(rows[candidates[chosen]])
-
-
-def _carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:
-    """The old sums in the new features: what the old landmarks know of the rows before."""
-    whitened = old.whitened(sums)
-    # φ(x) ≈ Φ_old R_old a(x), so that k(z, x) ≈ k(z, Z_old) R_old a(x) for every new landmark z.
-    to_new = new.of(old.landmarks).T @ old.basis
-    return FeatureSums(
-        sums.weight, to_new @ whitened.linear, to_new @ whitened.square @ to_new.T, sums.diagonal
-    )

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
@@ -30,10 +31,9 @@ from mercer.novelty import (
     novelty_score,
     select_width,
 )
-from mercer.novelty.calibration import take
 from mercer.novelty.conformal import rows_needed
 from mercer.preimage import as_preimage
-from mercer.subspace import ComponentRule
+from mercer.subspace import ComponentRule, Subspace
 
 __all__ = ["KernelNovelty"]
 
@@ -205,6 +205,11 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
         detector.kernel_ = kernel
         detector._keep(bound, bound(_to_dtype(rows, bound)))
         return detector
+
+    @property
+    def subspace_(self) -> Subspace:
+        """What is normal: the subspace that the score measures distances from."""
+        return self.score_.subspace
 
     def score_samples(self, X: Any) -> Array:
         """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""

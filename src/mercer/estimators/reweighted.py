@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from mercer._held_out import take
 from mercer._linalg import Array
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
 from mercer.exceptions import ConvergenceWarning, KernelError, warn
 from mercer.kernels import as_kernel
-from mercer.novelty.calibration import take
 from mercer.robust import Loss, as_loss, reweight
 
 __all__ = ["ReweightedKernelPCA"]
