@@ -256,7 +256,7 @@ def test_what_cannot_be_exported_is_refused_with_a_remedy(
 
 
 def test_unfitted_and_precomputed(data, tmp_path):
-    with pytest.raises(NotFittedError, match="fit it first"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         export_onnx(KernelPCA(), tmp_path / "m.onnx")
     model = KernelPCA(2, kernel="precomputed").fit(Gaussian(gamma=1.0)(data[0]))
     with pytest.raises(ModelFileError, match="table of numbers"):

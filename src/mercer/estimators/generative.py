@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._learnt import fit_of
 from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
 from mercer.estimators._validation import check_rows
@@ -98,6 +99,8 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     >>> model.interpolate(X[0] / 16, X[1] / 16, steps=7).shape
     (7, 64)
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,

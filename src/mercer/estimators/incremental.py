@@ -12,6 +12,7 @@ from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmarks import LandmarkModel, as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
@@ -78,6 +79,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
     >>> model.transform(X).shape
     (1000, 5)
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(streaming=True, onnx=True)
 
     n_samples_seen_: int
     _features: LandmarkFeatures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -17,6 +17,7 @@ from mercer.estimators._callbacks import (
     steps_to_callbacks,
     with_callbacks,
 )
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows, check_weight
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
@@ -83,6 +84,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     >>> bool(model.explained_variance_ratio_.sum() < 1)
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        objects=True, precomputed=True, weights=True, onnx=True
+    )
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
 from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -116,6 +117,8 @@ class KernelNovelty(SaveMixin, OutlierMixin, BaseEstimator):
     >>> bool(model.p_values([[0.0, 0.0]])[0] <= 0.01)
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         "score_",

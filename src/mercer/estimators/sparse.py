@@ -16,6 +16,7 @@ from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
 from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 from mercer.gram import StreamedGram
@@ -105,6 +106,8 @@ class SparseKernelPCA(SubspaceEstimator):
     >>> bool(model.kkt_ < 1e-4)
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,
