@@ -20,6 +20,7 @@ copyright = "2026, The mercer developers"
 version = release = mercer.__version__
 
 extensions = [
+    "capabilities",
     "live_models",
     "mathml",
     "myst_parser",

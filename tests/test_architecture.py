@@ -169,6 +169,27 @@ def _makes_random_numbers(node: ast.AST) -> bool:
     return text.startswith("np.random.") and (called or not text.startswith(types))
 
 
+def test_kernels_are_evaluated_by_tiles():
+    """``kernel(X, Y)`` is for a look at a kernel; the library asks ``Basis``, which has tiles.
+
+    ``mercer.testing`` looks at kernels, this way, too.
+    """
+    names = re.compile(r"(.*\.)?(kernel_?|resolved|radial|k[12])")
+    called = [
+        f"{name_of(path)}:{node.lineno}"
+        for path, node in nodes(ast.Call)
+        if names.fullmatch(ast.unparse(node.func)) and not name_of(path).startswith("testing/")
+    ]
+    assert not called, f"use mercer.kernels.Basis: {called}"
+
+
+def test_siblings_do_not_know_each_other():
+    """The contract says so with a bar, which somebody might soften to a colon."""
+    layers = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert '"(generative) | (novelty) | (robust) | (sparse)"' in layers
+    assert '"(compat) | (testing) | (alternatives)"' in layers
+
+
 def test_subspaces_are_built_in_one_layer():
     """Normalisation and signs live there; whoever builds one elsewhere repeats them."""
     built = [

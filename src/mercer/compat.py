@@ -298,7 +298,11 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             )
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
         kernel = self._kernel_for(scores)
-        K = self._foreign_kernel(scores) if kernel is None else kernel(scores)
+        K = (
+            self._foreign_kernel(scores)
+            if kernel is None
+            else Basis(kernel.resolve(scores), scores).gram()
+        )
         K.flat[:: len(K) + 1] += self.alpha
         try:
             self.dual_coef_ = linalg.solve(K, rows, assume_a="pos", overwrite_a=True)

@@ -26,6 +26,7 @@ __all__ = [
     "NumericalWarning",
     "OutputError",
     "RankWarning",
+    "UnavailableError",
     "strict",
     "warn",
 ]
@@ -44,6 +45,10 @@ class DataError(MercerError):
 
 class KernelError(MercerError):
     """The kernel is wrong for these rows: bad parameter, overflow, or not positive definite."""
+
+
+class UnavailableError(KernelError, AttributeError):
+    """A method that this model cannot have; ``hasattr`` is False for it."""
 
 
 class ModelFileError(MercerError):

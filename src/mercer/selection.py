@@ -21,7 +21,6 @@ from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
 from mercer.kernels import Kernel, RadialKernel, as_kernel
-from mercer.preimage import as_preimage
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.subspace import ParallelAnalysis
 
@@ -247,7 +246,7 @@ def _errors(
     model: Any, clean: Array, noisy: Array, counts: Sequence[int], match_noise: bool
 ) -> Array:
     """Summed squared errors of denoising with the first q components, for every q of ``counts``."""
-    solver = as_preimage(model.preimage)
+    solver = model.preimage_
     errors = []
     for q in counts:
         subspace = model.subspace_.leading(min(q, model.n_components_))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -215,6 +215,13 @@ def test_rows_set_aside_do_not_even_choose_the_width(rng):
     assert_allclose(model.kernel_.length, Gaussian().resolve(X[others]).length)
 
 
+class Bare(BaseEstimator):
+    """Of another library, with a subspace and nothing else."""
+
+    def fit(self, X, y=None):
+        return self
+
+
 def test_mistakes_are_named(X):
     with pytest.raises(DataError, match="measure='error'"):
         KernelNovelty(measure="error").fit(X)
@@ -222,8 +229,8 @@ def test_mistakes_are_named(X):
         KernelNovelty(kernel=Precomputed()).fit(X @ X.T)
     with pytest.raises(NotFittedError):
         KernelNovelty().p_values(X)
-    bare = KernelPCA(2).fit(X)
-    del bare.explained_variance_
+    bare = Bare()
+    bare.subspace_ = KernelPCA(2).fit(X).subspace_
     with pytest.raises(DataError, match="explained_variance_"):
         KernelNovelty.from_fitted(bare, X, measure="hotelling")
 

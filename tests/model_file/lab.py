@@ -41,7 +41,8 @@ class Weighted(Kernel):
     def __init__(self, weights):
         self.weights = weights
 
-    def pack(self, X, origin=None):
+    def pack(self, X, origin=None, dtype=None):
+        X = np.asarray(X, dtype=dtype)
         scaled = np.ascontiguousarray(X * np.sqrt(self.weights).astype(X.dtype))
         return PackedRows(scaled, scaled)
 
@@ -89,6 +90,9 @@ class Patient(Solver):
 
     def fit(self, problem):
         return Dense().fit(problem)
+
+    def estimate_bytes(self, problem, k):
+        return Dense().estimate_bytes(problem, k)
 
 
 class Closest(PreImageSolver):

@@ -118,7 +118,8 @@ def test_lost_points_start_again_as_in_the_model(tmp_path):
     X, new = rng.standard_normal((100, 2)), rng.uniform(-3, 3, (200, 2))
     solver = FixedPoint(max_iter=300, tol=1e-9, accelerate=False)
     model = KernelPCA(3, kernel=Gaussian(width=0.7), preimage=solver).fit(X)
-    model.subspace_ = replace(model.subspace_, mean=-0.3 * model.subspace_.mean)
+    turned = replace(model.subspace_, mean=-0.3 * model.subspace_.mean)
+    model._fit_ = replace(model._fit_, subspace=turned)
     found = model.preimages(new, report=False)
     assert (found.status == "restarted").sum() > 50
     assert (found.status == "failed").any()
@@ -255,7 +256,7 @@ def test_what_cannot_be_exported_is_refused_with_a_remedy(
 
 
 def test_unfitted_and_precomputed(data, tmp_path):
-    with pytest.raises(NotFittedError, match="fit it first"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         export_onnx(KernelPCA(), tmp_path / "m.onnx")
     model = KernelPCA(2, kernel="precomputed").fit(Gaussian(gamma=1.0)(data[0]))
     with pytest.raises(ModelFileError, match="table of numbers"):

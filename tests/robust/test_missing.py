@@ -114,7 +114,7 @@ def test_mistakes_are_named(model, rng):
     with pytest.raises(DataError, match="first is column 1"):
         MissingKernelPCA().fit(np.where(np.arange(3) == 1, np.nan, X))
     same = KernelPCA(kernel=FunctionKernel(lambda x, y: 1.0 * (x == y)))
-    with pytest.raises(KernelError, match="no coordinates"):
+    with pytest.raises(KernelError, match="needs points with coordinates"):
         MissingKernelPCA(same).fit(["a", "b", "ab"])
 
 

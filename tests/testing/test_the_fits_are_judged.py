@@ -106,7 +106,8 @@ class Says(KernelPCA):
     def fit(self, X, y=None, sample_weight=None):
         super().fit(X, sample_weight=sample_weight)
         if self.wrong == "share":
-            self.explained_variance_ratio_ = self.explained_variance_ratio_ * 1.001
+            wrong = self.explained_variance_ratio_ * 1.001
+            self._fit_ = replace(self._fit_, explained_variance_ratio=wrong)
         return self
 
     def transform(self, X):
@@ -151,7 +152,8 @@ def test_a_landmark_fit_that_claims_too_much():
 
         def claim(X, **more):
             Z = fit(X, **more)
-            model.report_ = replace(model.report_, estimated_error=1e-9)
+            report = replace(model.report_, estimated_error=1e-9)
+            model._fit_ = replace(model._fit_, report=report)
             return Z
 
         model.fit_transform = claim

@@ -8,7 +8,7 @@ from typing import Any
 
 from mercer.cli.faults import Failure
 
-__all__ = ["feature_names", "load_model", "score_names", "size_text", "subspace_of"]
+__all__ = ["feature_names", "load_model", "score_names", "size_text"]
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -37,11 +37,6 @@ def feature_names(model: Any) -> Sequence[str] | None:
 def score_names(model: Any) -> Sequence[str]:
     """What ``transform`` calls its columns."""
     return [str(name) for name in model.get_feature_names_out()]
-
-
-def subspace_of(model: Any) -> Any:
-    """The subspace that was learnt, wherever the model keeps it."""
-    return model.score_.subspace if hasattr(model, "score_") else model.subspace_
 
 
 def size_text(size: float) -> str:

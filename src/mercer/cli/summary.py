@@ -8,7 +8,7 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
-from mercer.cli.models import size_text, subspace_of
+from mercer.cli.models import size_text
 from mercer.rows import Rows
 
 __all__ = ["facts_of_fit", "lines_of_fit"]
@@ -16,7 +16,7 @@ __all__ = ["facts_of_fit", "lines_of_fit"]
 
 def facts_of_fit(model: Any, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
-    subspace = subspace_of(model)
+    subspace = model.subspace_
     facts: dict[str, Any] = {
         "model": type(model).__name__,
         "output": str(target),

@@ -62,6 +62,11 @@ class Problem:
         return SpotCheck(self.kernel, self.X, self.weight)
 
     @property
+    def total(self) -> float:
+        """The number of rows, or the sum of their weights."""
+        return float(self.n if self.weight is None else self.weight.sum())
+
+    @property
     def rank_limit(self) -> int:
         """The most components that can exist: centring takes one away."""
         return max(1, self.n - int(self.center))
@@ -132,12 +137,13 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
-        fit = Fit(
+        fit = Fit.of(
             self._subspace(problem, spectrum, q),
             spectrum.values[:q].astype(problem.dtype, copy=False),
             spectrum.residuals[:q].astype(problem.dtype, copy=False),
-            trace,
             report,
+            rows=problem.total,
+            trace=trace,
             of_gram=True,
         )
         findings = _findings(problem, fit, spectrum, q)
@@ -184,10 +190,9 @@ def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Fi
     scores = fit.scores(problem.weight)
     if scores is not None:
         found.append(audit_scores(subspace, spectrum, scores, spot))
-    total = problem.n if problem.weight is None else float(problem.weight.sum())
     if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
         return found
-    variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
+    variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]
     return [*found, *audit_rows(subspace, spot.rows, variance, errors)]
 
 

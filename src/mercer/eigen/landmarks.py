@@ -146,12 +146,13 @@ def _fit(model: LandmarkModel, problem: Problem, sample: Sample, started: float)
     subspace = model.subspace(q)
     findings = audit_rows(subspace, few, model.values[:q] / model.weight, rounded)
     dtype = model.features.dtype
-    return Fit(
+    return Fit.of(
         subspace,
         model.values[:q].astype(dtype),
         found.astype(dtype),
-        model.trace,
         audited(report, findings),
+        rows=model.weight,
+        trace=model.trace,
     )
 
 

@@ -73,15 +73,29 @@ class Report:
 
 @dataclass(frozen=True)
 class Fit:
-    """A subspace, the eigenvalues behind it, and how they were obtained.
+    """All that was learnt: solvers return it, and an estimator's attributes are its fields.
 
-    ``of_gram`` says that these are eigenpairs of the Gram matrix of all rows.
+    Attributes
+    ----------
+    subspace : Subspace
+    eigenvalues : (q,) array
+        Of the centred Gram matrix, decreasing.
+    explained_variance : (q,) array
+        The same over the number of rows.
+    explained_variance_ratio : (q,) array
+        The same over the true total variance.
+    residuals : (q,) array or None
+        ``|K v - λ v|``, of methods that have eigenvectors.
+    report : Report
+    of_gram : bool
+        These are eigenpairs of the Gram matrix of all rows.
     """
 
     subspace: Subspace
     eigenvalues: Array
-    residuals: Array
-    trace: float
+    explained_variance: Array
+    explained_variance_ratio: Array
+    residuals: Array | None
     report: Report
     of_gram: bool = False
 
@@ -94,6 +108,33 @@ class Fit:
         if not self.of_gram or weight is not None:
             return None
         return np.asarray(self.subspace.coef * self.eigenvalues, dtype=self.subspace.coef.dtype)
+
+    @classmethod
+    def of(
+        cls,
+        subspace: Subspace,
+        eigenvalues: Array,
+        residuals: Array | None,
+        report: Report,
+        *,
+        rows: float,
+        trace: float,
+        of_gram: bool = False,
+    ) -> Fit:
+        """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
+        shares = eigenvalues / float(rows), eigenvalues / float(trace)
+        return cls(subspace, eigenvalues, *shares, residuals, report, of_gram)
+
+    def leading(self, q: int) -> Fit:
+        """What was learnt of the first q components."""
+        return Fit(
+            self.subspace.leading(q),
+            self.eigenvalues[:q],
+            self.explained_variance[:q],
+            self.explained_variance_ratio[:q],
+            None if self.residuals is None else self.residuals[:q],
+            self.report,
+        )
 
 
 def measured(

@@ -14,25 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
-from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._relevance import RelevanceMixin
-from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.rows import Rows, Table, as_rows, write_table
-from mercer.subspace import Subspace
 
 __all__ = ["SubspaceEstimator"]
 
 
 class SubspaceEstimator(
     ImputeMixin,
-    PreImageMixin,
     RelevanceMixin,
     LiveMixin,
-    SaveMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -41,7 +37,6 @@ class SubspaceEstimator(
 
     kernel: str | Kernel
     random_state: Any
-    subspace_: Subspace
 
     _saved: ClassVar[tuple[str, ...]] = (
         "subspace_",
@@ -91,6 +86,7 @@ class SubspaceEstimator(
         names = self.get_feature_names_out()
         return write_table(path, table.map(lambda block: scores(block.X), len(names), names))
 
+    @needs_open_kernel
     def reconstruction_error(self, X: Any) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 

@@ -8,21 +8,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer.estimators._available import needs_coordinates
+from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
-from mercer.preimage import PreImages, PreImageSolver
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.preimage import PreImages
 from mercer.robust import impute
-from mercer.subspace import Subspace
 
 __all__ = ["ImputeMixin", "check_no_empty_row"]
 
 
-class ImputeMixin:
+class ImputeMixin(PreImageMixin):
     """Filling in what is missing from what the model knows."""
 
-    preimage: str | PreImageSolver
-    subspace_: Subspace
-
+    @needs_coordinates("to fill in values, use a kernel of vectors")
     def impute(self, X: Any) -> Array:
         """Fill the NaN of new rows so that the rows lie close to the model's subspace.
 
@@ -63,6 +62,7 @@ class ImputeMixin:
             )
         return np.asarray(found.points)
 
+    @needs_coordinates("to fill in values, use a kernel of vectors")
     def imputations(self, X: Any) -> PreImages:
         """As :meth:`impute`, with what happened to each row.
 
@@ -74,13 +74,9 @@ class ImputeMixin:
         """
         check_is_fitted(self, "subspace_")
         subspace = self.subspace_
-        if not subspace.points.has_coordinates:
-            raise KernelError(
-                f"{subspace.kernel!r} has no coordinates to fill in; use a kernel of vectors."
-            )
         rows = check_rows(self, X, subspace.kernel, reset=False, allow_nan=True)
         check_no_empty_row(rows)
-        return impute(subspace, rows.astype(subspace.coef.dtype, copy=False), self.preimage)
+        return impute(subspace, rows.astype(subspace.coef.dtype, copy=False), self.preimage_)
 
 
 def check_no_empty_row(rows: Array) -> None:

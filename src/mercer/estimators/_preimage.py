@@ -10,26 +10,40 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer.estimators._available import absent_if, needs_coordinates
+from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
+from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
-from mercer.preimage.auto import NOT_A_MINIMUM
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.selection import Choice, Noise, choose_by_noise
-from mercer.subspace import Subspace
 
 __all__ = ["PreImageMixin"]
 
 
-class PreImageMixin:
+def _has_nothing_to_tune(model: Any) -> str | None:
+    """A wrapper has no kernel and no number of components of its own."""
+    if {"kernel", "n_components"} <= set(model.get_params(deep=False)):
+        return None
+    return (
+        "kernel and components are those of the wrapped estimator; tune that one first: "
+        f"{type(model).__name__}(KernelPCA().tune(X, noise=...))."
+    )
+
+
+class PreImageMixin(LearntMixin):
     """The way from feature space back to input space, for every estimator with a Subspace."""
 
     kernel: str | Kernel
     preimage: str | PreImageSolver
-    subspace_: Subspace
     tuning_: Choice
+
+    @property
+    def preimage_(self) -> PreImageSolver:
+        """The pre-image solver as an object: what every way back to input space uses."""
+        return as_preimage(self.preimage)
 
     def denoise(self, X: Any, *, match_noise: bool = False) -> Any:
         """Project the rows onto the components and return to input space, starting at the rows.
@@ -101,6 +115,7 @@ class PreImageMixin:
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
         return self._solve(self._project(X, False)[1]).points
 
+    @needs_coordinates("score reconstruction_error(X) instead")
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between the rows and their reconstructions.
 
@@ -109,13 +124,10 @@ class PreImageMixin:
         :class:`mercer.selection.DenoisingScore`, which adds noise first.
         """
         rows, Z = self._project(X, False)
-        if not self.subspace_.points.has_coordinates:
-            raise KernelError(
-                f"{self.subspace_.kernel!r} has no input space in which to measure an error; "
-                "score reconstruction_error(X) instead."
-            )
         return -float(square_sums(self._solve(Z).points - rows).mean(dtype=np.float64))
 
+    @absent_if(_has_nothing_to_tune)
+    @needs_coordinates("choose n_components by ParallelAnalysis or a share of the variance")
     def tune(self, X: Any, *, noise: Noise, match_noise: bool = False) -> Self:
         """Choose width and number of components for denoising, and fit to all rows.
 
@@ -146,11 +158,6 @@ class PreImageMixin:
         True
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
-        if not as_kernel(self.kernel).points(rows).has_coordinates:
-            raise KernelError(
-                f"{self.kernel!r} has no input space in which to measure an error; "
-                "choose n_components by ParallelAnalysis or a share of the variance."
-            )
         choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
         estimator: Any = self
         estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
@@ -173,9 +180,10 @@ class PreImageMixin:
         directions = replace(self.subspace_, mean=zero[0], offset=zero[1], mean_square=0.0)
         Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(self.subspace_.coef.dtype)
         start = Nearest().init(directions).solve(Z).points
-        found = as_preimage(self.preimage).init(directions).solve(Z, start).points
+        found = self.preimage_.init(directions).solve(Z, start).points
         return np.asarray(found).reshape(2, q, -1)
 
+    @needs_coordinates("without them there is no canonical basis; use a kernel of vectors")
     def component_images(self) -> Array:
         """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
 
@@ -186,10 +194,6 @@ class PreImageMixin:
         """
         check_is_fitted(self, "subspace_")
         support = self.subspace_.support
-        if not self.subspace_.points.has_coordinates:
-            raise KernelError(
-                f"{self.subspace_.kernel!r} has no canonical basis; use a kernel of vectors."
-            )
         basis = np.eye(support.shape[1], dtype=self.subspace_.coef.dtype)
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
@@ -200,24 +204,25 @@ class PreImageMixin:
 
     def _solve(self, Z: Array, rows: Any = None) -> PreImages:
         found = self._bind().solve(Z, rows)
-        # Points stopped on purpose are not news, nor is that a smoother smooths.
-        missed = ~found.converged & ~np.isin(found.status, ["stopped early", NOT_A_MINIMUM])
-        if missed.any():
+        if missed := found.missed:  # what was stopped on purpose is not news
+            words = "; ".join(f"{n} {status}: {status.remedy}" for status, n in missed.items())
             warn(
-                f"{missed.sum()} of {len(Z)} pre-images did not converge; see preimages(X).status, "
-                "raise max_iter of the pre-image solver, or use another kernel width.",
+                f"{sum(missed.values())} of {len(Z)} pre-images did not converge ({words}); "
+                "see preimages(X).status.",
                 ConvergenceWarning,
             )
         return found
 
     def _bind(self) -> BoundPreImage:
+        return self._bind_kept("_bound_preimage", self.preimage_)
+
+    def _bind_kept(self, name: str, solver: PreImageSolver) -> BoundPreImage:
         """The solver bound to the model, kept until either of them changes."""
-        solver = as_preimage(self.preimage)
         key = (type(solver), repr(sorted(solver.get_params().items())))
-        kept = self.__dict__.get("_bound_preimage")
+        kept = self.__dict__.get(name)
         if kept is None or kept[0] is not self.subspace_ or kept[1] != key:
             kept = (self.subspace_, key, solver.init(self.subspace_))
-            self._bound_preimage = kept
+            self.__dict__[name] = kept
         bound: BoundPreImage = kept[2]
         return bound
 

@@ -71,6 +71,11 @@ class SaveMixin:
         check_is_fitted(self, self._saved[0])
         return write_model(self, path)
 
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Take over what a file says of the attributes in ``_saved``."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that ``model.save(path)`` wrote.

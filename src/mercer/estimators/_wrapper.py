@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._learnt import fit_of
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Kernel
 from mercer.preimage import PreImageSolver
 from mercer.subspace import Subspace
 
 __all__ = ["WrappingEstimator"]
-
-_SHOWN = (
-    "subspace_",
-    "kernel_",
-    "eigenvalues_",
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "report_",
-)
 
 
 class WrappingEstimator(SubspaceEstimator):
@@ -44,6 +37,12 @@ class WrappingEstimator(SubspaceEstimator):
         preimage: str | PreImageSolver = self._template().preimage
         return preimage
 
+    @property
+    def preimage_(self) -> PreImageSolver:
+        """The wrapped estimator's pre-image solver."""
+        solver: PreImageSolver = self._template().preimage_
+        return solver
+
     def _template(self) -> Any:
         return KernelPCA() if self.estimator is None else self.estimator
 
@@ -62,9 +61,8 @@ class WrappingEstimator(SubspaceEstimator):
     def _adopt(self, fitted: Any) -> None:
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
-        for name in _SHOWN:
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
+        # Residuals are those of the rows that the wrapped one saw, and stay with it.
+        self._fit_ = replace(fit_of(fitted), residuals=None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

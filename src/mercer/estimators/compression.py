@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer.eigen import Report
+from mercer.eigen import Fit, Report
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.estimators.sparse import SparseKernelPCA, choose_kernels
+from mercer.estimators.sparse import SparseKernelPCA, _astype, choose_kernels
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse import Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import project
@@ -120,15 +120,13 @@ def _fitted(
     )
     q, dtype = small.n_components, model.subspace_.coef.dtype
     # Along w' the model has the variance Σ_j λ_j (w'·w_j)²; what it had elsewhere is lost.
-    share = cosines**2
-    result._keep(chosen, small, dtype)
+    big = model.eigenvalues_, model.explained_variance_, model.explained_variance_ratio_
+    values, variance, share = ((cosines**2 @ part[:q]).astype(dtype) for part in big)
+    lost = 1 - float(values.sum()) / float(model.eigenvalues_.sum())
+    report = replace(report, unexplained=max(lost, 0.0))
+    result._keep(chosen)
     result.n_fits_ = fits
-    result.eigenvalues_ = (share @ model.eigenvalues_[:q]).astype(dtype)
-    result.explained_variance_ = (share @ model.explained_variance_[:q]).astype(dtype)
-    result.explained_variance_ratio_ = (share @ model.explained_variance_ratio_[:q]).astype(dtype)
-    lost = 1 - float(result.eigenvalues_.sum()) / float(model.eigenvalues_.sum())
-    result.report_ = replace(report, unexplained=max(lost, 0.0))
-    result.kernel_ = model.kernel_
+    result._fit_ = Fit(_astype(small, dtype), values, variance, share, None, report)
     for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
         if hasattr(model, name):
             setattr(result, name, getattr(model, name))

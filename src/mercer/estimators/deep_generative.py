@@ -12,6 +12,7 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.eigen import Solver
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._sampling import (
     LatentMixin,
     check_eta,
@@ -97,6 +98,8 @@ class DeepGenerativeKernelPCA(
     >>> model.transform(X[:3] / 16).shape, model.sample(4, label=7).shape
     ((3, 15), (4, 64))
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         "layers_",

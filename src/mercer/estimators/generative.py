@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._capabilities import Capabilities
+from mercer.estimators._learnt import fit_of
 from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -25,21 +27,10 @@ from mercer.generative import (
     straight_line,
 )
 from mercer.kernels import Kernel, as_kernel
-from mercer.preimage import BoundPreImage, PreImageSolver
+from mercer.preimage import PreImageSolver
 from mercer.subspace import ComponentRule
 
 __all__ = ["GenerativeKernelPCA"]
-
-#: What is taken over from the model underneath.
-_LEARNT = (
-    "subspace_",
-    "kernel_",
-    "eigenvalues_",
-    "explained_variance_",
-    "explained_variance_ratio_",
-    "residuals_",
-    "report_",
-)
 
 
 class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
@@ -108,6 +99,8 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     >>> model.interpolate(X[0] / 16, X[1] / 16, steps=7).shape
     (7, 64)
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,
@@ -310,7 +303,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     def denoise(
         self, X: Any, *, match_noise: bool = False, smoother: KernelSmoother | None = None
     ) -> Any:
-        """Project the rows, and return by the kernel smoother, eqs. (7) and (8).
+        """Project the rows and return to input space, by ``preimage`` as everything here.
 
         Parameters
         ----------
@@ -319,39 +312,30 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             For queries that are noisier than the training rows, see
             :meth:`mercer.KernelPCA.denoise`.
         smoother : KernelSmoother, optional
-            With its number of neighbours S and its kind of neighbours; by default S is chosen by
-            hold-out.
+            Return by this one instead, eqs. (7) and (8) of the paper; ``KernelSmoother()`` chooses
+            its number of neighbours S by hold-out.
 
         Returns
         -------
-        (n, d) array
+        As for :meth:`sample`
         """
-        chosen = KernelSmoother() if smoother is None else smoother
-        if not isinstance(chosen, KernelSmoother):
+        if smoother is None:
+            return super().denoise(X, match_noise=match_noise)
+        if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
         Z = self._project(X, match_noise)[1]
-        return self._bind_kept("_bound_smoother", chosen).solve(Z).points
+        return self._bind_kept("_bound_smoother", smoother).solve(Z).points
+
+    @property
+    def preimage_(self) -> PreImageSolver:
+        """The pre-image solver as an object; ``"ridge"`` means the generators' own."""
+        return as_generator_preimage(self.preimage)
 
     def _adopt(self, model: Any, Z: Array, eta: float, y: Any) -> None:
         """Take over what a fitted model has learnt, with the scores of the rows."""
-        for name in _LEARNT:
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
+        self._fit_ = fit_of(model)
         self.eta_, self.scores_ = eta, Z
         self._keep_labels(y, len(Z))
-
-    def _bind(self) -> BoundPreImage:
-        return self._bind_kept("_bound_preimage", as_generator_preimage(self.preimage))
-
-    def _bind_kept(self, name: str, solver: PreImageSolver) -> BoundPreImage:
-        """The solver bound to the model, kept until either of them changes."""
-        key = (type(solver), repr(sorted(solver.get_params().items())))
-        kept = self.__dict__.get(name)
-        if kept is None or kept[0] is not self.subspace_ or kept[1] != key:
-            kept = (self.subspace_, key, solver.init(self.subspace_))
-            self.__dict__[name] = kept
-        bound: BoundPreImage = kept[2]
-        return bound
 
     def _check_hidden(self, H: Any) -> Array:
         check_is_fitted(self, "subspace_")

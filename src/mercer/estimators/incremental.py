@@ -8,18 +8,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.eigen import Report
+from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmark_errors import counted
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
+from mercer.gram.growing import carried, missed
 from mercer.gram.spot_check import ROWS
-from mercer.kernels import Basis, Kernel, as_kernel
+from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
 from mercer.relevance import spectrum_advice
@@ -81,6 +83,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
     >>> model.transform(X).shape
     (1000, 5)
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(streaming=True, onnx=True)
 
     n_samples_seen_: int
     _features: LandmarkFeatures
@@ -174,12 +178,12 @@ class IncrementalKernelPCA(SubspaceEstimator):
             raise KernelError(
                 f"{kernel!r} has no vectors as landmarks; use KernelPCA, or a kernel of vectors."
             )
-        self.kernel_ = kernel.resolve(rows)
+        resolved = kernel.resolve(rows)
         rule = as_landmark_rule(self.select)
         # A growing basis leaves room for what comes later.
         budget = self.n_landmarks if self.growth == 0 else max(2, self.n_landmarks // 2)
-        landmarks = rule.select(self.kernel_, rows, min(budget, len(rows)), self._rng())
-        self._features = LandmarkFeatures(self.kernel_, landmarks, rows.dtype)
+        landmarks = rule.select(resolved, rows, min(budget, len(rows)), self._rng())
+        self._features = LandmarkFeatures(resolved, landmarks, rows.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
@@ -188,22 +192,19 @@ class IncrementalKernelPCA(SubspaceEstimator):
         old, room = self._features, self.n_landmarks - len(self._features.landmarks)
         if self.growth == 0 or room <= 0:
             return
-        new = _missed(old, rows, self.growth, room)
+        new = missed(old, rows, self.growth, room)
         if not len(new):
             return
         landmarks = np.concatenate([old.landmarks, new])
-        self._features = LandmarkFeatures(self.kernel_, landmarks, old.dtype)
-        self._sums = _carried(self._sums, old, self._features)
+        self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
+        self._sums = carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
         few = self.landmarks_[:: -(-len(self.landmarks_) // ROWS)]
         model, rounded = counted(model, as_rule(self.n_components), few)
         q = len(rounded)
-        self.subspace_ = model.subspace(q)
-        self.eigenvalues_ = model.values[:q].astype(self._features.dtype)
-        self.explained_variance_ = self.eigenvalues_ / model.weight
-        self.explained_variance_ratio_ = self.eigenvalues_ / model.trace
+        subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)
         report = Report(
             solver=type(self).__name__,
             reason=f"{self.n_samples_seen_} rows in chunks",
@@ -217,36 +218,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
             unexplained=model.unexplained,
             advice=spectrum_advice(model.values[:q], model.weight),
         )
-        landmarks, variance = self._features.landmarks, self.explained_variance_
-        findings = audit_rows(self.subspace_, landmarks, variance, rounded)
-        self.report_ = audited(report, findings)
-
-
-def _missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> Array:
-    """Rows of which more than a share lies outside the span, by a pivoted Cholesky."""
-    A = features.kernel_values(rows) @ features.basis
-    left = features.kernel.diag(rows) - np.einsum("ij,ij->i", A, A)
-    bar = share * features.kernel.diag(rows)
-    candidates = np.flatnonzero(left > bar)
-    candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
-    points = rows[candidates]
-    K = Basis(features.kernel, points, np.float64).gram()
-    K -= A[candidates] @ A[candidates].T
-    chosen: list[int] = []
-    while len(chosen) < room and len(points):
-        pivot = int(np.argmax(np.diagonal(K) - bar[candidates]))
-        if K[pivot, pivot] <= bar[candidates[pivot]]:
-            break
-        chosen.append(pivot)
-        K -= np.outer(K[:, pivot], K[pivot]) / K[pivot, pivot]
-    return np.asarray(rows[candidates[chosen]])
-
-
-def _carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:
-    """The old sums in the new features: what the old landmarks know of the rows before."""
-    whitened = old.whitened(sums)
-    # φ(x) ≈ Φ_old R_old a(x), so that k(z, x) ≈ k(z, Z_old) R_old a(x) for every new landmark z.
-    to_new = new.of(old.landmarks).T @ old.basis
-    return FeatureSums(
-        sums.weight, to_new @ whitened.linear, to_new @ whitened.square @ to_new.T, sums.diagonal
-    )
+        variance = values / model.weight
+        report = audited(report, audit_rows(subspace, self._features.landmarks, variance, rounded))
+        self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer.eigen import Fit, Plan, Problem, Report, Solver
+from mercer.eigen import Plan, Problem, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
     CallbackSupportMixin,
     steps_to_callbacks,
     with_callbacks,
 )
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows, check_weight
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
@@ -85,6 +86,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     >>> bool(model.explained_variance_ratio_.sum() < 1)
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        objects=True, precomputed=True, weights=True, onnx=True
+    )
 
     def __init__(
         self,
@@ -170,28 +175,21 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
             present = np.flatnonzero(weight)
             rows, weight = kernel.points(rows).subset(present).rows, weight[present]
             plan = self._plan(kernel, rows)
-        self.kernel_ = kernel.resolve(rows, weight)
-        problem = Problem(self.kernel_, rows, plan.rule, self._rng(), weight, self.center)
+        resolved = kernel.resolve(rows, weight)
+        problem = Problem(resolved, rows, plan.rule, self._rng(), weight, self.center)
         problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, plan.solver)))
         with steps_to_callbacks(self):
             fit = plan.fit(problem)
-        self._keep(fit, problem)
         support = fit.subspace.support
         if not own and not isinstance(rows, Rows):
             support = _own(support, X)
         if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
             support = present[support]
-        self.subspace_ = replace(fit.subspace, support=support)
+        advice = spectrum_advice(fit.eigenvalues, problem.total)
+        report = replace(fit.report, advice=advice)
+        subspace = replace(fit.subspace, support=support)
+        self._fit_ = replace(fit, subspace=subspace, report=report)
         return None if present is not None else fit.scores(weight)
-
-    def _keep(self, fit: Fit, problem: Problem) -> None:
-        n = problem.n if problem.weight is None else problem.weight.sum()
-        self.eigenvalues_ = fit.eigenvalues
-        self.explained_variance_ = fit.eigenvalues / n
-        self.explained_variance_ratio_ = fit.eigenvalues / fit.trace
-        self.residuals_ = fit.residuals
-        advice = spectrum_advice(fit.eigenvalues, float(n))
-        self.report_: Report = replace(fit.report, advice=advice)
 
 
 def _null_spectra(problem: Problem, solver: Solver) -> Any:

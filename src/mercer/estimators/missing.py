@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._impute import check_no_empty_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
@@ -67,6 +68,8 @@ class MissingKernelPCA(WrappingEstimator):
     >>> bool(np.abs(model.imputed_ - X)[holes].mean() < 0.05)
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(missing=True, onnx=True)
 
     def __init__(
         self,

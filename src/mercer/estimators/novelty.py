@@ -7,10 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
+from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._live import LiveMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin
@@ -31,7 +34,6 @@ from mercer.novelty import (
     novelty_score,
     select_width,
 )
-from mercer.novelty.calibration import take
 from mercer.novelty.conformal import rows_needed
 from mercer.preimage import as_preimage
 from mercer.subspace import ComponentRule, Subspace
@@ -43,6 +45,13 @@ WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 #: With fewer rows, cross-fitting breaks its promise for measures that contain T².
 FEW = 50
+
+
+def _has_no_width(model: Any) -> str | None:
+    kernel = kernel_of(model)
+    if kernel is None or isinstance(kernel, RadialKernel):
+        return None
+    return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
 
 
 class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEstimator):
@@ -110,6 +119,8 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
     >>> bool(model.p_values([[0.0, 0.0]])[0] <= 0.01)
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         "score_",
@@ -200,6 +211,11 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         detector._keep(bound, bound(_to_dtype(rows, bound)))
         return detector
 
+    @property
+    def subspace_(self) -> Subspace:
+        """What is normal: the subspace that the score measures distances from."""
+        return self.score_.subspace
+
     def score_samples(self, X: Any) -> Array:
         """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""
         return -self._novelty(X)
@@ -228,6 +244,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         novelty = self._novelty(X)
         return self.conformal_.p_values(novelty)
 
+    @needs_coordinates("there are no variables that could contribute; use a kernel of vectors")
     def contributions(self, X: Any) -> Array:
         """Which variables did it: each one's part in the score, (n, d).
 
@@ -236,14 +253,10 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         """
         rows = self._rows(X)
         subspace = self.score_.subspace
-        if not subspace.points.has_coordinates:
-            raise KernelError(
-                f"{subspace.kernel!r} has no variables that could contribute; "
-                "use a kernel of vectors."
-            )
         found = as_preimage("auto").init(subspace).solve(subspace.scores(rows), rows)
         return contributions(self.score_, rows, np.asarray(found.points))
 
+    @absent_if(_has_no_width)
     def select_width(self, X: Any, widths: Any = WIDTHS) -> WidthChoice:
         """Choose the kernel width by normal rows alone.
 
@@ -270,10 +283,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         """
         rows, kernel = self._check_fit(X)
         resolved = kernel.resolve(rows)
-        if not isinstance(resolved, RadialKernel):
-            raise KernelError(
-                f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
-            )
+        assert isinstance(resolved, RadialKernel)
         kernels = [resolved.with_length(resolved.length * width) for width in widths]
         rng = self._rng()
         return select_width(

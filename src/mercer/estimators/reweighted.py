@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+from mercer._held_out import take
 from mercer._linalg import Array
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
 from mercer.exceptions import ConvergenceWarning, KernelError, warn
 from mercer.kernels import as_kernel
-from mercer.novelty.calibration import take
 from mercer.robust import Loss, as_loss, reweight
 
 __all__ = ["ReweightedKernelPCA"]
@@ -68,6 +69,8 @@ class ReweightedKernelPCA(WrappingEstimator):
     >>> bool(model.weights_[100:].max() < 0.01 < 0.9 < model.weights_[:100].mean())
     True
     """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
 
     def __init__(
         self,

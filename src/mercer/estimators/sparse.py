@@ -11,10 +11,12 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer.eigen import Report
+from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
+from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 from mercer.gram import StreamedGram
@@ -105,6 +107,8 @@ class SparseKernelPCA(SubspaceEstimator):
     True
     """
 
+    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
+
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,
         "support_indices_",
@@ -150,26 +154,26 @@ class SparseKernelPCA(SubspaceEstimator):
         solver = as_sparse_solver(self.solver)
         self._check_size(solver)
         data = check_rows(self, X, kernel, reset=True)
-        self.kernel_ = kernel.resolve(data)
-        rows = Rows(self.kernel_, data, self._rng())
+        rows = Rows(kernel.resolve(data), data, self._rng())
         chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
-        inside, axes = data_axes(self.kernel_, chosen)
-        values, axes = (inside, axes) if self.refit else model_axes(self.kernel_, chosen)
+        inside, axes = data_axes(rows.kernel, chosen)
+        values, axes = (inside, axes) if self.refit else model_axes(rows.kernel, chosen)
         self._announce(chosen, inside, rows)
         q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
         dtype = kernel.points(data).dtype
-        self._keep(chosen, axes.leading(q), dtype)
-        self.explained_variance_ = values[:q].astype(dtype)
-        self.eigenvalues_ = (values[:q] * rows.n).astype(dtype)
-        self.explained_variance_ratio_ = (values[:q] / chosen.pool.mean_diag).astype(dtype)
+        self._keep(chosen)
+        subspace, variance = _astype(axes.leading(q), dtype), values[:q]
+        spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
         report = self._report(chosen, solver, rows, unexplained)
-        if self.subspace_.points.is_open:  # else new rows have no definition but themselves
-            support = self.subspace_.support
-            report = audited(report, audit_rows(self.subspace_, support, values[:q], np.zeros(q)))
-        self.report_ = replace(report, seconds=time.perf_counter() - started)
+        if subspace.points.is_open:  # else new rows have no definition but themselves
+            report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
+        report = replace(report, seconds=time.perf_counter() - started)
+        values, variance, share = (part.astype(dtype) for part in spectrum)
+        self._fit_ = Fit(subspace, values, variance, share, None, report)
         return self
 
+    @needs_open_kernel
     def reconstruction_error(self, X: Any, *, n_components: int | None = None) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 
@@ -193,10 +197,10 @@ class SparseKernelPCA(SubspaceEstimator):
             )
         return self.subspace_.leading(n_components).residual(rows)
 
+    @needs_open_kernel
     def span_error(self, X: Any) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
         rows = self._rows(X)
-        self.subspace_.points.require_open("span_error")
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
         inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
         return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
@@ -224,14 +228,13 @@ class SparseKernelPCA(SubspaceEstimator):
         total = rows.n * chosen.pool.mean_diag
         warn_if_degenerate(rows.kernel, rows.X, rows.n * values, total, operator)
 
-    def _keep(self, chosen: Selection, axes: Subspace, dtype: Any) -> None:
-        """What is known of the kernels, and the subspace in the precision of the rows."""
+    def _keep(self, chosen: Selection) -> None:
+        """What is known of the kernels."""
         self.support_indices_ = chosen.indices
         self.weights_ = chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))
         self.log_likelihood_ = chosen.log_likelihood
         self.kkt_ = chosen.kkt
-        self.subspace_ = _astype(axes, dtype)
 
     def _report(
         self, chosen: Selection, solver: SparseSolver, rows: Rows, unexplained: float

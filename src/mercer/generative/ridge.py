@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from mercer._linalg import Array
@@ -10,7 +12,7 @@ from mercer._random import fixed_rng
 from mercer.generative.densities.local import evenly, mix, neighbors, unit_size
 from mercer.kernels import Basis, Gaussian
 from mercer.preimage import PreImageSolver, Ridge, as_preimage
-from mercer.preimage.base import BoundPreImage, require_vectors
+from mercer.preimage.base import BoundPreImage
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -64,11 +66,13 @@ class LocalRidge(PreImageSolver):
     True
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("coordinates",)
+
     def __init__(self, n_neighbors: int = 10) -> None:
         self.n_neighbors = n_neighbors
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        require_vectors(self, subspace)
+        self.check_kernel(subspace.kernel)
         every = evenly(np.arange(subspace.n_support), LARGEST)
         Z, S = SupportScores(subspace).scores[every], subspace.support[every]
         kernel, alpha = _choose(Z.astype(np.float64), S.astype(np.float64), self.n_neighbors)

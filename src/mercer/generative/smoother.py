@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from mercer._random import fixed_rng
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import check_count
 from mercer.generative.densities.local import evenly, unit_size
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, require_vectors
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -76,6 +77,8 @@ class KernelSmoother(PreImageSolver):
     True
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("coordinates",)
+
     def __init__(
         self,
         n_neighbors: int | str = "auto",
@@ -88,7 +91,7 @@ class KernelSmoother(PreImageSolver):
         self.noise = noise
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        require_vectors(self, subspace)
+        self.check_kernel(subspace.kernel)
         if self.by not in ("similarity", "distance"):
             raise DataError(f"by={self.by!r} is not known; give 'similarity' or 'distance'.")
         if self.noise is not None and not 0 <= self.noise < np.inf:

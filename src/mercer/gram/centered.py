@@ -6,6 +6,9 @@ below is already D K D, and :math:`u = \sqrt{w / \sum w}`; see NOTATION.md.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
 from mercer._linalg import Array
@@ -15,17 +18,22 @@ from mercer.gram.low_rank import LowRank
 __all__ = ["CenteredGram"]
 
 
+@dataclass(frozen=True, eq=False)
 class CenteredGram(GramOperator):
     """P K P; P is never formed.
 
-    The product ``K u`` is needed for the trace and for the feature-space mean. It rides along as
-    one more column of the first product, so that centring costs no pass of its own.
+    The product ``K u`` is needed for the trace and for the feature-space mean. It is a cached
+    property that rides along as one more column of the first product, so that centring costs no
+    pass of its own.
+
+    Attributes
+    ----------
+    base : K
+    direction : (n,) u
     """
 
-    def __init__(self, base: GramOperator, direction: Array) -> None:
-        self.base = base
-        self.direction = direction
-        self._mean_product: Array | None = None
+    base: GramOperator
+    direction: Array
 
     @property
     def n(self) -> int:
@@ -39,12 +47,10 @@ class CenteredGram(GramOperator):
     def precision(self) -> np.dtype:
         return self.base.precision
 
-    @property
+    @cached_property
     def mean_product(self) -> Array:
         """``K u``, (n,)."""
-        if self._mean_product is None:
-            self._mean_product = self.base.matmat(self.direction[:, None])[:, 0]
-        return self._mean_product
+        return self.base.matmat(self.direction[:, None])[:, 0]
 
     def project(self, V: Array) -> Array:
         """P V."""
@@ -52,9 +58,9 @@ class CenteredGram(GramOperator):
 
     def matmat(self, V: Array) -> Array:
         centred = self.project(V)
-        if self._mean_product is None:
+        if "mean_product" not in vars(self):
             product = self.base.matmat(np.column_stack([centred, self.direction]))
-            self._mean_product = product[:, -1].copy()
+            vars(self)["mean_product"] = product[:, -1].copy()
             return self.project(product[:, :-1])
         return self.project(self.base.matmat(centred))
 
@@ -92,7 +98,7 @@ class CenteredGram(GramOperator):
         K = self.base.to_dense()
         u = self.direction
         Ku = K @ u
-        self._mean_product = Ku
+        vars(self)["mean_product"] = Ku
         # K - u(Ku)ᵀ - (Ku)uᵀ + u(uᵀKu)uᵀ, as one update of rank two in place
         half = Ku - u * (u @ Ku) / 2
         for rows in np.array_split(np.arange(self.n), max(1, self.n // 256)):

@@ -71,10 +71,10 @@ class StreamedGram(GramOperator):
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         index = self.spot.index
-        rows = self.basis.at(self.spot.rows).astype(np.float64, copy=False)
+        rows = self.basis.at(self.spot.rows)
         rows[np.arange(len(index)), index] = self.diag[index]
         # The vectors are rounded, too, and so are the sums: all that a product does is looked at.
-        product = rows @ V.astype(self.tile_dtype, copy=False)
+        product = rows @ V.astype(self.precision, copy=False)
         return self.spot.norms(self.spot.values @ V - product, row_scale)
 
     def refined(self) -> StreamedGram | None:

@@ -45,6 +45,10 @@ class Precomputed(Kernel):
     is_mercer: ClassVar[bool] = False
     is_pairwise: ClassVar[bool] = True
 
+    @property
+    def has_gradient(self) -> bool:
+        return False
+
     def points(self, X: Array) -> Columns:
         return Columns(X)
 
@@ -131,6 +135,10 @@ class FunctionKernel(Kernel):
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
         self.function = function
+
+    @property
+    def has_gradient(self) -> bool:
+        return False
 
     def check(self) -> None:
         if not callable(self.function):

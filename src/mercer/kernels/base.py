@@ -20,6 +20,7 @@ from mercer.tiles import Packed
 
 if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
+    from mercer.kernels.radial import RadialKernel
 
 __all__ = ["Kernel", "Origin", "PackedRows", "full_precision"]
 
@@ -65,6 +66,26 @@ class Kernel(Config, ABC):
     def takes_vectors(self) -> bool:
         """Rows are vectors of numbers, neither objects nor kernel values."""
         return not (self.takes_objects or self.is_pairwise)
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether ``gradient`` and ``diag_gradient`` can be called."""
+        return True
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether entries of rows must not be negative: histograms, counts."""
+        return False
+
+    @property
+    def is_invertible(self) -> bool:
+        """Whether a value of k tells the distance, or the dot product: ``invert`` works."""
+        return False
+
+    @property
+    def radial(self) -> RadialKernel | None:
+        """The kernel of the distance that this one is, or is a multiple of; None if neither."""
+        return None
 
     def resolve(self, X: Any, weight: Array | None = None) -> Self:  # noqa: ARG002
         """The same kernel with every data-dependent parameter turned into a number."""

@@ -12,6 +12,7 @@ from mercer.exceptions import KernelError
 from mercer.kernels._check import require_positive
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.basis import Basis
+from mercer.kernels.radial import RadialKernel
 from mercer.tiles import Packed
 
 __all__ = ["Product", "Scaled", "Sum"]
@@ -50,6 +51,14 @@ class _Pair(Kernel):
     def takes_objects(self) -> bool:  # type: ignore[override]
         """True if both parts do."""
         return self.k1.takes_objects and self.k2.takes_objects
+
+    @property
+    def has_gradient(self) -> bool:
+        return self.k1.has_gradient and self.k2.has_gradient
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return self.k1.is_nonnegative or self.k2.is_nonnegative
 
     def check(self) -> None:
         for part in (self.k1, self.k2):
@@ -141,6 +150,18 @@ class Scaled(Kernel):
     def takes_objects(self) -> bool:  # type: ignore[override]
         """True if the scaled kernel does."""
         return self.kernel.takes_objects
+
+    @property
+    def has_gradient(self) -> bool:
+        return self.kernel.has_gradient
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return self.kernel.is_nonnegative
+
+    @property
+    def radial(self) -> RadialKernel | None:
+        return self.kernel.radial
 
     def check(self) -> None:
         require_positive("factor", self.factor)

@@ -19,6 +19,10 @@ __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
 class DotProductKernel(Kernel):
     """A kernel that depends on the dot product of its points only."""
 
+    @property
+    def is_invertible(self) -> bool:
+        return True
+
     @abstractmethod
     def profile(self, p: Array) -> Array:
         """f(p) for dot products p, written into ``p`` itself."""
@@ -143,6 +147,10 @@ class Polynomial(_Affine):
             raise KernelError(f"degree={self.degree!r} must be a whole number from 1 on.")
         if self.coef0 < 0:
             raise KernelError(f"coef0={self.coef0} makes the kernel indefinite; give 0 or more.")
+
+    @property
+    def is_invertible(self) -> bool:
+        return self.degree % 2 == 1  # an even power hides the sign of x·y
 
     def profile(self, p: Array) -> Array:
         return _power(self.affine(p), self.degree)

@@ -116,6 +116,10 @@ class Chi2(_EntrywiseKernel):
     def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
+    @property
+    def is_nonnegative(self) -> bool:
+        return True
+
     def check(self) -> None:
         require_positive("gamma", self.gamma)
 

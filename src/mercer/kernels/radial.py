@@ -27,6 +27,14 @@ class RadialKernel(Kernel):
     """A kernel that depends on the distance of its points only."""
 
     @property
+    def radial(self) -> RadialKernel:
+        return self
+
+    @property
+    def is_invertible(self) -> bool:
+        return True
+
+    @property
     @abstractmethod
     def length(self) -> float:
         """The length ℓ that distances are measured in."""

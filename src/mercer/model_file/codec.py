@@ -239,8 +239,11 @@ class Decoder:
     def _fill(self, model: object, state: Tagged) -> None:
         if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
             raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
-        for name, part in state.items():
-            setattr(model, name, self.decode(part))
+        found = {name: self.decode(part) for name, part in state.items()}
+        if hasattr(model, "_restore"):
+            model._restore(found)
+        else:
+            vars(model).update(found)
         check_model(model)
 
     def _array(self, value: Tagged) -> Array:

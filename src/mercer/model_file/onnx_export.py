@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
-from mercer.exceptions import DataError, MercerWarning, ModelFileError, NotFittedError, warn
+from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
 from mercer.kernels import Linear
 from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_kernels import Exported, export_kernel
 from mercer.model_file.onnx_preimage import as_type, export_preimage
-from mercer.preimage import as_preimage
 from mercer.rows import write_whole
 from mercer.subspace import Subspace
 
@@ -96,11 +96,13 @@ def export_onnx(
     True
     """
     score = getattr(model, "score_", None)
-    subspace = getattr(model, "subspace_", None) if score is None else score.subspace
+    subspace = getattr(model, "subspace_", None)
     if not isinstance(subspace, Subspace):
-        raise NotFittedError(
-            f"{type(model).__name__} has no subspace to export; fit it first, or give an estimator "
-            "of mercer that has one."
+        if hasattr(model, "fit"):
+            check_is_fitted(model)
+        raise ModelFileError(
+            f"{type(model).__name__} has no subspace to export; give an estimator of mercer that "
+            "has one, such as KernelPCA."
         )
     known = _SUBSPACE if score is None else _NOVELTY
     wanted = known[:2] if outputs is None else tuple(outputs)
@@ -137,7 +139,7 @@ class _Nodes:
         if name == "reconstruction_error":
             return g.op("Squeeze", self.residual, g.integers(1))
         if name == "denoise":
-            solver = as_preimage(model.preimage)
+            solver = model.preimage_
             return export_preimage(g, solver, self.subspace, "X", self.scores, steps)
         inside = g.op(
             "MatMul", g.op("Mul", self.scores, self.scores), g.number(model.score_.inside[:, None])

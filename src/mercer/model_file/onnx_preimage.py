@@ -28,8 +28,8 @@ def export_preimage(
     if isinstance(solver, Auto):
         solver = solver.choose(subspace, has_start=True)
     kernel = subspace.kernel
-    if isinstance(solver, FixedPoint) and isinstance(kernel, RadialKernel):
-        return _FixedPoint(solver, subspace, kernel).nodes(g, X, Z, steps)
+    if isinstance(solver, FixedPoint) and kernel.radial is not None:
+        return _FixedPoint(solver, subspace, kernel.radial).nodes(g, X, Z, steps)
     if isinstance(solver, InverseDot) and isinstance(kernel, Linear):
         # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
         S = subspace.support

@@ -1,5 +1,6 @@
 """How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
 
+from mercer._held_out import held_out_scores
 from mercer._registry import ours
 from mercer.novelty.calibration import (
     Calibrated,
@@ -7,7 +8,6 @@ from mercer.novelty.calibration import (
     CrossFit,
     Split,
     as_calibration,
-    held_out_scores,
 )
 from mercer.novelty.components import ShareUpTo
 from mercer.novelty.conformal import Conformal

@@ -6,9 +6,7 @@ as rows they vanish, and every new point would be called an outlier.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -17,9 +15,9 @@ import numpy as np
 
 from mercer._by_name import by_name
 from mercer._config import Config
+from mercer._held_out import held_out_scores, take
 from mercer._linalg import Array
-from mercer._progress import announce
-from mercer.exceptions import DataError, MercerWarning
+from mercer.exceptions import DataError
 from mercer.novelty.score import NoveltyScore
 
 __all__ = [
@@ -29,7 +27,6 @@ __all__ = [
     "Learner",
     "Split",
     "as_calibration",
-    "held_out_scores",
 ]
 
 #: Beyond this many rows ``"auto"`` sets rows aside instead of fitting several times.
@@ -132,31 +129,3 @@ def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
     names: dict[str, type[Calibration]] = {"auto": auto, "cross": CrossFit, "split": Split}
     others = "an object of mercer.novelty"
     return by_name("calibration", calibration, Calibration, names, DataError, others)
-
-
-def held_out_scores(
-    learn: Callable[[Array], Callable[[Any], Array]],
-    X: Any,
-    folds: int,
-    rng: np.random.Generator,
-) -> Array:
-    """Each row's score under the model of the other folds, (n,); ``folds`` fits."""
-    n = len(X)
-    folds = min(folds, n)
-    if folds < 2:
-        raise DataError(f"folds={folds} of {n} rows cannot hold a row out; give at least 2.")
-    fold_of = rng.permutation(n) % folds
-    scores = np.empty(n)
-    for fold in range(folds):
-        announce("held-out scores", fold, folds)
-        rows, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
-        with warnings.catch_warnings():
-            # The fit on all rows has said it already, once.
-            warnings.simplefilter("ignore", MercerWarning)
-            scores[rows] = learn(others)(take(X, rows))
-    return scores
-
-
-def take(X: Any, rows: Array) -> Any:
-    """Rows of an array, or of a list of objects."""
-    return X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]

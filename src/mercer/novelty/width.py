@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from mercer._held_out import held_out_scores
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer.kernels import Kernel
-from mercer.novelty.calibration import held_out_scores
 from mercer.novelty.score import NoveltyScore
 
 __all__ = ["WidthChoice", "select_width"]

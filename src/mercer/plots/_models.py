@@ -30,8 +30,7 @@ __all__ = [
 
 def subspace_of(estimator: Any) -> Subspace:
     """The Subspace of a fitted model of this library."""
-    holder = getattr(estimator, "score_", estimator)  # KernelNovelty keeps it in its score
-    subspace = getattr(holder, "subspace_", None) or getattr(holder, "subspace", None)
+    subspace = getattr(estimator, "subspace_", None)
     if isinstance(subspace, Subspace):
         return subspace
     name = type(estimator).__name__

@@ -12,6 +12,7 @@ from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
+from mercer.preimage.status import Status
 
 __all__ = [
     "Auto",
@@ -25,6 +26,7 @@ __all__ = [
     "PreImages",
     "Ridge",
     "Smoother",
+    "Status",
     "as_preimage",
 ]
 

@@ -15,7 +15,6 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     Product,
-    RadialKernel,
     Scaled,
     Sum,
 )
@@ -26,12 +25,10 @@ from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
+from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
-__all__ = ["NOT_A_MINIMUM", "Auto"]
-
-#: Status of a point that another one at hand beats; on purpose, so that no warning comes of it.
-NOT_A_MINIMUM = "not a minimum"
+__all__ = ["Auto"]
 
 
 class Auto(PreImageSolver):
@@ -42,7 +39,7 @@ class Auto(PreImageSolver):
     ================================================  ===================  ===================
     objects, precomputed                              :class:`Nearest`     :class:`Nearest`
     :class:`~mercer.kernels.Linear`                   :class:`InverseDot`  :class:`InverseDot`
-    radial                                            :class:`FixedPoint`  :class:`Ridge`
+    radial, and multiples of it                       :class:`FixedPoint`  :class:`Ridge`
     Laplacian, Chi2, Cosine, and made of them         :class:`Smoother`    :class:`Ridge`
     any other: polynomial, sigmoid, sums, products    :class:`Gradient`    :class:`Ridge`
     ================================================  ===================  ===================
@@ -71,7 +68,7 @@ class Auto(PreImageSolver):
             return InverseDot()
         if not has_start:
             return Ridge()
-        if isinstance(kernel, RadialKernel):
+        if kernel.radial is not None:
             return FixedPoint()
         return Smoother() if _contains(kernel, (Laplacian, Chi2, Cosine)) else Gradient()
 
@@ -107,7 +104,7 @@ class _BoundAuto(BoundPreImage):
         measured = [other.measured(self.subspace, Z).objective for other in (found, *others)]
         own, first, second = map(np.asarray, measured)
         beaten = found.converged & (own > np.minimum(first, second))
-        status = np.where(beaten, NOT_A_MINIMUM, found.status)
+        status = np.where(beaten, Status.NOT_A_MINIMUM, found.status)
         return replace(found, converged=found.converged & ~beaten, status=status)
 
 

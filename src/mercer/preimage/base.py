@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,10 +12,11 @@ import numpy as np
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import DataError, KernelError
-from mercer.kernels import Kernel
+from mercer.kernels import DotProductKernel, Kernel
+from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
-__all__ = ["BoundPreImage", "PreImageSolver", "PreImages", "check_codes", "require_vectors"]
+__all__ = ["BoundPreImage", "PreImageSolver", "PreImages", "check_codes"]
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,7 @@ class PreImages:
     iterations : (n,) int
         Evaluations of the kernel row k(z, S); 0 for methods that do not iterate.
     status : (n,) str
-        What happened: ``"converged"``, ``"restarted"`` (and then converged), ``"stopped early"``,
-        ``"iteration limit"``, ``"stalled"``, ``"failed"``; ``"direct"`` for a formula, which
-        minimises nothing; ``"not a minimum"`` where a point that was at hand is nearer to the
-        projection, see :class:`Auto`.
+        What happened: the text of one of the :class:`Status`, whose members know a remedy.
     objective : (n,) array or None
         Squared feature-space distance ``|phi(z) - P phi(x)|²`` at the point, once measured.
     """
@@ -52,7 +51,13 @@ class PreImages:
         """For methods that compute their answer without iterating, and where they ``found`` it."""
         n = len(points)
         found = np.ones(n, bool) if found is None else found
-        return cls(points, found, np.zeros(n, int), np.where(found, "direct", "failed"))
+        return cls(points, found, np.zeros(n, int), np.where(found, Status.DIRECT, Status.FAILED))
+
+    @property
+    def missed(self) -> dict[Status, int]:
+        """How many points did not get where the method wanted, by status; empty if all did."""
+        found = {end: int((self.status == end).sum()) for end in Status if end.remedy}
+        return {end: count for end, count in found.items() if count}
 
     def measured(self, subspace: Subspace, Z: Array) -> PreImages:
         """The same with its objective: ``|z(p) - z|²`` inside the subspace plus the residual of p.
@@ -83,9 +88,10 @@ class BoundPreImage(ABC):
 
 
 class PreImageSolver(Config, ABC):
-    """A strategy; :attr:`requires` names the kinds of kernel that it can work with."""
+    """A strategy; :attr:`requires` names what the kernel must be able to do."""
 
-    requires: ClassVar[tuple[type[Kernel], ...]] = (Kernel,)
+    #: Any of ``"coordinates"``, ``"gradient"``, ``"radial"``, ``"inverse"``, ``"dot product"``.
+    requires: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def init(self, subspace: Subspace) -> BoundPreImage:
@@ -93,12 +99,39 @@ class PreImageSolver(Config, ABC):
 
     def check_kernel(self, kernel: Kernel) -> None:
         """Raise for a kernel that the strategy cannot work with."""
-        if not isinstance(kernel, self.requires):
-            needed = " or ".join(kind.__name__ for kind in self.requires)
-            raise KernelError(
-                f"{type(self).__name__} needs a {needed}, not {kernel!r}; use preimage='auto', "
-                "or 'gradient' for a kernel with a gradient, or 'nearest' for any kernel."
-            )
+        for need in self.requires:
+            has, words, remedy = _NEEDS[need]
+            if not has(kernel):
+                raise KernelError(
+                    f"{type(self).__name__} needs {words}, which {kernel!r} has not; {remedy}."
+                )
+
+
+_ANY = "use preimage='auto', or 'nearest' for any kernel"
+#: Capability → whether a kernel has it, what it is, and what to do without.
+_NEEDS: dict[str, tuple[Callable[[Kernel], bool], str, str]] = {
+    "coordinates": (
+        lambda kernel: kernel.takes_vectors,
+        "points with coordinates",
+        "use preimage='nearest', which returns training examples",
+    ),
+    "gradient": (lambda kernel: kernel.has_gradient, "a gradient", "use preimage='nearest'"),
+    "radial": (
+        lambda kernel: kernel.radial is not None,
+        "a function of the distance alone (a RadialKernel, or a multiple of one)",
+        "use preimage='auto', 'gradient', or 'nearest' for any kernel",
+    ),
+    "inverse": (
+        lambda kernel: kernel.is_invertible,
+        "values that tell the distance or the dot product (radial, or as for InverseDot)",
+        _ANY,
+    ),
+    "dot product": (
+        lambda kernel: kernel.is_invertible and isinstance(kernel, DotProductKernel),
+        "values that tell the dot product (linear, sigmoid, polynomial of odd degree)",
+        "use an odd degree, or preimage='gradient'",
+    ),
+}
 
 
 def check_codes(Z: Array) -> Array:
@@ -112,12 +145,3 @@ def check_codes(Z: Array) -> Array:
             f"finite scores up to {limit:.0e} in {Z.dtype}; give scores as transform returns them."
         )
     return Z
-
-
-def require_vectors(solver: PreImageSolver, subspace: Subspace) -> None:
-    """Raise where input space has no coordinates: objects, or a precomputed matrix."""
-    if not subspace.points.has_coordinates:
-        raise KernelError(
-            f"{type(solver).__name__} needs points with coordinates, and {subspace.kernel!r} was "
-            "fitted without; use preimage='nearest', which returns training examples."
-        )

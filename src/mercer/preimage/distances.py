@@ -10,7 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.exceptions import DataError
-from mercer.kernels import DotProductKernel, Kernel, RadialKernel
+from mercer.kernels import DotProductKernel, RadialKernel
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -56,7 +56,7 @@ class Distances(PreImageSolver):
     (3, 64)
     """
 
-    requires: ClassVar[tuple[type[Kernel], ...]] = (RadialKernel, DotProductKernel)
+    requires: ClassVar[tuple[str, ...]] = ("inverse",)
 
     def __init__(self, n_neighbors: int = 10) -> None:
         self.n_neighbors = n_neighbors
@@ -65,8 +65,6 @@ class Distances(PreImageSolver):
         self.check_kernel(subspace.kernel)
         if not self.n_neighbors >= 2:
             raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 2 on.")
-        if isinstance(subspace.kernel, DotProductKernel):
-            subspace.kernel.invert(np.zeros(1))  # raises now, with the remedy, if it cannot
         return _BoundDistances(int(self.n_neighbors), SupportScores(subspace))
 
 

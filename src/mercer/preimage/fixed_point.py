@@ -12,11 +12,11 @@ from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, n_threads, thread_map
 from mercer._progress import announce
 from mercer.exceptions import KernelError
-from mercer.kernels import Kernel, RadialKernel
 from mercer.preimage._anderson import Anderson
 from mercer.preimage._sweep import Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import Nearest
+from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
 __all__ = ["FixedPoint"]
@@ -34,10 +34,9 @@ SWITCH = 1e-2
 #: A denominator below this share of the sum of its absolute terms is mostly rounding.
 CANCELLED = 1e-3
 
-_RUNNING, _CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(6)
-_WORDS = np.array(
-    ["running", "converged", "restarted", "stopped early", "iteration limit", "failed"]
-)
+_ENDS = (Status.CONVERGED, Status.RESTARTED, Status.EARLY, Status.LIMIT, Status.FAILED)
+_CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
+_RUNNING = -1
 
 
 class FixedPoint(PreImageSolver):
@@ -96,7 +95,7 @@ class FixedPoint(PreImageSolver):
     True
     """
 
-    requires: ClassVar[tuple[type[Kernel], ...]] = (RadialKernel,)
+    requires: ClassVar[tuple[str, ...]] = ("radial",)
 
     def __init__(
         self,
@@ -130,9 +129,9 @@ class _BoundFixedPoint(BoundPreImage):
 
     @cached_property
     def sweep(self) -> Sweep:
-        kernel = self.subspace.kernel
-        assert isinstance(kernel, RadialKernel)
-        return Sweep(self.subspace, kernel)
+        radial = self.subspace.kernel.radial  # a factor before it cancels in eq. (10)
+        assert radial is not None
+        return Sweep(self.subspace, radial)
 
     @cached_property
     def nearest(self) -> BoundPreImage:
@@ -155,7 +154,7 @@ class _BoundFixedPoint(BoundPreImage):
             points=self.sweep.to_input(points.at),
             converged=(code == _CONVERGED) | (code == _RESTARTED),
             iterations=points.iterations,
-            status=_WORDS[code],
+            status=np.array(_ENDS)[code],
         )
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:

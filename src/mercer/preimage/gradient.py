@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, n_threads, thread_map
-from mercer.exceptions import DataError
 from mercer.preimage._lbfgs import Memory
-from mercer.preimage.base import (
-    BoundPreImage,
-    PreImages,
-    PreImageSolver,
-    check_codes,
-    require_vectors,
-)
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import Nearest
+from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
 __all__ = ["Gradient"]
@@ -64,14 +59,14 @@ class Gradient(PreImageSolver):
     True
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("coordinates", "gradient")
+
     def __init__(self, tol: float = 1e-6, max_iter: int = 300) -> None:
         self.tol = tol
         self.max_iter = max_iter
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        require_vectors(self, subspace)
-        first = subspace.support[:1].astype(np.float64)
-        subspace.kernel.diag_gradient(first)  # raises now, with the remedy, if there is none
+        self.check_kernel(subspace.kernel)
         in_double = replace(
             subspace,
             support=subspace.support.astype(np.float64, copy=False),
@@ -100,14 +95,10 @@ class _BoundGradient(BoundPreImage):
         """κ: how far from the origin of feature space the support points' images lie."""
         return float(np.sqrt(max(self.subspace.kernel.diag(self.subspace.support).max(), 0)))
 
-    @cached_property
+    @property
     def lowest(self) -> float:
         """The least entry that the kernel takes: 0 for kernels of histograms."""
-        try:
-            self.subspace.kernel.pack(np.full((1, self.subspace.support.shape[1]), -1.0))
-        except DataError:
-            return 0.0
-        return -np.inf
+        return 0.0 if self.subspace.kernel.is_nonnegative else -np.inf
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         dtype = Z.dtype
@@ -126,7 +117,7 @@ class _BoundGradient(BoundPreImage):
         scale = far * np.minimum(far, self.reach)
         target = _Target(self.subspace, self.subspace.expansion(Z), scale)
         X = X.copy()
-        status = np.full(len(X), "iteration limit")
+        status = np.full(len(X), Status.LIMIT)
         iterations = np.ones(len(X), dtype=int)
         memory = Memory.start(*X.shape)
         rows = np.arange(len(X))
@@ -135,21 +126,21 @@ class _BoundGradient(BoundPreImage):
         for _ in range(self.config.max_iter):
             steep = np.sqrt(square_sums(slope[rows])) * self.radius
             arrived = steep <= self.config.tol * size[rows]
-            status[rows[arrived]] = "converged"
+            status[rows[arrived]] = Status.CONVERGED
             rows = rows[~arrived]
             if not rows.size:
                 break
             direction = self._direction(memory, rows, slope[rows])
             moved = self._search(target, X, value, size, rows, direction, slope)
             iterations[rows] += moved.trials
-            status[rows[~moved.found]] = "stalled"
+            status[rows[~moved.found]] = Status.STALLED
             rows, step = rows[moved.found], moved.step[moved.found]
             if not rows.size:
                 break
             fresh = target.gradient(X[rows], rows)
             memory.update(rows, step, fresh - slope[rows])
             slope[rows] = fresh
-        return X, status == "converged", iterations, status
+        return X, status == Status.CONVERGED, iterations, status
 
     def _direction(self, memory: Memory, rows: Array, slope: Array) -> Array:
         """The quasi-Newton direction; downhill, and no longer than the data's radius."""

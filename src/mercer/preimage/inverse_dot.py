@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
-from mercer.kernels import DotProductKernel, Kernel
+from mercer.kernels import DotProductKernel
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -51,12 +51,10 @@ class InverseDot(PreImageSolver):
     True
     """
 
-    requires: ClassVar[tuple[type[Kernel], ...]] = (DotProductKernel,)
+    requires: ClassVar[tuple[str, ...]] = ("dot product",)
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_kernel(subspace.kernel)
-        assert isinstance(subspace.kernel, DotProductKernel)
-        subspace.kernel.invert(np.zeros(1))  # raises now, with the remedy, if it cannot
         S = subspace.support.astype(np.float64)
         return _BoundInverseDot(SupportScores(subspace), np.linalg.pinv(S, rcond=1e-12))
 

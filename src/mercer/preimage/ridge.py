@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -16,7 +17,6 @@ from mercer.preimage.base import (
     PreImages,
     PreImageSolver,
     check_codes,
-    require_vectors,
 )
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -68,12 +68,14 @@ class Ridge(PreImageSolver):
     True
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("coordinates",)
+
     def __init__(self, kernel: Kernel | None = None, alpha: float | None = None) -> None:
         self.kernel = kernel
         self.alpha = alpha
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        require_vectors(self, subspace)
+        self.check_kernel(subspace.kernel)
         if self.alpha is not None and not self.alpha >= 0:
             raise KernelError(f"alpha={self.alpha} must not be negative; give a positive penalty.")
         Z, S = _training_pairs(subspace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from mercer.preimage.base import (
     PreImages,
     PreImageSolver,
     check_codes,
-    require_vectors,
 )
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -57,11 +57,13 @@ class Smoother(PreImageSolver):
     (3, 64)
     """
 
+    requires: ClassVar[tuple[str, ...]] = ("coordinates",)
+
     def __init__(self, n_neighbors: int = 10) -> None:
         self.n_neighbors = n_neighbors
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        require_vectors(self, subspace)
+        self.check_kernel(subspace.kernel)
         if not self.n_neighbors >= 1:
             raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 1 on.")
         return _BoundSmoother(

@@ -18,8 +18,8 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
 from mercer.exceptions import ConvergenceWarning, warn
-from mercer.kernels import Kernel, RadialKernel
-from mercer.preimage import FixedPoint, PreImages, PreImageSolver, as_preimage
+from mercer.kernels import Kernel
+from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
 from mercer.subspace import Subspace
 
 __all__ = ["Imputer", "fill_missing", "impute"]
@@ -77,7 +77,7 @@ def impute(
     points = np.where(missing, guess, X).astype(subspace.coef.dtype)
     bound = _step_solver(preimage, subspace.kernel).init(subspace)
     rounds = np.zeros(len(X), dtype=int)
-    status = np.full(len(X), "converged", dtype="U15")
+    status = np.full(len(X), Status.CONVERGED, dtype="U15")
     running = np.flatnonzero(missing.any(axis=1))
     smallest = limits.tol * _spread(subspace.support)
     for done in range(limits.max_iter):
@@ -88,11 +88,11 @@ def impute(
         image = bound.solve(subspace.scores(at), at)
         points[running] = np.where(missing[running], image.points, at)
         rounds[running] += 1
-        status[running] = np.where(image.status == "failed", "failed", "converged")
+        status[running] = np.where(image.status == Status.FAILED, Status.FAILED, Status.CONVERGED)
         step = np.sqrt(square_sums(points[running] - at))
         running = running[~(step <= smallest)]  # a step that is not a number is not small
-    status[running] = "iteration limit"
-    return PreImages(points, status == "converged", rounds, status, subspace.residual(points))
+    status[running] = Status.LIMIT
+    return PreImages(points, status == Status.CONVERGED, rounds, status, subspace.residual(points))
 
 
 def fill_missing(
@@ -161,7 +161,7 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
     solver = as_preimage(preimage)
     if isinstance(solver, FixedPoint):
         return FixedPoint(**{**solver.get_params(), "early_stop": 1})
-    if preimage == "auto" and isinstance(kernel, RadialKernel):
+    if isinstance(solver, Auto) and kernel.radial is not None:
         return FixedPoint(early_stop=1)
     return solver
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer._held_out import held_out_scores
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
-from mercer.novelty import held_out_scores
 from mercer.robust.loss import Loss
 from mercer.subspace import Subspace
 

@@ -1,0 +1,43 @@
+"""Scores of rows by models that have not seen them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._progress import announce
+from mercer.exceptions import DataError, MercerWarning
+
+__all__ = ["held_out_scores", "take"]
+
+
+def held_out_scores(
+    learn: Callable[[Array], Callable[[Any], Array]],
+    X: Any,
+    folds: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Each row's score under the model of the other folds, (n,); ``folds`` fits."""
+    n = len(X)
+    folds = min(folds, n)
+    if folds < 2:
+        raise DataError(f"folds={folds} of {n} rows cannot hold a row out; give at least 2.")
+    fold_of = rng.permutation(n) % folds
+    scores = np.empty(n)
+    for fold in range(folds):
+        announce("held-out scores", fold, folds)
+        rows, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
+        with warnings.catch_warnings():
+            # The fit on all rows has said it already, once.
+            warnings.simplefilter("ignore", MercerWarning)
+            scores[rows] = learn(others)(take(X, rows))
+    return scores
+
+
+def take(X: Any, rows: Array) -> Any:
+    """Rows of an array, or of a list of objects."""
+    return X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]

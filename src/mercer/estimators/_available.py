@@ -1,0 +1,86 @@
+"""Methods that are there only where they can work; where they are not, the error says why.
+
+As scikit-learn's ``available_if``, whose error does not: ``hasattr`` is False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from mercer.exceptions import MercerError, UnavailableError
+from mercer.kernels import Kernel, as_kernel
+
+__all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+#: Why the model cannot do it, and what to do; None if it can.
+Lack = Callable[[Any], str | None]
+
+
+def absent_if(lack: Lack) -> Callable[[Method], Method]:
+    """Hide a method from models that lack something."""
+
+    def hide(method: Method) -> Method:
+        hidden: Any = _Hidden(method, lack)
+        if isinstance(method, _Hidden):
+            hidden = _Hidden(method.method, lambda model: lack(model) or method.lack(model))
+        return hidden  # type: ignore[no-any-return]  # a descriptor that gives the method
+
+    return hide
+
+
+class _Hidden:
+    """A method of models that lack nothing."""
+
+    def __init__(self, method: Callable[..., Any], lack: Lack) -> None:
+        self.__doc__ = method.__doc__
+        self.method = method
+        self.lack = lack
+
+    def __get__(self, model: object | None, owner: type) -> Any:
+        if model is None:
+            return self.method
+        reason = self.lack(model)
+        if reason is not None:
+            name = self.method.__name__
+            raise UnavailableError(f"this {owner.__name__} has no {name}: {reason}")
+        return self.method.__get__(model, owner)
+
+
+def needs_coordinates(remedy: str) -> Callable[[Method], Method]:
+    """For methods that need an input space; ``remedy`` says what to do without."""
+
+    def lack(model: Any) -> str | None:
+        kernel = kernel_of(model)
+        if kernel is None or kernel.takes_vectors:
+            return None
+        return f"{kernel!r} has no coordinates, no input space; {remedy}."
+
+    return absent_if(lack)
+
+
+def needs_open_kernel(method: Method) -> Method:
+    """For methods that need k(x, x) of new points."""
+
+    def lack(model: Any) -> str | None:
+        kernel = kernel_of(model)
+        if kernel is None or not kernel.is_pairwise:
+            return None
+        return (
+            "k(x, x) of new points is not in a precomputed matrix; use a kernel object, "
+            "or FunctionKernel."
+        )
+
+    return absent_if(lack)(method)
+
+
+def kernel_of(model: Any) -> Kernel | None:
+    """The kernel of the fit, or that of the next; None for nonsense, of which ``fit`` will tell."""
+    if "_fit_" in vars(model):
+        kernel: Kernel = model.kernel_
+        return kernel
+    try:
+        return as_kernel(model.kernel)
+    except (MercerError, AttributeError):
+        return None
