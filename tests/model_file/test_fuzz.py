@@ -156,12 +156,14 @@ def ask(path, X):
     try:
         model = mercer.load(path)
     except ModelFileError as error:
-        return one_line(error)
+        one_line(error)
+        return
     describe(path)
     try:
         found = answers(model, X)
     except MercerError as error:  # a query that it says it cannot answer
-        return one_line(error)
+        one_line(error)
+        return
     for name, value in found.items():
         value = np.asarray(value)
         assert value.dtype.kind != "f" or np.isfinite(value).all(), f"{name} is not finite"

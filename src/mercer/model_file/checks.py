@@ -94,8 +94,8 @@ def check_model(model: Any) -> None:
 def check_answers(model: Any, size: int) -> None:
     """Three rows of zeros get every cheap answer: parts that do not fit together fail here.
 
-    What the model itself refuses (a kernel may not take zeros) is an answer, too. A file of ``size``
-    bytes knows of no more columns than that, but for a few.
+    What the model itself refuses (a kernel may not take zeros) is an answer, too. A file of so many
+    bytes knows of no more columns than that.
     """
     d = getattr(model, "n_features_in_", None)
     if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= max(size, 10**6):
