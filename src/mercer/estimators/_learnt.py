@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from mercer._linalg import Array
@@ -66,7 +66,7 @@ class LearntMixin(SaveMixin):
         return self._fit_
 
     def _restore(self, state: dict[str, Any]) -> None:
-        given = {field.name: state.pop(f"{field.name}_", None) for field in fields(Fit)}
+        given = {name: state.pop(f"{name}_", None) for name in _SAVED}
         state.pop("kernel_", None)  # the subspace has it
         if given["subspace"] is not None:  # else it was saved as a pattern
             lacking = [name for name, part in given.items() if part is None and name != "residuals"]
@@ -80,5 +80,8 @@ def fit_of(model: Any) -> Fit:
     """What a fitted model has learnt, be it ours or another's with our attributes."""
     if isinstance(model, LearntMixin):
         return model._fit_
-    given = {field.name: getattr(model, f"{field.name}_") for field in fields(Fit)[:-2]}
-    return Fit(**given, residuals=getattr(model, "residuals_", None), report=model.report_)
+    return Fit(**{name: getattr(model, f"{name}_", None) for name in _SAVED})
+
+
+#: What models keep of a fit: all that cannot be left out.
+_SAVED = tuple(field.name for field in fields(Fit) if field.default is MISSING)
