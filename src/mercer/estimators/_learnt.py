@@ -80,7 +80,8 @@ def fit_of(model: Any) -> Fit:
     """What a fitted model has learnt, be it ours or another's with our attributes."""
     if isinstance(model, LearntMixin):
         return model._fit_
-    return Fit(**{name: getattr(model, f"{name}_", None) for name in _SAVED})
+    given: dict[str, Any] = {name: getattr(model, f"{name}_", None) for name in _SAVED}
+    return Fit(**given)
 
 
 #: What models keep of a fit: all that cannot be left out.
