@@ -105,7 +105,9 @@ class Davidson(EigenSolver):
             errors = estimate_errors(ritz.values[:k], residuals, beyond)
             floor = rank_floor(operator, float(ritz.values[0]))
             # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
-            open_pairs = np.flatnonzero((errors > self.tol) & (ritz.values[:k] > floor))
+            # But a Ritz value comes from below, and may grow by its residual.
+            may_count = ritz.values[:k] + residuals > floor
+            open_pairs = np.flatnonzero((errors > self.tol) & may_count)
             if not len(open_pairs) or passes == self.max_passes:
                 break
             if space.is_full(block):  # thick restart

@@ -48,7 +48,9 @@ class Lanczos(EigenSolver):
         self.keep = keep
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
-        if k + _BLOCK * _ROUNDS >= operator.n:  # the Krylov spaces would be nearly everything
+        n = operator.n
+        # The Krylov spaces would be nearly everything; and from half of it on LAPACK is quicker.
+        if k + _BLOCK * _ROUNDS >= n or (n <= _SMALL and 2 * _width(n, k) >= n):
             return Dense().solve(operator, k, rng)
         values, V, passes, converged = self._arpack(operator, k, rng, None)
         # Where ARPACK gives up by its own limit, the spectrum is flat: LAPACK minds that least.
@@ -81,12 +83,16 @@ class Lanczos(EigenSolver):
 
         action = LinearOperator((n, n), matvec=product, dtype=operator.dtype)
         start = rng.standard_normal(n).astype(operator.dtype)
-        # A wider Krylov space than ARPACK's default costs little beside the products it saves.
-        width = min(n, max(2 * k + 1, k + 20))
         converged = True
         try:
             values, vectors = eigsh(
-                action, k, which="LA", tol=self.tol, maxiter=self.max_iter, v0=start, ncv=width
+                action,
+                k,
+                which="LA",
+                tol=self.tol,
+                maxiter=self.max_iter,
+                v0=start,
+                ncv=_width(n, k),
             )
         except ArpackNoConvergence as error:
             values, vectors, converged = error.eigenvalues, error.eigenvectors, False
@@ -125,8 +131,15 @@ class _Pairs(NamedTuple):
 
 # A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.
 _BLOCK, _ROUNDS = 4, 4
+#: Rows up to which LAPACK may take over for many components.
+_SMALL = 2000
 #: Searches for missed copies before LAPACK takes over.
 _SEARCHES = 4
+
+
+def _width(n: int, k: int) -> int:
+    """Of the Krylov space: a wider one than ARPACK's default costs little beside what it saves."""
+    return min(n, max(2 * k + 1, k + 20))
 
 
 def _missed_copies(

@@ -25,7 +25,8 @@ class LandmarkModel:
     values, vectors : eigenpairs in the coordinates a, values as of the Gram matrix
     mean : (r,) the mean of a
     weight : number of rows, or the sum of their weights
-    trace : total variance, of which ``unexplained`` lies outside the span of the landmarks
+    trace : total variance, of which ``unexplained`` lies outside the span of the landmarks, give or
+        take ``unexplained_error`` by rounding
     """
 
     features: LandmarkFeatures
@@ -35,12 +36,14 @@ class LandmarkModel:
     weight: float
     trace: float
     unexplained: float
+    unexplained_error: float
 
     @classmethod
     def of(
         cls, features: LandmarkFeatures, sums: FeatureSums, center: bool, n: int
     ) -> LandmarkModel:
         """From the sums over n rows."""
+        blur = _sum_rounding(features, sums)
         sums = features.whitened(sums)
         mean = sums.linear / sums.weight if center else np.zeros(len(sums.linear))
         removed = sums.weight * float(mean @ mean)
@@ -68,6 +71,7 @@ class LandmarkModel:
             sums.weight,
             trace,
             max(outside, 0.0) / trace,
+            blur / trace,
         )
 
     def count(self, rule: ComponentRule) -> int:
@@ -104,3 +108,12 @@ class LandmarkModel:
             self.features.landmarks,
             *(part.astype(self.features.dtype) for part in parts),
         )
+
+
+def _sum_rounding(features: LandmarkFeatures, sums: FeatureSums) -> float:
+    """How far off the sum of squares ``tr Rᵀ S R`` may be: R is large where landmarks are alike."""
+    eps, R = float(np.finfo(features.working).eps), features.basis
+    if features.whitens_first:
+        spread = float(np.sqrt(sums.diagonal * sums.weight) * np.linalg.norm(R))
+        return eps * (sums.diagonal + spread)
+    return eps * float(sums.diagonal + np.abs(sums.square).max() * np.linalg.norm(R @ R.T))

@@ -205,15 +205,14 @@ class IncrementalKernelPCA(SubspaceEstimator):
         model, rounded = counted(model, as_rule(self.n_components), few)
         q = len(rounded)
         subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)
+        outside = model.unexplained + model.unexplained_error
         report = Report(
             solver=type(self).__name__,
             reason=f"{self.n_samples_seen_} rows in chunks",
             passes=1,
             seconds=time.perf_counter() - started,
             # What lies outside the span bounds each error: |A - PAP| <= its trace.
-            estimated_error=float(
-                model.unexplained * model.trace / model.values[q - 1] + rounded.max()
-            ),
+            estimated_error=float(outside * model.trace / model.values[q - 1] + rounded.max()),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
             advice=spectrum_advice(model.values[:q], model.weight),

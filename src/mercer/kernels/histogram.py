@@ -38,7 +38,8 @@ class _EntrywiseKernel(Kernel):
     gamma: float | str
 
     def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> _Rows:  # noqa: ARG002
-        return _Rows(X, np.dtype(dtype or X.dtype))
+        wanted = np.dtype(dtype or X.dtype)
+        return _Rows(X.astype(np.result_type(X.dtype, wanted), copy=False), wanted)
 
     def _cost(self, X: Array, Y: Array) -> Array:
         raise NotImplementedError

@@ -149,10 +149,11 @@ class Reference:
     def floor(self) -> float:
         """Components below this may be dropped, and must not be missed above it.
 
-        Twice the rounding, and that of what centring removes: the sums of n entries.
+        Twice the rounding, that of the formula, and that of what centring removes: the sums of n
+        entries.
         """
         removed = float(self.w.sum() * self.mean_square)
-        return 2 * self.rounding + 2 * ROUNDING * self.eps * abs(removed)
+        return 2 * (self.rounding + self.formula) + 2 * ROUNDING * self.eps * abs(removed)
 
     @cached_property
     def size(self) -> float:
