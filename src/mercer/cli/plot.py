@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator
 from mercer.cli.options import Reading, model_argument, reads, speaks
 
 __all__ = ["plot"]
@@ -86,7 +87,7 @@ def plot(
         remark(f"{kind} → {output}")
 
 
-def _draw(kind: str, fitted: Any, data: str | None, reading: Reading) -> Any:
+def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading) -> Any:
     import inspect
 
     import mercer.plots

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.eigen import Plan, Problem, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
@@ -97,7 +98,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         center: bool = True,
         solver: str | Solver = "auto",
         preimage: str | PreImageSolver = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -107,7 +108,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None, sample_weight: ArrayLike = None) -> Self:  # noqa: ARG002
         """Find the components.
 
         Parameters
@@ -123,7 +124,12 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         return self
 
     @with_callbacks
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
+    def fit_transform(
+        self,
+        X: RowsLike,
+        y: Targets = None,  # noqa: ARG002
+        sample_weight: ArrayLike = None,
+    ) -> Array:
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         problem, on_these_rows = self._fit(X, sample_weight)
         # With weights z = λ B / w would divide the rounding of B by weights that may be tiny.
@@ -133,7 +139,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         scores = self.subspace_.coef * self.eigenvalues_
         return np.asarray(scores, dtype=self.subspace_.coef.dtype)
 
-    def plan(self, X: Any) -> Plan:
+    def plan(self, X: RowsLike) -> Plan:
         """What :meth:`fit` would do with these rows, and what it would need; nothing is fitted.
 
         Parameters
@@ -158,13 +164,13 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         rows = check_rows(clone(self), X, kernel, reset=True, stream=not kernel.is_pairwise)
         return self._plan(kernel, rows)
 
-    def _plan(self, kernel: Kernel, rows: Any) -> Plan:
+    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         rule = as_rule(self.n_components)
         # The size decides; random numbers and the kernel's width play no part yet.
         problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
         return as_solver(self.solver).plan(problem)
 
-    def _fit(self, X: Any, sample_weight: Any) -> tuple[Problem, bool]:
+    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Problem, bool]:
         """Fit; the problem solved, and whether the support is the rows as they were given."""
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
@@ -211,7 +217,7 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
     return spectra
 
 
-def _own(support: Any, X: Any) -> Any:
+def _own(support: RowsLike, X: RowsLike) -> Any:
     """The support points, safe from changes that the caller may make to X afterwards."""
     X = X.X if isinstance(X, MemoryRows) else X
     if isinstance(support, np.ndarray) and support.flags.writeable:

@@ -1,8 +1,7 @@
 r"""Kernels of the distance alone: :math:`k = f(t)` with :math:`t = -\|x - y\|^2 / \ell^2 \le 0`.
 
 The argument is negative because that is what one matrix product gives and what ``exp`` wants:
-with rows shifted by the mean and divided by the length, ``[√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ =
-t``.
+rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ``.
 """
 
 from __future__ import annotations
@@ -15,10 +14,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array, square_sums
+from mercer._types import Precision
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_nonnegative, require_positive
 from mercer.kernels.base import Kernel, Origin, PackedRows
 from mercer.kernels.width import resolve_length
+from mercer.tiles import Packed
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "RadialKernel", "RationalQuadratic"]
 
@@ -70,7 +71,7 @@ class RadialKernel(Kernel):
         """The mean: distances do not change, and far fewer digits cancel."""
         return np.asarray(np.mean(X, axis=0, dtype=np.float64))
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | _Scattered:
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> Packed:
         shift = np.zeros(X.shape[1]) if origin is None else origin
         # Subtract in the rows' own precision: there x - mean is exact where it matters.
         scaled = (X - shift.astype(X.dtype)) / self.length
@@ -96,7 +97,7 @@ class RadialKernel(Kernel):
             np.matmul(A.left, B.right.T, out=out)
         return np.clip(out, self.floor(out.dtype), 0, out=out)
 
-    def floor(self, dtype: np.dtype[Any]) -> float:  # noqa: ARG002
+    def floor(self, dtype: np.dtype) -> float:  # noqa: ARG002
         """Arguments below this give the same k to rounding and may be raised to it."""
         return -np.inf
 
@@ -204,7 +205,7 @@ class Gaussian(RadialKernel):
     def with_length(self, length: float) -> Self:
         return type(self)(width=length)
 
-    def floor(self, dtype: np.dtype[Any]) -> float:
+    def floor(self, dtype: np.dtype) -> float:
         # np.exp is 300 times slower where its result is denormal.
         return -700.0 if dtype == np.float64 else -87.0
 
@@ -242,9 +243,8 @@ class _OneLength(RadialKernel):
     @property
     def length(self) -> float:
         if isinstance(self.length_scale, str):
-            raise KernelError(
-                f"length_scale={self.length_scale!r} has no value yet; call resolve(X) first."
-            )
+            given = f"length_scale={self.length_scale!r}"
+            raise KernelError(f"{given} has no value yet; call resolve(X) first.")
         return float(self.length_scale)
 
 
@@ -380,7 +380,7 @@ class _Scattered:
     points: Array
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self.points.dtype
 
     def __len__(self) -> int:

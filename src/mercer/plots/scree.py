@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_of, subspace_of
 
@@ -32,10 +33,10 @@ class ScreeDisplay:
 
     shares: Array
     new_rows: Array | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    bars_: Any = field(default=None, repr=False)
-    line_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    bars_: Artist = field(default=None, repr=False)
+    line_: Artist = field(default=None, repr=False)
     new_line_: Any = field(default=None, repr=False)
 
     @property
@@ -46,11 +47,11 @@ class ScreeDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,  # noqa: ARG003
-        ax: Any = None,
+        y: Targets = None,  # noqa: ARG003
+        ax: Axes = None,
     ) -> ScreeDisplay:
         """Draw the shares of a fitted model.
 
@@ -76,7 +77,7 @@ class ScreeDisplay:
         new = None if X is None else _shares_of_rows(estimator, rows_of(estimator, X))
         return cls(shares, new).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.4))
         self.figure_ = ax.figure
@@ -108,7 +109,7 @@ class ScreeDisplay:
         return self
 
 
-def _shares_of_rows(estimator: Any, rows: Array) -> Array:
+def _shares_of_rows(estimator: Estimator, rows: Array) -> Array:
     """Of the squared distances to the model's mean, what the first k directions hold."""
     Z, residual = subspace_of(estimator).scores_and_residual(rows)
     Z = Z.astype(np.float64)
