@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._types import RowsLike
 from mercer.exceptions import DataError, MercerWarning
 
 __all__ = ["held_out_scores", "take"]
@@ -17,7 +18,7 @@ __all__ = ["held_out_scores", "take"]
 
 def held_out_scores(
     learn: Callable[[Array], Callable[[Any], Array]],
-    X: Any,
+    X: RowsLike,
     folds: int,
     rng: np.random.Generator,
 ) -> Array:
@@ -38,6 +39,6 @@ def held_out_scores(
     return scores
 
 
-def take(X: Any, rows: Array) -> Any:
+def take(X: RowsLike, rows: Array) -> Any:
     """Rows of an array, or of a list of objects."""
     return X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]

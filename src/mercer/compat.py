@@ -25,6 +25,7 @@ from mercer._linalg import Array, fix_signs
 from mercer._random import fixed_rng, make_rng
 from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._types import RandomState, RowsLike, Targets
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, smallest_eigenvalue
 from mercer.estimators._saving import SaveMixin
@@ -131,7 +132,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         max_iter: int | None = None,
         iterated_power: int | str = "auto",
         remove_zero_eig: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -152,7 +153,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.copy_X = copy_X
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the components of X, (n, d) dense or sparse; (n, n) for a precomputed kernel."""
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
@@ -168,12 +169,12 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 self._fit_ridge(rows)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:  # noqa: ARG002
+    def fit_transform(self, X: RowsLike, y: Targets = None, **params: Any) -> Array:  # noqa: ARG002
         """Fit, and the scores of the training rows: ``√λ v``."""
         self.fit(X, **params)
         return np.asarray(self.eigenvectors_ * np.sqrt(self.eigenvalues_))
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Scores of rows (n, d); k(new, train) for a precomputed kernel."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
@@ -182,7 +183,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             # The coefficients sum to zero, so that only the training means have to be taken off.
             return np.asarray(self._products(rows, self.X_fit_, self._scaled) - self._offset)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: RowsLike) -> Array:
         """Rows for scores (n, q), by kernel ridge regression (Bakır, Weston & Schölkopf 2004)."""
         if not self.fit_inverse_transform:
             raise NotFittedError(
@@ -211,7 +212,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         for name in ("degree", "alpha", "tol"):
             _require(name, getattr(self, name), (), _is_at_least(getattr(self, name), 0, Real))
 
-    def _gram(self, rows: Any) -> tuple[GramOperator, Array]:
+    def _gram(self, rows: RowsLike) -> tuple[GramOperator, Array]:
         """The centred kernel matrix, and the means of the columns of the matrix itself."""
         kernel = self._kernel_for(rows)
         if kernel is None:
@@ -225,7 +226,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         means = operator.mean_product * float(direction[0])
         return operator, means.astype(problem.dtype, copy=False)
 
-    def _kernel_for(self, rows: Any) -> Kernel | None:
+    def _kernel_for(self, rows: RowsLike) -> Kernel | None:
         """The kernel as one of ours; None where only scikit-learn's function knows it."""
         if issparse(rows):
             return None
@@ -248,12 +249,12 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             return None
         return kernel
 
-    def _foreign_kernel(self, X: Any, Y: Any = None) -> Array:
+    def _foreign_kernel(self, X: RowsLike, Y: RowsLike = None) -> Array:
         named = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         params = (self.kernel_params or {}) if callable(self.kernel) else named
         return np.asarray(pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **params))
 
-    def _products(self, rows: Any, support: Any, W: Array) -> Array:
+    def _products(self, rows: RowsLike, support: RowsLike, W: Array) -> Array:
         """``k(rows, support) @ W``, in tiles where the kernel is ours."""
         kernel = self._kernel_for(rows)
         if kernel is None or issparse(support):
@@ -263,7 +264,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             return np.asarray(rows @ W)
         return Basis(kernel, support).matmat(rows, W)
 
-    def _solve(self, operator: GramOperator, dtype: np.dtype[Any]) -> None:
+    def _solve(self, operator: GramOperator, dtype: np.dtype) -> None:
         k = self._count(operator.n)
         rng = make_rng(self.random_state)
         found = self._solver(operator.n).solve(operator, k, rng)
@@ -291,7 +292,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.eigenvalues_ = values.astype(dtype, copy=False)
         self.eigenvectors_ = vectors.astype(dtype, copy=False)
 
-    def _fit_ridge(self, rows: Any) -> None:
+    def _fit_ridge(self, rows: RowsLike) -> None:
         if issparse(rows):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices; give X.toarray()."
@@ -367,7 +368,7 @@ def _centred(K: Array) -> tuple[GramOperator, Array]:
     return MatrixOperator(C), means
 
 
-def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dtype[Any]) -> None:
+def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dtype) -> None:
     limit = 1e-5 if dtype == np.float64 else 5e-3  # scikit-learn's
     if smallest < -limit * max(largest, 0.0) - floor:
         raise KernelError(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 
 __all__ = ["Columns", "Objects", "Points", "Vectors"]
@@ -23,13 +24,13 @@ class Points(ABC):
     """Rows in the form in which a kernel takes them; frozen, and never copied needlessly."""
 
     #: The rows themselves, as arrays or lists that users know.
-    rows: Any
+    rows: RowsLike
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """float32 for rows in float32, else float64."""
         return np.dtype(np.float64)
 
@@ -70,7 +71,7 @@ class Points(ABC):
         if not self.is_open:
             raise KernelError(f"{purpose} needs k(x, y) of new points, and {self._lack}.")
 
-    def cast(self, dtype: Any) -> Points:  # noqa: ARG002
+    def cast(self, dtype: Precision) -> Points:  # noqa: ARG002
         """The same in another precision."""
         return self
 
@@ -91,7 +92,7 @@ class Vectors(Points):
     rows: Array
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
 
     @property
@@ -105,7 +106,7 @@ class Vectors(Points):
     def take(self, index: Array) -> Vectors:
         return Vectors(np.asarray(self.rows[index]))
 
-    def cast(self, dtype: Any) -> Vectors:
+    def cast(self, dtype: Precision) -> Vectors:
         return Vectors(self.rows.astype(dtype, copy=False))
 
     def vectors(self, purpose: str) -> Array:  # noqa: ARG002
@@ -137,7 +138,7 @@ class Columns(Points):
     rows: Array
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
 
     @property

@@ -19,6 +19,7 @@ from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
 from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.preimage.noise import match_noise as match_rows
@@ -74,7 +75,7 @@ class DenoisingScore(Config):
         self.match_noise = match_noise
         self.random_state = random_state
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def __call__(self, estimator: Estimator, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their denoised noisy versions."""
         rows = np.asarray(X, dtype=np.float64)
         noisy = add_noise(rows, self.noise, fixed_rng(self.random_state))
@@ -103,7 +104,7 @@ class Choice:
 
 
 def choose_by_noise(
-    estimator: Any,
+    estimator: Estimator,
     X: Array,
     noise: Noise,
     *,
@@ -162,7 +163,7 @@ def choose_by_noise(
 
 
 def choose_by_parallel_analysis(
-    estimator: Any,
+    estimator: Estimator,
     X: Array,
     *,
     kernels: Sequence[Kernel] | None = None,
@@ -234,7 +235,7 @@ def add_noise(X: Array, noise: Noise, rng: np.random.Generator) -> Array:
     return np.asarray(X + noise * rng.standard_normal(X.shape))
 
 
-def _fit(candidate: Any, X: Array) -> Any:
+def _fit(candidate: Estimator, X: Array) -> Any:
     """Fit one of many: that some have too few components or an unsuitable width is no news."""
     with warnings.catch_warnings():
         for category in (RankWarning, DegenerateKernelWarning):
@@ -243,7 +244,7 @@ def _fit(candidate: Any, X: Array) -> Any:
 
 
 def _errors(
-    model: Any, clean: Array, noisy: Array, counts: Sequence[int], match_noise: bool
+    model: Estimator, clean: Array, noisy: Array, counts: Sequence[int], match_noise: bool
 ) -> Array:
     """Summed squared errors of denoising with the first q components, for every q of ``counts``."""
     solver = model.preimage_
@@ -273,5 +274,5 @@ def _powers_of_two(most: int) -> list[int]:
     return [2**k for k in range(1, 20) if 2**k <= most] or [1]
 
 
-def _padded_spectrum(model: Any, k: int) -> Array:
+def _padded_spectrum(model: Estimator, k: int) -> Array:
     return np.pad(model.eigenvalues_, (0, k - len(model.eigenvalues_)))

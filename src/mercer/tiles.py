@@ -21,6 +21,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, n_threads, split_evenly, thread_map
+from mercer._types import Precision
 
 __all__ = ["EDGE", "Fill", "Packed", "RowTiles", "Tiles"]
 
@@ -34,7 +35,7 @@ class Packed(Protocol):
     """Rows made ready for tiles: they have a length and a type, and can be cut into blocks."""
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """The floating type of the tiles that they make."""
         ...
 
@@ -64,7 +65,7 @@ class Tiles:
     fill: Fill
     left: Packed
     right: Packed
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     edge: int | None = None
 
     @property
@@ -89,7 +90,7 @@ class Tiles:
         parts = blocks(self.shape[0], edge or self._edge)
         return thread_map(lambda rows: function(rows, self.of_rows(rows)), parts)
 
-    def gram(self, dtype: Any = None) -> Array:
+    def gram(self, dtype: Precision = None) -> Array:
         """The whole matrix; O(n m) memory, as the name admits."""
         K = np.empty(self.shape, dtype=dtype or self.dtype)
 

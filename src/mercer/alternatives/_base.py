@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array, square_sums
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError
@@ -34,10 +35,10 @@ class Alternative(
     Computes in double precision, and answers in that of the rows.
     """
 
-    random_state: Any
+    random_state: RandomState
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:
         """Learn from rows.
 
         Parameters
@@ -47,30 +48,30 @@ class Alternative(
         """
 
     @abstractmethod
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """The codes of rows, one row for each."""
 
     @property
     @abstractmethod
     def _n_features_out(self) -> int: ...
 
-    def _fit_rows(self, X: Any, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
+    def _fit_rows(self, X: RowsLike, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
         """Checked training rows in double precision, and the precision that they came in."""
         rows = np.asarray(check_rows(self, X, Linear(), reset=True, allow_nan=allow_nan))
         # One memory layout, so that the same numbers give the same bits.
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
 
-    def _new_rows(self, X: Any, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
+    def _new_rows(self, X: RowsLike, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
         """The same for rows that the fitted model is applied to."""
         check_is_fitted(self)
         rows = np.asarray(check_rows(self, X, Linear(), reset=False, allow_nan=allow_nan))
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
 
-    def _new_samples(self, X: Any) -> tuple[Array, np.dtype]:
+    def _new_samples(self, X: RowsLike) -> tuple[Array, np.dtype]:
         """As the model sees them: rows, unless it takes tensors."""
         return self._new_rows(X)
 
-    def _check_codes(self, Z: Any) -> tuple[Array, np.dtype]:
+    def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
         check_is_fitted(self)
         try:
             codes = np.asarray(check_array(Z, dtype=[np.float64, np.float32], input_name="Z"))
@@ -98,14 +99,14 @@ class ReversibleAlternative(Alternative):
     """An alternative whose codes lead back to points."""
 
     @abstractmethod
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """The points that codes stand for."""
 
-    def denoise(self, X: Any) -> Array:
+    def denoise(self, X: RowsLike) -> Array:
         """The points that the model has for rows: ``inverse_transform(transform(X))``."""
         return self.inverse_transform(self.transform(X))
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their points on the model.
 
         As :meth:`mercer.KernelPCA.score`, so that both kinds of model compare.

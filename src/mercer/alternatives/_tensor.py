@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import ArrayLike, RowsLike
 from mercer.alternatives._base import Alternative
 from mercer.exceptions import DataError, RankWarning, warn
 
@@ -71,14 +72,14 @@ class TensorAlternative(Alternative):
     tensor_shape_: tuple[int, ...]
     ranks_: tuple[int, ...]
 
-    def _fit_tensors(self, X: Any) -> tuple[Array, np.dtype]:
+    def _fit_tensors(self, X: RowsLike) -> tuple[Array, np.dtype]:
         """Checked tensors in double precision, and the precision that they came in."""
         X, shape = _flatten(X)
         rows, dtype = self._fit_rows(X)
         self.tensor_shape_ = shape or rows.shape[1:]
         return rows.reshape(-1, *self.tensor_shape_), dtype
 
-    def _new_samples(self, X: Any) -> tuple[Array, np.dtype]:
+    def _new_samples(self, X: RowsLike) -> tuple[Array, np.dtype]:
         check_is_fitted(self)
         flat, shape = _flatten(X)
         if (shape or len(self.tensor_shape_) > 1) and shape != self.tensor_shape_:
@@ -90,7 +91,7 @@ class TensorAlternative(Alternative):
         rows, dtype = self._new_rows(flat)
         return rows.reshape(-1, *self.tensor_shape_), dtype
 
-    def _check_cores(self, Z: Any) -> tuple[Array, np.dtype]:
+    def _check_cores(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
         """Codes as tensors of shape ``ranks_``; they may come flat, as transform returns them."""
         check_is_fitted(self)
         if np.ndim(Z) > 2 and np.shape(Z)[1:] == self.ranks_:
@@ -104,7 +105,7 @@ class TensorAlternative(Alternative):
         return tags
 
 
-def _flatten(X: Any) -> tuple[Any, tuple[int, ...] | None]:
+def _flatten(X: RowsLike) -> tuple[Any, tuple[int, ...] | None]:
     """Rows for the checks at the door, and the shape of a sample; None for ordinary rows."""
     if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
         try:

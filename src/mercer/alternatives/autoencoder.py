@@ -12,6 +12,7 @@ from sklearn.neural_network import MLPRegressor
 
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
@@ -96,7 +97,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
         n_init: int = 8,
         max_iter: int = 2000,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.hidden = hidden
@@ -106,7 +107,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Train the networks, and keep the best.
 
         Parameters
@@ -135,7 +136,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
             )
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Activations of the bottleneck, (n, q), each in (-1, 1)."""
         rows, dtype = self._new_rows(X)
         layer = (rows - self._center) / self._scale
@@ -143,7 +144,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
             layer = np.tanh(layer @ W + b)
         return np.asarray(layer.astype(dtype))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """What the second half of the network makes of codes, (n, d)."""
         codes, dtype = self._check_codes(Z)
         (W, b), (W_out, b_out) = self._weights[2:]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
+from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,
@@ -102,7 +103,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the factors.
 
         Parameters
@@ -119,7 +120,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         self._learn(tensors, dtype)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Cores of samples, flattened, (n, p1 ⋯ pK).
 
         ``.reshape(-1, *model.ranks_)`` gives them as tensors.
@@ -128,7 +129,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores = project(tensors - self.mean_, self.factors_)
         return np.asarray(cores.reshape(len(cores), -1).astype(dtype))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """Samples with the given cores, (n, d1, …, dK); Z may be flat or of the cores' shape."""
         cores, dtype = self._check_cores(Z)
         return np.asarray((expand(cores, self.factors_) + self.mean_).astype(dtype))

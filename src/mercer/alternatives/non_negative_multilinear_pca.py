@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,
@@ -90,14 +91,14 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         *,
         tol: float = 1e-6,
         max_iter: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.ranks = ranks
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the factors.
 
         Parameters
@@ -128,7 +129,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Non-negative cores of samples, flattened, (n, p1 ⋯ pK)."""
         tensors, dtype = self._new_samples(X)
         _check_sign(tensors, self)
@@ -136,7 +137,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores = scale * _codes(tensors / scale, [U.astype(np.float64) for U in self.factors_])
         return np.asarray(cores.reshape(len(cores), -1).astype(dtype))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """Samples with the given cores, (n, d1, …, dK); Z may be flat or of the cores' shape."""
         cores, dtype = self._check_cores(Z)
         return np.asarray(expand(cores, self.factors_).astype(dtype))
@@ -182,7 +183,7 @@ def _unit_columns(U: Array) -> Array:
     return np.asarray(U / np.where(size > 0, size, 1.0))
 
 
-def _check_sign(X: Array, estimator: Any) -> None:
+def _check_sign(X: Array, estimator: Estimator) -> None:
     if X.min() < 0:
         first = tuple(int(i) for i in np.argwhere(X < 0)[0])
         # scikit-learn's checks look for the first words.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
+from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._polyline import Polyline
 from mercer.alternatives._spline import PenalizedSpline
@@ -116,7 +117,7 @@ class PrincipalCurve(ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the curve.
 
         Parameters
@@ -150,13 +151,13 @@ class PrincipalCurve(ReversibleAlternative):
             )
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Arc length of the point of the curve that is nearest to each row, (n, 1)."""
         rows, dtype = self._new_rows(X)
         t, _ = self._line.project((rows - self._center) / self._scale)
         return np.asarray((self._scale * t[:, None]).astype(dtype))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """The points of the curve at arc lengths Z, (n, d); closed curves go round and round."""
         codes, dtype = self._check_codes(Z)
         t, length = codes[:, 0], self.length_

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
+from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._mesh import Mesh, Place
 from mercer.exceptions import ConvergenceWarning, DataError, warn
@@ -97,7 +98,7 @@ class PrincipalSurface(ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the surface.
 
         Parameters
@@ -119,13 +120,13 @@ class PrincipalSurface(ReversibleAlternative):
         self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Parameters of the nearest point of the surface, (n, 2), each from 0 to 1."""
         rows, dtype = self._new_rows(X)
         place = self._mesh.project((rows - self._center) / self._scale)
         return np.asarray((place.coordinates / (self._mesh.side - 1)).astype(dtype))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """The points of the surface at parameters Z, (n, d)."""
         codes, dtype = self._check_codes(Z)
         outside = ((codes < -1e-6) | (codes > 1 + 1e-6)).any(axis=1)

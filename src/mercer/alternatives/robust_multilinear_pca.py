@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives._tensor import Ranks, TensorAlternative, expand, project, require_tensorly
@@ -101,7 +102,7 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Split the samples, and fit multilinear PCA to the low-rank part.
 
         Parameters
@@ -123,16 +124,16 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.ranks_ = self.model_.ranks_
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Cores of the low-rank part of samples, flattened, (n, p1 ⋯ pK)."""
         return self.model_.transform(self.split(X)[0])
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """Samples of the low-rank model with the given cores, (n, d1, …, dK)."""
         cores, dtype = self._check_cores(Z)
         return np.asarray(self.model_.inverse_transform(cores).astype(dtype))
 
-    def split(self, X: Any) -> tuple[Array, Array]:
+    def split(self, X: RowsLike) -> tuple[Array, Array]:
         """The low-rank and the sparse part of new samples, two (n, d1, …, dK) arrays."""
         tensors, dtype = self._new_samples(X)
         shape, mean = tensors.shape, self.model_.mean_.astype(np.float64)

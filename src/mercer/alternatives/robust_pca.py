@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
@@ -100,7 +101,7 @@ class RobustPCA(ReversibleAlternative):
         penalty: float | None = None,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.penalty = penalty
@@ -108,7 +109,7 @@ class RobustPCA(ReversibleAlternative):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Split the rows, and keep the row space of their low-rank part.
 
         Parameters
@@ -137,7 +138,7 @@ class RobustPCA(ReversibleAlternative):
         self._keep(found, scale, dtype)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Scores of the low-rank part of rows, their sparse part split off, (n, q).
 
         Parameters
@@ -148,12 +149,12 @@ class RobustPCA(ReversibleAlternative):
         low_rank, _ = self._split(rows)
         return np.asarray((low_rank @ self.components_.T).astype(dtype))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """Rows of the low-rank model with the given scores, (n, d)."""
         codes, dtype = self._check_codes(Z)
         return np.asarray((codes @ self.components_).astype(dtype))
 
-    def split(self, X: Any) -> tuple[Array, Array]:
+    def split(self, X: RowsLike) -> tuple[Array, Array]:
         """The low-rank and the sparse part of new rows.
 
         The sparse part has the least sum of magnitudes for which the rest lies in the row space;

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._progress import announce
+from mercer._types import RowsLike, Targets
 from mercer.alternatives._base import SEEN
 from mercer.alternatives._tensor import TensorAlternative, scatter
 from mercer.exceptions import DataError, RankWarning, warn
@@ -87,7 +88,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the projections.
 
         Parameters
@@ -112,7 +113,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         self.explained_variance_ = ((scale * Y.std(axis=0)) ** 2).astype(dtype)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Uncorrelated scores of samples, (n, q)."""
         tensors, dtype = self._new_samples(X)
         centered = tensors - self.mean_

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mercer._types import Estimator
 from mercer.cli.model_options import describes_model
 from mercer.cli.options import Reading, data_argument, reads, seed_option, speaks
 
@@ -160,7 +161,7 @@ def _name(plan: "Plan") -> str:
     return type(plan.solver).__name__
 
 
-def _run(model: Any, table: "Table", kept: Path | None) -> Any:
+def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
     """Fit; a fit on landmarks that is stopped says how to go on."""
     from mercer.cli.console import remark
 
@@ -173,7 +174,7 @@ def _run(model: Any, table: "Table", kept: Path | None) -> Any:
 
 
 def _report(
-    model: Any, table: "Table", target: Path, *, seconds: float, as_json: bool, quiet: bool
+    model: Estimator, table: "Table", target: Path, *, seconds: float, as_json: bool, quiet: bool
 ) -> None:
     from mercer.cli.console import print_json, summary
     from mercer.cli.summary import facts_of_fit, lines_of_fit

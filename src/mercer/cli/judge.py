@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator, RowsLike
 from mercer.cli.options import Output, Reading, data_argument, model_argument, reads, speaks, writes
 
 __all__ = ["novelty", "score"]
@@ -105,7 +106,7 @@ def novelty(
         remark(f"{len(judged.rows):,} rows, {called}{where}")
 
 
-def _calibrate(fitted: Any, normal: str, reading: Reading, rate: float) -> Any:
+def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:
     from mercer import KernelNovelty
     from mercer.cli.models import feature_names
     from mercer.cli.tables import open_input
@@ -116,7 +117,7 @@ def _calibrate(fitted: Any, normal: str, reading: Reading, rate: float) -> Any:
         return KernelNovelty.from_fitted(fitted, table.rows, false_alarm_rate=rate)
 
 
-def _judge(fitted: Any, table: Any) -> tuple[Any, int | None]:
+def _judge(fitted: Estimator, table: RowsLike) -> tuple[Any, int | None]:
     """A table of scores, and how many rows are new (None without a threshold)."""
     import numpy as np
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mercer._types import Estimator
 from mercer.cli.faults import Failure
 
 __all__ = ["feature_names", "load_model", "score_names", "size_text"]
@@ -28,13 +29,13 @@ def load_model(path: str, *abilities: str) -> Any:
     return model
 
 
-def feature_names(model: Any) -> Sequence[str] | None:
+def feature_names(model: Estimator) -> Sequence[str] | None:
     """The names of the columns that the model was fitted to, if they had any."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
-def score_names(model: Any) -> Sequence[str]:
+def score_names(model: Estimator) -> Sequence[str]:
     """What ``transform`` calls its columns."""
     return [str(name) for name in model.get_feature_names_out()]
 

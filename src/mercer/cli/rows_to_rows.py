@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator, RowsLike
 from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
 
 __all__ = ["denoise", "impute", "inverse", "transform"]
@@ -38,7 +39,7 @@ def inverse(model: str, **how: Any) -> None:
 
     fitted = load_model(model, "inverse_transform")
 
-    def back(rows: Any) -> Any:
+    def back(rows: RowsLike) -> Any:
         return fitted.inverse_transform(rows.X)
 
     width = fitted.n_features_in_
@@ -70,7 +71,7 @@ def impute(model: str, **how: Any) -> None:
     _mend(fitted, fitted.impute, allow_nan=True, **how)
 
 
-def _mend(fitted: Any, function: Callable[[Any], Any], **how: Any) -> None:
+def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
     """Rows that become rows of the same columns."""
     from mercer.cli.models import feature_names
 

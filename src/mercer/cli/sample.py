@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator
 from mercer.cli.options import Output, format_option, model_argument, seed_option, speaks, writes
 
 __all__ = ["sample"]
@@ -50,7 +51,7 @@ def sample(
     tell(output, f"{n:,} new rows", as_json=as_json, rows=n, columns=d)
 
 
-def _class_of(fitted: Any, label: str | None) -> Any:
+def _class_of(fitted: Estimator, label: str | None) -> Any:
     """The model's own class of this name; classes may be numbers."""
     if label is None:
         return None

@@ -8,13 +8,14 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
+from mercer._types import Estimator
 from mercer.cli.models import size_text
 from mercer.rows import Rows
 
 __all__ = ["facts_of_fit", "lines_of_fit"]
 
 
-def facts_of_fit(model: Any, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:
+def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
     subspace = model.subspace_
     facts: dict[str, Any] = {
@@ -95,12 +96,12 @@ def _short(text: str) -> str:
     return re.sub(r"\d+\.\d{6,}(e[-+]?\d+)?", lambda found: f"{float(found[0]):.5g}", text)
 
 
-def _asked(model: Any, name: str) -> Any:
+def _asked(model: Estimator, name: str) -> Any:
     inner = getattr(model, "estimator", None) or model
     return getattr(inner, name)
 
 
-def _describe_rule(model: Any) -> str:
+def _describe_rule(model: Estimator) -> str:
     from mercer.subspace import as_rule
 
     inner = getattr(model, "estimator", None) or model

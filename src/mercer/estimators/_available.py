@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from mercer._types import Estimator
 from mercer.exceptions import MercerError, UnavailableError
 from mercer.kernels import Kernel, as_kernel
 
@@ -51,7 +52,7 @@ class _Hidden:
 def needs_coordinates(remedy: str) -> Callable[[Method], Method]:
     """For methods that need an input space; ``remedy`` says what to do without."""
 
-    def lack(model: Any) -> str | None:
+    def lack(model: Estimator) -> str | None:
         kernel = kernel_of(model)
         if kernel is None or kernel.takes_vectors:
             return None
@@ -63,7 +64,7 @@ def needs_coordinates(remedy: str) -> Callable[[Method], Method]:
 def needs_open_kernel(method: Method) -> Method:
     """For methods that need k(x, x) of new points."""
 
-    def lack(model: Any) -> str | None:
+    def lack(model: Estimator) -> str | None:
         kernel = kernel_of(model)
         if kernel is None or not kernel.is_pairwise:
             return None
@@ -75,7 +76,7 @@ def needs_open_kernel(method: Method) -> Method:
     return absent_if(lack)(method)
 
 
-def kernel_of(model: Any) -> Kernel | None:
+def kernel_of(model: Estimator) -> Kernel | None:
     """The kernel of the fit, or that of the next; None for nonsense, of which ``fit`` will tell."""
     if "_fit_" in vars(model):
         kernel: Kernel = model.kernel_

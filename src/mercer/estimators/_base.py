@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._types import RandomState, RowsLike
 from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
@@ -36,7 +37,7 @@ class SubspaceEstimator(
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
     kernel: str | Kernel
-    random_state: Any
+    random_state: RandomState
 
     _saved: ClassVar[tuple[str, ...]] = (
         "subspace_",
@@ -51,7 +52,7 @@ class SubspaceEstimator(
         "_sklearn_output_config",
     )
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Project rows onto the components: ``z(x) = Bᵀ k(S, x) - b``.
 
         Parameters
@@ -67,7 +68,7 @@ class SubspaceEstimator(
         scores: Array = self._by_blocks(self.subspace_.scores, X, self.n_components_)
         return scores
 
-    def transform_to(self, path: str | os.PathLike[str], X: Any) -> Path:
+    def transform_to(self, path: str | os.PathLike[str], X: RowsLike) -> Path:
         """Project rows and write the scores to a file, block by block.
 
         Nothing of the length of X is held in memory; the file appears whole or not at all.
@@ -87,7 +88,7 @@ class SubspaceEstimator(
         return write_table(path, table.map(lambda block: scores(block.X), len(names), names))
 
     @needs_open_kernel
-    def reconstruction_error(self, X: Any) -> Array:
+    def reconstruction_error(self, X: RowsLike) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 
         Hoffmann's novelty score (2007): zero on the subspace, large far from the training data.
@@ -109,7 +110,7 @@ class SubspaceEstimator(
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
         return make_rng(self.random_state)
 
-    def _rows(self, X: Any, stream: bool = False) -> Any:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
         check_is_fitted(self, "subspace_")
         rows = check_rows(self, X, self.subspace_.kernel, reset=False, stream=stream)
@@ -117,7 +118,7 @@ class SubspaceEstimator(
             return rows
         return self.subspace_.kernel.points(rows).cast(self.subspace_.coef.dtype).rows
 
-    def _by_blocks(self, function: Callable[[Any], Array], X: Any, width: int) -> Any:
+    def _by_blocks(self, function: Callable[[Any], Array], X: RowsLike, width: int) -> Any:
         """``function(rows)`` for rows in memory; block by block for those that are elsewhere."""
         rows, dtype = self._rows(X, stream=True), self.subspace_.coef.dtype
         if not isinstance(rows, Rows):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mercer._progress import current_listener, listen
+from mercer._types import Estimator
 
 Method = TypeVar("Method")
 
@@ -28,7 +29,7 @@ __all__ = ["CallbackSupportMixin", "steps_to_callbacks", "with_callbacks"]
 
 
 @contextmanager
-def steps_to_callbacks(estimator: Any) -> Iterator[None]:
+def steps_to_callbacks(estimator: Estimator) -> Iterator[None]:
     """Tell the estimator's callbacks of every step that is announced inside the block.
 
     Each step is one task of unknown total. A callback that raises cancels the fit, as a listener

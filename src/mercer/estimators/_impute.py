@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.estimators._available import needs_coordinates
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
@@ -22,7 +21,7 @@ class ImputeMixin(PreImageMixin):
     """Filling in what is missing from what the model knows."""
 
     @needs_coordinates("to fill in values, use a kernel of vectors")
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: RowsLike) -> Array:
         """Fill the NaN of new rows so that the rows lie close to the model's subspace.
 
         Projection and pre-image take turns, with the observed values clamped.
@@ -63,7 +62,7 @@ class ImputeMixin(PreImageMixin):
         return np.asarray(found.points)
 
     @needs_coordinates("to fill in values, use a kernel of vectors")
-    def imputations(self, X: Any) -> PreImages:
+    def imputations(self, X: RowsLike) -> PreImages:
         """As :meth:`impute`, with what happened to each row.
 
         Returns

@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from mercer._linalg import Array
+from mercer._types import Estimator
 from mercer.eigen import Fit, Report
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import ModelFileError
@@ -76,7 +77,7 @@ class LearntMixin(SaveMixin):
         super()._restore(state)
 
 
-def fit_of(model: Any) -> Fit:
+def fit_of(model: Estimator) -> Fit:
     """What a fitted model has learnt, be it ours or another's with our attributes."""
     if isinstance(model, LearntMixin):
         return model._fit_

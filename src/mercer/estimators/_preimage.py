@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer._types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._available import absent_if, needs_coordinates
 from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_rows
@@ -23,7 +24,7 @@ from mercer.selection import Choice, Noise, choose_by_noise
 __all__ = ["PreImageMixin"]
 
 
-def _has_nothing_to_tune(model: Any) -> str | None:
+def _has_nothing_to_tune(model: Estimator) -> str | None:
     """A wrapper has no kernel and no number of components of its own."""
     if {"kernel", "n_components"} <= set(model.get_params(deep=False)):
         return None
@@ -45,7 +46,7 @@ class PreImageMixin(LearntMixin):
         """The pre-image solver as an object: what every way back to input space uses."""
         return as_preimage(self.preimage)
 
-    def denoise(self, X: Any, *, match_noise: bool = False) -> Any:
+    def denoise(self, X: RowsLike, *, match_noise: bool = False) -> Any:
         """Project the rows onto the components and return to input space, starting at the rows.
 
         Parameters
@@ -78,7 +79,9 @@ class PreImageMixin(LearntMixin):
         rows, Z = self._project(X, match_noise)
         return self._solve(Z, rows).points
 
-    def preimages(self, X: Any, *, match_noise: bool = False, report: bool = True) -> PreImages:
+    def preimages(
+        self, X: RowsLike, *, match_noise: bool = False, report: bool = True
+    ) -> PreImages:
         """As :meth:`denoise`, with what happened to each point.
 
         Parameters
@@ -97,7 +100,7 @@ class PreImageMixin(LearntMixin):
         found = self._bind().solve(Z, rows)
         return found.measured(self.subspace_, Z) if report else found
 
-    def inverse_transform(self, Z: Any) -> Any:
+    def inverse_transform(self, Z: ArrayLike) -> Any:
         """Points whose scores are near Z: reconstruction, without access to the original points.
 
         Parameters
@@ -111,12 +114,12 @@ class PreImageMixin(LearntMixin):
         check_is_fitted(self, "subspace_")
         return self._solve(self._check_scores(Z)).points
 
-    def reconstruct(self, X: Any) -> Any:
+    def reconstruct(self, X: RowsLike) -> Any:
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
         return self._solve(self._project(X, False)[1]).points
 
     @needs_coordinates("score reconstruction_error(X) instead")
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between the rows and their reconstructions.
 
         Measured in input space, so that different kernels and widths compare; on held-out rows
@@ -128,7 +131,7 @@ class PreImageMixin(LearntMixin):
 
     @absent_if(_has_nothing_to_tune)
     @needs_coordinates("choose n_components by ParallelAnalysis or a share of the variance")
-    def tune(self, X: Any, *, noise: Noise, match_noise: bool = False) -> Self:
+    def tune(self, X: RowsLike, *, noise: Noise, match_noise: bool = False) -> Self:
         """Choose width and number of components for denoising, and fit to all rows.
 
         Six widths around the kernel's own and powers of two of components are tried on held-out
@@ -159,7 +162,7 @@ class PreImageMixin(LearntMixin):
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
         choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
-        estimator: Any = self
+        estimator: Estimator = self
         estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
         self.tuning_ = choice
         return self
@@ -197,12 +200,12 @@ class PreImageMixin(LearntMixin):
         basis = np.eye(support.shape[1], dtype=self.subspace_.coef.dtype)
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
-    def _project(self, X: Any, match_noise: bool) -> tuple[Any, Array]:
+    def _project(self, X: RowsLike, match_noise: bool) -> tuple[Any, Array]:
         rows = self._rows(X)  # type: ignore[attr-defined]
         Z = self.subspace_.scores(rows)
         return rows, match_rows(self.subspace_, rows, Z) if match_noise else Z
 
-    def _solve(self, Z: Array, rows: Any = None) -> PreImages:
+    def _solve(self, Z: Array, rows: RowsLike = None) -> PreImages:
         found = self._bind().solve(Z, rows)
         if missed := found.missed:  # what was stopped on purpose is not news
             words = "; ".join(f"{n} {status}: {status.remedy}" for status, n in missed.items())
@@ -226,7 +229,7 @@ class PreImageMixin(LearntMixin):
         bound: BoundPreImage = kept[2]
         return bound
 
-    def _check_scores(self, Z: Any) -> Array:
+    def _check_scores(self, Z: ArrayLike) -> Array:
         try:
             Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
         except ValueError as error:

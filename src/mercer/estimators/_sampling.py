@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng, make_rng
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import Density, FittedDensity, as_density
 
@@ -21,13 +22,13 @@ class LatentMixin:
     """Draws of scores; the estimator has ``density_`` and ``scores_``, those of its rows."""
 
     density: str | Density
-    random_state: Any
+    random_state: RandomState
     density_: FittedDensity
     classes_: Array
     labels_: Array
     scores_: Array
 
-    def _keep_labels(self, y: Any, n: int) -> None:
+    def _keep_labels(self, y: Targets, n: int) -> None:
         """Remember classes; y that is not a class for each row is none of our business."""
         for name in ("classes_", "labels_", "_class_densities"):
             self.__dict__.pop(name, None)
@@ -40,7 +41,7 @@ class LatentMixin:
         if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
             self.classes_, self.labels_ = np.unique(y, return_inverse=True)
 
-    def _draw(self, n: Any, label: Any, random_state: Any) -> Array:
+    def _draw(self, n: Any, label: ArrayLike, random_state: RandomState) -> Array:
         """(n, q) scores from the density, or from those of the classes in ``label``."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise DataError(f"n_samples={n!r}: give a whole number from 1 on.")
@@ -54,7 +55,7 @@ class LatentMixin:
         Z = np.concatenate(list(drawn.values()))
         return np.asarray(Z[np.argsort(np.concatenate(list(parts.values())))])
 
-    def _class_numbers(self, label: Any, n: int) -> Array:
+    def _class_numbers(self, label: ArrayLike, n: int) -> Array:
         """For each sample the number of its class."""
         if not hasattr(self, "classes_"):
             raise DataError(
@@ -101,7 +102,7 @@ def check_eta(eta: Any) -> float:
     return float(eta)
 
 
-def check_hidden(H: Any, q: int, dtype: np.dtype) -> Array:
+def check_hidden(H: ArrayLike, q: int, dtype: np.dtype) -> Array:
     """Finite hidden units with q columns, in the precision of the model."""
     try:
         H = check_array(H, dtype=[np.float64, np.float32], input_name="H_star")
@@ -116,7 +117,7 @@ def check_hidden(H: Any, q: int, dtype: np.dtype) -> Array:
     return np.asarray(H, dtype=dtype)
 
 
-def one_row(x: Any) -> Any:
+def one_row(x: RowsLike) -> Any:
     """A table of one row from a row, a table, or an object."""
     is_table = not isinstance(x, str) and (hasattr(x, "columns") or np.ndim(x) == 2)
     rows = x if is_table else [x]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mercer._linalg import Array
 from mercer._memory import available_bytes
+from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._saving import remember_data
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
@@ -25,8 +26,8 @@ __all__ = ["check_rows", "check_weight", "describe_not_finite"]
 
 
 def check_rows(
-    estimator: Any,
-    X: Any,
+    estimator: Estimator,
+    X: RowsLike,
     kernel: Kernel,
     *,
     reset: bool,
@@ -51,7 +52,9 @@ def check_rows(
     return checked
 
 
-def _check_table(estimator: Any, X: Any, kernel: Kernel, reset: bool, allow_nan: bool) -> Any:
+def _check_table(
+    estimator: Estimator, X: RowsLike, kernel: Kernel, reset: bool, allow_nan: bool
+) -> Any:
     """Rows that are in memory."""
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
@@ -75,7 +78,7 @@ def _check_table(estimator: Any, X: Any, kernel: Kernel, reset: bool, allow_nan:
         raise TypeError(_one_line(error, X, allow_nan)) from error
 
 
-def check_weight(weight: Any, X: Any) -> Array | None:
+def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
     """Non-negative, finite sample weights in float64, or None."""
     if weight is None:
         return None
@@ -93,7 +96,7 @@ def check_weight(weight: Any, X: Any) -> Array | None:
     return checked
 
 
-def describe_not_finite(X: Any) -> str:
+def describe_not_finite(X: RowsLike) -> str:
     """Where the first NaN or infinity is, as the end of a sentence; empty if there is none."""
     values = _floats(X)
     bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2))
@@ -108,14 +111,14 @@ def describe_not_finite(X: Any) -> str:
     )
 
 
-def _check_source(estimator: Any, rows: Rows, reset: bool) -> Any:
+def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
     """A row source whose size and names fit the estimator; an array if it is in memory already."""
     if len(rows) < (2 if reset else 1):
         raise DataError(f"kernel PCA needs at least 2 rows, not {len(rows)}; give more rows.")
     names = None if rows.columns is None else np.array(rows.columns, dtype=object)
     if reset:
         estimator.n_features_in_ = rows.shape[1]
-        vars(estimator).pop("feature_names_in_", None)
+        estimator.__dict__.pop("feature_names_in_", None)
         if names is not None:
             estimator.feature_names_in_ = names
     elif rows.shape[1] != estimator.n_features_in_:
@@ -132,7 +135,7 @@ def _check_source(estimator: Any, rows: Rows, reset: bool) -> Any:
     return rows.X if isinstance(rows, MemoryRows) else rows
 
 
-def _load(rows: Any) -> Array:
+def _load(rows: RowsLike) -> Array:
     if not isinstance(rows, Rows):
         return np.asarray(rows)
     needed = len(rows) * rows.shape[1] * rows.dtype.itemsize
@@ -144,7 +147,7 @@ def _load(rows: Any) -> Array:
     return rows[:]
 
 
-def _refuse_masked(X: Any) -> None:
+def _refuse_masked(X: RowsLike) -> None:
     rows = X if isinstance(X, list | tuple) else [X]
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
         raise DataError(
@@ -153,7 +156,7 @@ def _refuse_masked(X: Any) -> None:
         )
 
 
-def _as_table(X: Any) -> Any:
+def _as_table(X: RowsLike) -> Any:
     """Lists as arrays, so that their kind of number can be seen; the rest as it is."""
     if X is None:
         raise DataError("X is None; give a two-dimensional array of numbers.")
@@ -168,7 +171,7 @@ def _as_table(X: Any) -> Any:
         ) from error
 
 
-def _refuse_lossy(X: Any) -> None:
+def _refuse_lossy(X: RowsLike) -> None:
     """Refuse the kinds of entries that a conversion to float would change without a word."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and hasattr(X, "columns"):
@@ -198,7 +201,7 @@ def _refuse_kind(kind: str, what: str) -> None:
         )
 
 
-def _one_line(error: Exception, X: Any, allow_nan: bool) -> str:
+def _one_line(error: Exception, X: RowsLike, allow_nan: bool) -> str:
     """What scikit-learn said, on one line, with the place, shape and dtype, and a remedy."""
     text = _flat(error)
     shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
@@ -232,7 +235,7 @@ def _flat(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _floats(X: Any) -> Array:
+def _floats(X: RowsLike) -> Array:
     """Entries as float64 for a look at them, missing ones as NaN; empty if that is not possible."""
     try:
         if hasattr(X, "to_numpy") and hasattr(X, "columns"):
@@ -259,11 +262,11 @@ def _column(column: Any) -> Array:
     return values
 
 
-def _is_numeric_table(X: Any) -> bool:
+def _is_numeric_table(X: RowsLike) -> bool:
     return issparse(X) or (getattr(X, "ndim", 0) == 2 and np.asarray(X).dtype.kind in "fiub")
 
 
-def _check_objects(X: Any) -> Sequence[Any]:
+def _check_objects(X: RowsLike) -> Sequence[Any]:
     if isinstance(X, str | bytes) or not hasattr(X, "__len__"):
         raise DataError(f"expected a sequence of objects, not {type(X).__name__}; give a list.")
     if len(X) == 0:

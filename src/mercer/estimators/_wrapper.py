@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from mercer._types import Estimator, RowsLike
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._learnt import fit_of
 from mercer.estimators.kernel_pca import KernelPCA
@@ -21,7 +22,7 @@ __all__ = ["WrappingEstimator"]
 class WrappingEstimator(SubspaceEstimator):
     """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
 
-    estimator: Any
+    estimator: Estimator
 
     _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
@@ -46,7 +47,7 @@ class WrappingEstimator(SubspaceEstimator):
     def _template(self) -> Any:
         return KernelPCA() if self.estimator is None else self.estimator
 
-    def _learn(self, rows: Any, seed: int, **fit_arguments: Any) -> Subspace:
+    def _learn(self, rows: RowsLike, seed: int, **fit_arguments: Any) -> Subspace:
         """The subspace of a fresh copy fitted to these rows."""
         subspace: Subspace = self._fresh(seed).fit(rows, **fit_arguments).subspace_
         return subspace
@@ -58,7 +59,7 @@ class WrappingEstimator(SubspaceEstimator):
             copy.set_params(random_state=seed)
         return copy
 
-    def _adopt(self, fitted: Any) -> None:
+    def _adopt(self, fitted: Estimator) -> None:
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.

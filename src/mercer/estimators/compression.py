@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
+from mercer._types import RandomState
 from mercer.eigen import Fit, Report
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, _astype, choose_kernels
@@ -26,7 +26,7 @@ def compress(
     n_kernels: int,
     *,
     solver: str | SparseSolver = "auto",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> SparseKernelPCA:
     """Write a fitted model on a few of its support points.
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._sampling import (
@@ -121,7 +122,7 @@ class DeepGenerativeKernelPCA(
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
         solver: str | Solver = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.layers = layers
         self.kernel = kernel
@@ -131,7 +132,7 @@ class DeepGenerativeKernelPCA(
         self.solver = solver
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:
         """Fit the layers from the bottom to the top, and the density of the top.
 
         Parameters
@@ -158,7 +159,7 @@ class DeepGenerativeKernelPCA(
         self.density_: FittedDensity = density.fit(Z, rng)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Scores in the top layer, (n, q)."""
         check_is_fitted(self, "layers_")
         dtype = self.layers_[0].subspace.coef.dtype
@@ -168,11 +169,11 @@ class DeepGenerativeKernelPCA(
             Z = machine.subspace.scores(Z)
         return np.asarray(Z)
 
-    def hidden_units(self, X: Any) -> Array:
+    def hidden_units(self, X: RowsLike) -> Array:
         """Hidden units in the top layer, (n, q)."""
         return self.layers_[-1].hidden(self.transform(X))
 
-    def inverse_transform(self, Z: Any) -> Array:
+    def inverse_transform(self, Z: ArrayLike) -> Array:
         """Points from scores of the top layer, back through all layers, (n, d)."""
         check_is_fitted(self, "layers_")
         top = self.layers_[-1].subspace
@@ -181,19 +182,21 @@ class DeepGenerativeKernelPCA(
             points = np.asarray(bound.solve(points).points)
         return points
 
-    def generate(self, H_star: Any) -> Array:
+    def generate(self, H_star: ArrayLike) -> Array:
         """Points of hidden units of the top layer, (n, d)."""
         check_is_fitted(self, "layers_")
         top = self.layers_[-1]
         H = check_hidden(H_star, len(top.eigenvalues), top.subspace.coef.dtype)
         return self.inverse_transform(top.scores(H))
 
-    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> Array:
+    def sample(
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+    ) -> Array:
         """Draw new points, (n_samples, d); see :meth:`mercer.GenerativeKernelPCA.sample`."""
         check_is_fitted(self, "layers_")
         return self.inverse_transform(self._draw(n_samples, label, random_state))
 
-    def interpolate(self, x0: Any, x1: Any, steps: int = 10) -> Array:
+    def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Array:
         """Points on the straight line between two rows in the top layer, (steps, d)."""
         start, end = (self.transform(one_row(x))[0] for x in (x0, x1))
         return self.inverse_transform(straight_line(start, end, steps))

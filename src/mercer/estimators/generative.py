@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
@@ -120,7 +121,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
         solver: str | Solver = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -130,7 +131,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         self.solver = solver
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:
         """Find the components, and the density of the hidden units.
 
         Parameters
@@ -153,14 +154,14 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     @classmethod
     def from_fitted(
         cls,
-        model: Any,
-        X: Any,
-        y: Any = None,
+        model: Estimator,
+        X: RowsLike,
+        y: Targets = None,
         *,
         eta: float = 1.0,
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> GenerativeKernelPCA:
         """A generator on a model that exists: sparse, incremental, or fitted long ago.
 
@@ -207,12 +208,14 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         """Hidden units of the training rows, (n, q)."""
         return self.rkm_.hidden(self.scores_)
 
-    def hidden_units(self, X: Any) -> Array:
+    def hidden_units(self, X: RowsLike) -> Array:
         """Hidden units of rows, eq. (1): (n, q)."""
         Z = np.asarray(SubspaceEstimator.transform(self, X))
         return self.rkm_.hidden(Z)
 
-    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> Any:
+    def sample(
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+    ) -> Any:
         """Draw new points: hidden units from the density, and their pre-images.
 
         Parameters
@@ -232,13 +235,13 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         return self.generate(self.sample_hidden(n_samples, label=label, random_state=random_state))
 
     def sample_hidden(
-        self, n_samples: int = 1, *, label: Any = None, random_state: Any = None
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
     ) -> Array:
         """As :meth:`sample`, but the hidden units: (n_samples, q)."""
         check_is_fitted(self, "subspace_")
         return self.rkm_.hidden(self._draw(n_samples, label, random_state))
 
-    def generate(self, H_star: Any) -> Any:
+    def generate(self, H_star: ArrayLike) -> Any:
         """Points of given hidden units, eq. (4) and a pre-image.
 
         Parameters
@@ -252,7 +255,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         H = self._check_hidden(H_star)
         return self._solve(self.rkm_.scores(H)).points
 
-    def similarities(self, H_star: Any) -> Array:
+    def similarities(self, H_star: ArrayLike) -> Array:
         """Centred kernel between each training row and the point of a hidden unit, eq. (6).
 
         ``k(x_j, x*) = φ(x_j)ᵀ W h*``, which for the training rows' own hidden units is the denoised
@@ -270,7 +273,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         # φ(x_j)ᵀ W h* = z_j · z*: both lie in the subspace, whose directions are orthonormal.
         return np.asarray(self.rkm_.scores(H) @ self.scores_.T)
 
-    def interpolate(self, x0: Any, x1: Any, steps: int = 10) -> Any:
+    def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Any:
         """Points on the straight line between the hidden units of two rows, (steps, d).
 
         Parameters
@@ -282,7 +285,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         start, end = (self._scores_of_one(x) for x in (x0, x1))
         return self._solve(straight_line(start, end, steps)).points
 
-    def traverse(self, x: Any, component: int, span: Any = 2.0, steps: int = 11) -> Any:
+    def traverse(self, x: RowsLike, component: int, span: ArrayLike = 2.0, steps: int = 11) -> Any:
         """Points that differ from a row in one hidden coordinate, (steps, d).
 
         Parameters
@@ -301,7 +304,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         return self._solve(path).points
 
     def denoise(
-        self, X: Any, *, match_noise: bool = False, smoother: KernelSmoother | None = None
+        self, X: RowsLike, *, match_noise: bool = False, smoother: KernelSmoother | None = None
     ) -> Any:
         """Project the rows and return to input space, by ``preimage`` as everything here.
 
@@ -331,16 +334,16 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         """The pre-image solver as an object; ``"ridge"`` means the generators' own."""
         return as_generator_preimage(self.preimage)
 
-    def _adopt(self, model: Any, Z: Array, eta: float, y: Any) -> None:
+    def _adopt(self, model: Estimator, Z: Array, eta: float, y: Targets) -> None:
         """Take over what a fitted model has learnt, with the scores of the rows."""
         self._fit_ = fit_of(model)
         self.eta_, self.scores_ = eta, Z
         self._keep_labels(y, len(Z))
 
-    def _check_hidden(self, H: Any) -> Array:
+    def _check_hidden(self, H: ArrayLike) -> Array:
         check_is_fitted(self, "subspace_")
         return check_hidden(H, self.n_components_, self.subspace_.coef.dtype)
 
-    def _scores_of_one(self, x: Any) -> Array:
+    def _scores_of_one(self, x: RowsLike) -> Array:
         check_is_fitted(self, "subspace_")
         return np.asarray(self.subspace_.scores(self._rows(one_row(x)))[0])

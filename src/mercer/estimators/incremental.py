@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import RandomState, RowsLike, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmark_errors import counted
@@ -108,7 +109,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         growth: float = 0.0,
         forget: float = 1.0,
         preimage: str | PreImageSolver = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -119,7 +120,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self.preimage = preimage
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Forget everything, and fit on X in chunks; X may be a file or a row source."""
         self.__dict__.pop("_features", None)
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
@@ -132,7 +133,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
             self._add(block, solve=i == len(chunks))
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Add a chunk of rows.
 
         Parameters
@@ -153,7 +154,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """The landmarks."""
         return np.asarray(self._features.landmarks)
 
-    def _add(self, rows: Any, solve: bool) -> None:
+    def _add(self, rows: RowsLike, solve: bool) -> None:
         started = time.perf_counter()
         if not hasattr(self, "_features"):
             self._begin(rows)
@@ -166,7 +167,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         if solve:
             self._update(started)
 
-    def _begin(self, rows: Any) -> None:
+    def _begin(self, rows: RowsLike) -> None:
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
             raise DataError(

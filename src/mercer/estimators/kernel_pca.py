@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import ArrayLike, RandomState, RowsLike, Targets
 from mercer.eigen import Plan, Problem, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
@@ -99,7 +100,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         center: bool = True,
         solver: str | Solver = "auto",
         preimage: str | PreImageSolver = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -109,7 +110,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None, sample_weight: ArrayLike = None) -> Self:  # noqa: ARG002
         """Find the components.
 
         Parameters
@@ -125,12 +126,17 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         return self
 
     @with_callbacks
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:  # noqa: ARG002
+    def fit_transform(
+        self,
+        X: RowsLike,
+        y: Targets = None,  # noqa: ARG002
+        sample_weight: ArrayLike = None,
+    ) -> Array:
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         scores = self._fit(X, sample_weight)
         return self.transform(X) if scores is None else scores
 
-    def plan(self, X: Any) -> Plan:
+    def plan(self, X: RowsLike) -> Plan:
         """What :meth:`fit` would do with these rows, and what it would need; nothing is fitted.
 
         Parameters
@@ -155,7 +161,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         rows = check_rows(clone(self), X, kernel, reset=True, stream=not kernel.is_pairwise)
         return self._plan(kernel, rows)
 
-    def _plan(self, kernel: Kernel, rows: Any) -> Plan:
+    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         rule = as_rule(self.n_components)
         # The size decides; random numbers and the kernel's width play no part yet.
         problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
@@ -211,7 +217,7 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
     return spectra
 
 
-def _own(support: Any, X: Any) -> Any:
+def _own(support: RowsLike, X: RowsLike) -> Any:
     """The support points, safe from changes that the caller may make to X afterwards."""
     X = X.X if isinstance(X, MemoryRows) else X
     if isinstance(support, np.ndarray) and support.flags.writeable:

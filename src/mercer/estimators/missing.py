@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Estimator, RandomState, RowsLike, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._impute import check_no_empty_row
 from mercer.estimators._validation import check_rows
@@ -73,12 +74,12 @@ class MissingKernelPCA(WrappingEstimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator = None,
         *,
         folds: int = 5,
         max_iter: int = 20,
         tol: float = 1e-2,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.folds = folds
@@ -86,7 +87,7 @@ class MissingKernelPCA(WrappingEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Fill in and fit.
 
         Parameters
@@ -116,7 +117,7 @@ class MissingKernelPCA(WrappingEstimator):
         self._adopt(self._fresh(seed).fit(self.imputed_))
         return self
 
-    def _check_fit(self, X: Any) -> Array:
+    def _check_fit(self, X: RowsLike) -> Array:
         kernel = as_kernel(self.kernel)
         rows = check_rows(self, X, kernel, reset=True, allow_nan=True)
         rows = kernel.points(rows).vectors("missing data")
@@ -129,7 +130,7 @@ class MissingKernelPCA(WrappingEstimator):
             )
         return rows
 
-    def _rows(self, X: Any, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
         return np.asarray(self.imputations(X).points)
 
     def __sklearn_tags__(self) -> Any:

@@ -11,6 +11,7 @@ from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
+from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
 from mercer.eigen import Solver
 from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
 from mercer.estimators._capabilities import Capabilities
@@ -47,7 +48,7 @@ WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 FEW = 50
 
 
-def _has_no_width(model: Any) -> str | None:
+def _has_no_width(model: Estimator) -> str | None:
     kernel = kernel_of(model)
     if kernel is None or isinstance(kernel, RadialKernel):
         return None
@@ -140,7 +141,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         measure: str = "reconstruction",
         solver: str | Solver = "auto",
         calibration: str | Calibration = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -150,7 +151,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         self.calibration = calibration
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Learn what is normal, and the threshold.
 
         Parameters
@@ -172,7 +173,12 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
 
     @classmethod
     def from_fitted(
-        cls, model: Any, X: Any, *, false_alarm_rate: float = 0.05, measure: str = "reconstruction"
+        cls,
+        model: Estimator,
+        X: RowsLike,
+        *,
+        false_alarm_rate: float = 0.05,
+        measure: str = "reconstruction",
     ) -> KernelNovelty:
         """A detector on a model that exists: sparse, incremental, or fitted long ago.
 
@@ -216,11 +222,11 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         """What is normal: the subspace that the score measures distances from."""
         return self.score_.subspace
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: RowsLike) -> Array:
         """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""
         return -self._novelty(X)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """``score_samples - offset_``, (n,): negative for outliers.
 
         Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
@@ -231,11 +237,11 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
             return np.full_like(scores, -self.offset_)
         return scores - self.offset_
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def p_values(self, X: Any) -> Array:
+    def p_values(self, X: RowsLike) -> Array:
         """Conformal p-values, (n,): how rare so large a score is among fresh normal rows.
 
         Never below ``1/(c + 1)`` with c calibration rows. For a list of many points give these to
@@ -245,7 +251,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         return self.conformal_.p_values(novelty)
 
     @needs_coordinates("there are no variables that could contribute; use a kernel of vectors")
-    def contributions(self, X: Any) -> Array:
+    def contributions(self, X: RowsLike) -> Array:
         """Which variables did it: each one's part in the score, (n, d).
 
         The score is integrated along the line from the point that the model would put in its place
@@ -257,7 +263,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         return contributions(self.score_, rows, np.asarray(found.points))
 
     @absent_if(_has_no_width)
-    def select_width(self, X: Any, widths: Any = WIDTHS) -> WidthChoice:
+    def select_width(self, X: RowsLike, widths: ArrayLike = WIDTHS) -> WidthChoice:
         """Choose the kernel width by normal rows alone.
 
         Parameters
@@ -306,7 +312,12 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         return strategy
 
     def _learn(
-        self, kernel: Kernel, rows: Any, index: Array, rng: Any, like: NoveltyScore | None = None
+        self,
+        kernel: Kernel,
+        rows: RowsLike,
+        index: Array,
+        rng: Any,
+        like: NoveltyScore | None = None,
     ) -> NoveltyScore:
         """Fit these rows, and return their score; with the choices of ``like``, if given."""
         wanted = ShareUpTo() if self.n_components is None else self.n_components
@@ -332,7 +343,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
                 MercerWarning,
             )
 
-    def _novelty(self, X: Any) -> Array:
+    def _novelty(self, X: RowsLike) -> Array:
         rows = self._rows(X)
         return self.score_(rows)
 
@@ -345,7 +356,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         check_is_fitted(self, "score_")
         return self.score_.subspace
 
-    def _check_fit(self, X: Any) -> tuple[Any, Kernel]:
+    def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel]:
         kernel = as_kernel(self.kernel)
         self._check_parameters(kernel)
         return check_rows(self, X, kernel, reset=True), kernel
@@ -377,6 +388,6 @@ def _leave_one_out_p_values(held_out: Array) -> Array:
     return np.asarray((len(ordered) - np.searchsorted(ordered, held_out)) / len(ordered))
 
 
-def _to_dtype(rows: Any, score: NoveltyScore) -> Any:
+def _to_dtype(rows: RowsLike, score: NoveltyScore) -> Any:
     """Rows in the precision of the model."""
     return score.subspace.kernel.points(rows).cast(score.subspace.coef.dtype).rows

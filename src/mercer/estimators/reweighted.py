@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from mercer._held_out import take
 from mercer._linalg import Array
+from mercer._types import Estimator, RandomState, RowsLike, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
@@ -74,12 +75,12 @@ class ReweightedKernelPCA(WrappingEstimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator = None,
         *,
         loss: str | Loss = "hampel",
         folds: int = 5,
         max_iter: int = 20,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -87,7 +88,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find weights and components.
 
         Parameters

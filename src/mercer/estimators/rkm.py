@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
+from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._sampling import LatentMixin, check_hidden
 from mercer.estimators._saving import SaveMixin
@@ -55,7 +56,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
         eta: float = 1.0,
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.lam = lam
@@ -70,7 +71,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
         check_is_fitted(self, "machine_")
         return self.machine_.hidden
 
-    def generate(self, H_star: Any) -> Any:
+    def generate(self, H_star: ArrayLike) -> Any:
         """Points whose feature is ``W h*``, by the pre-image method.
 
         A hidden unit that predicts says in which direction to go, but not how far; with
@@ -90,7 +91,9 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
         # W h in the orthonormal directions: Bᵀ K A h with W = Φ_S A, A = H/η.
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
-    def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> Any:
+    def sample(
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+    ) -> Any:
         """Draw new points from the features that the machine keeps.
 
         Parameters
@@ -111,7 +114,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
             self.density_ = as_density(self.density).fit(self.scores_, rng)
         return self._points(self._draw(n_samples, label, random_state))
 
-    def _solve(self, X: Any, Y: Array) -> None:
+    def _solve(self, X: RowsLike, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
         for name in ("lam", "eta"):
             value = getattr(self, name)
@@ -130,7 +133,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
             self.kernel_, X, Y.astype(X.dtype), lam=float(self.lam), eta=float(self.eta)
         )
 
-    def _targets(self, X: Any) -> Array:
+    def _targets(self, X: RowsLike) -> Array:
         check_is_fitted(self, "machine_")
         rows = check_rows(self, X, self.kernel_, reset=False)
         return self.machine_.predict(rows.astype(self.machine_.hidden.dtype, copy=False))
@@ -219,7 +222,7 @@ class RKMClassifier(ClassifierMixin, _Machine):
     (4, 64)
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: RowsLike, y: Targets) -> Self:
         """Solve for the hidden units.
 
         Parameters
@@ -239,12 +242,12 @@ class RKMClassifier(ClassifierMixin, _Machine):
         self._solve(rows, Y)
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``, (m, p); (m,) for two classes, positive for the second."""
         found = self._targets(X)
         return np.asarray(found[:, 1]) if len(self.classes_) == 2 else found
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """The class of the largest decision value."""
         found = self._targets(X)
         return np.asarray(self.classes_[found.argmax(axis=1)])
@@ -295,7 +298,7 @@ class RKMRegressor(RegressorMixin, _Machine):
     True
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: RowsLike, y: Targets) -> Self:
         """Solve for the hidden units.
 
         Parameters
@@ -308,7 +311,7 @@ class RKMRegressor(RegressorMixin, _Machine):
         self._solve(rows, y.reshape(len(rows), -1))
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``: (m,) or (m, p) as y was."""
         found = self._targets(X)
         return np.asarray(found[:, 0]) if not self.n_targets_ else found
@@ -319,7 +322,9 @@ class RKMRegressor(RegressorMixin, _Machine):
         return tags
 
 
-def _check_pair(estimator: Any, X: Any, y: Any, many: bool = False) -> tuple[Array, Array]:
+def _check_pair(
+    estimator: Estimator, X: RowsLike, y: Targets, many: bool = False
+) -> tuple[Array, Array]:
     """Rows and targets; several columns of targets if ``many``."""
     kernel = as_kernel(estimator.kernel)
     if not kernel.takes_vectors:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import Precision, RandomState, RowsLike, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
@@ -129,7 +130,7 @@ class SparseKernelPCA(SubspaceEstimator):
         refit: bool = True,
         solver: str | SparseSolver = "auto",
         preimage: str | PreImageSolver = "auto",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_kernels = n_kernels
         self.noise = noise
@@ -140,7 +141,7 @@ class SparseKernelPCA(SubspaceEstimator):
         self.preimage = preimage
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Choose the kernels, and find the components on them.
 
         Parameters
@@ -174,7 +175,7 @@ class SparseKernelPCA(SubspaceEstimator):
         return self
 
     @needs_open_kernel
-    def reconstruction_error(self, X: Any, *, n_components: int | None = None) -> Array:
+    def reconstruction_error(self, X: RowsLike, *, n_components: int | None = None) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 
         Parameters
@@ -198,7 +199,7 @@ class SparseKernelPCA(SubspaceEstimator):
         return self.subspace_.leading(n_components).residual(rows)
 
     @needs_open_kernel
-    def span_error(self, X: Any) -> Array:
+    def span_error(self, X: RowsLike) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
         rows = self._rows(X)
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
@@ -295,6 +296,6 @@ def _null_spectra(rows: Rows, chosen: Selection) -> Any:
     return spectra
 
 
-def _astype(axes: Subspace, dtype: Any) -> Subspace:
+def _astype(axes: Subspace, dtype: Precision) -> Subspace:
     parts = {name: getattr(axes, name).astype(dtype) for name in ("coef", "mean", "offset")}
     return replace(axes, **parts)

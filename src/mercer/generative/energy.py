@@ -7,16 +7,15 @@ matrix W between them. In a feature space without coordinates the same energies 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import ArrayLike
 
 __all__ = ["generation_energy", "total_energy", "train_energy"]
 
 
-def train_energy(V: Array, H: Array, W: Array, lam: Any, eta: float = 1.0) -> float:
+def train_energy(V: Array, H: Array, W: Array, lam: ArrayLike, eta: float = 1.0) -> float:
     r"""Energy of training: the visible units are clamped, H and W are sought.
 
     .. math:: \bar J_{train} = -\sum_i v_i^\top W h_i + \tfrac{1}{2} \sum_i h_i^\top \Lambda h_i
@@ -65,7 +64,7 @@ def generation_energy(V: Array, H: Array, W: Array) -> float:
     return float((-_interaction(V, H, W) + square_sums(V) / 2).sum())
 
 
-def total_energy(V: Array, H: Array, W: Array, lam: Any, eta: float = 1.0) -> Array:
+def total_energy(V: Array, H: Array, W: Array, lam: ArrayLike, eta: float = 1.0) -> Array:
     r"""Energy of each pair of a visible and a hidden unit, as in (3): (n,).
 
     .. math:: \bar J(v, h, W) = -v^\top W h + \tfrac{1}{2} h^\top \Lambda h + \tfrac{1}{2} v^\top v
@@ -87,7 +86,7 @@ def _interaction(V: Array, H: Array, W: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", V @ W, H))
 
 
-def _hidden(H: Array, lam: Any) -> Array:
+def _hidden(H: Array, lam: ArrayLike) -> Array:
     return np.asarray(np.einsum("ij,ij->i", H * lam, H) / 2)
 
 

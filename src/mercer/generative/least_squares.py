@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer._linalg import Array
 from mercer._parallel import one_blas_thread
+from mercer._types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Basis, Kernel
 from mercer.subspace import Subspace, from_features
@@ -44,12 +44,12 @@ class LeastSquaresMachine:
     """
 
     kernel: Kernel
-    support: Any
+    support: RowsLike
     hidden: Array
     bias: Array
     eta: float
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``, (m, p); O(m n (d + p))."""
         return self.basis.matmat(X, self.hidden) / self.eta + self.bias
 
@@ -81,7 +81,7 @@ class LeastSquaresMachine:
 
 
 def fit_least_squares(
-    kernel: Kernel, X: Any, Y: Array, *, lam: float, eta: float = 1.0
+    kernel: Kernel, X: RowsLike, Y: Array, *, lam: float, eta: float = 1.0
 ) -> LeastSquaresMachine:
     r"""Solve the linear system of the stationary point.
 

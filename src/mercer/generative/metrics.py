@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array
 from mercer._parallel import blocks
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel, as_kernel
 
@@ -62,10 +62,10 @@ class SampleReport:
 
 
 def judge(
-    samples: Any,
-    real: Any,
+    samples: RowsLike,
+    real: RowsLike,
     *,
-    train: Any = None,
+    train: RowsLike = None,
     k: int = 5,
     kernel: str | Kernel = "gaussian",
     features: Callable[[Array], Array] | None = None,
@@ -115,7 +115,7 @@ def judge(
     )
 
 
-def precision(samples: Any, real: Any, k: int = 5) -> float:
+def precision(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
     """Share of the samples inside a ball around a real row that reaches to its k-th neighbour.
 
     References
@@ -127,7 +127,7 @@ def precision(samples: Any, real: Any, k: int = 5) -> float:
     return float((_balls_around(B, A, k) > 0).mean())
 
 
-def recall(samples: Any, real: Any, k: int = 5) -> float:
+def recall(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
     """Share of the real rows inside a ball around a sample that reaches to its k-th neighbour.
 
     Kynkäänniemi et al. 2019. Variety: samples that are all alike reach nothing.
@@ -136,7 +136,7 @@ def recall(samples: Any, real: Any, k: int = 5) -> float:
     return float((_balls_around(A, B, k) > 0).mean())
 
 
-def density(samples: Any, real: Any, k: int = 5) -> float:
+def density(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
     """How many real balls a sample lies in, on the mean, over k; 1 for real rows, may exceed 1.
 
     As ``precision``, but one far real row with its huge ball cannot vouch for all samples.
@@ -149,7 +149,7 @@ def density(samples: Any, real: Any, k: int = 5) -> float:
     return float(_balls_around(B, A, k).mean() / k)
 
 
-def coverage(samples: Any, real: Any, k: int = 5) -> float:
+def coverage(samples: RowsLike, real: RowsLike, k: int = 5) -> float:
     """Share of the real rows with a sample nearer than their k-th real neighbour.
 
     Naeem et al. 2020. Unlike ``recall`` it cannot be raised by a few samples far out.
@@ -159,7 +159,7 @@ def coverage(samples: Any, real: Any, k: int = 5) -> float:
     return float((nearest_distances(B, A) <= radii).mean())
 
 
-def mmd2(samples: Any, real: Any, kernel: str | Kernel = "gaussian") -> float:
+def mmd2(samples: RowsLike, real: RowsLike, kernel: str | Kernel = "gaussian") -> float:
     r"""Squared maximum mean discrepancy, the unbiased estimate (slightly negative for equals).
 
     .. math:: \frac{1}{n(n-1)} \sum_{i \ne j} k(a_i, a_j) - \frac{2}{nm} \sum_{i,j} k(a_i, b_j)
@@ -192,7 +192,7 @@ def mmd2(samples: Any, real: Any, kernel: str | Kernel = "gaussian") -> float:
     return within - 2 * across / (len(A) * len(B))
 
 
-def nearest_distances(samples: Any, train: Any) -> Array:
+def nearest_distances(samples: RowsLike, train: RowsLike) -> Array:
     """(n,) distances from each sample to the nearest training row: zero for copies.
 
     Compare with the same of fresh real rows; a generator that copies is far below them.
@@ -226,7 +226,7 @@ def _mean_of_pairs(kernel: Kernel, X: Array) -> float:
     return (total - float(kernel.diag(X).sum())) / (n * (n - 1))
 
 
-def _pair(samples: Any, real: Any, name: str = "real") -> tuple[Array, Array]:
+def _pair(samples: RowsLike, real: RowsLike, name: str = "real") -> tuple[Array, Array]:
     A, B = _table(samples, "samples"), _table(real, name)
     if A.shape[1] != B.shape[1]:
         raise DataError(
@@ -236,7 +236,7 @@ def _pair(samples: Any, real: Any, name: str = "real") -> tuple[Array, Array]:
     return A, B
 
 
-def _table(X: Any, name: str) -> Array:
+def _table(X: RowsLike, name: str) -> Array:
     table: Array = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) < 2 or not np.isfinite(table).all():
         raise DataError(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import ArrayLike
 from mercer.exceptions import DataError
 
 __all__ = ["along_component", "largest_step", "straight_line"]
@@ -31,7 +31,7 @@ def straight_line(start: Array, end: Array, steps: int) -> Array:
 
 
 def along_component(
-    start: Array, component: int, deviations: Array, span: Any, steps: int
+    start: Array, component: int, deviations: Array, span: ArrayLike, steps: int
 ) -> Array:
     """(steps, q) scores that differ from ``start`` in one component.
 
@@ -87,7 +87,7 @@ def _check_steps(steps: int) -> None:
         raise DataError(f"steps={steps!r}: give a whole number from 2 on.")
 
 
-def _ends(span: Any) -> tuple[float, float]:
+def _ends(span: ArrayLike) -> tuple[float, float]:
     pair = (-span, span) if isinstance(span, Real) else tuple(np.ravel(span))
     if (
         len(pair) != 2

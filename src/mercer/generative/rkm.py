@@ -3,11 +3,11 @@ r"""Kernel PCA seen as a Restricted Kernel Machine (Suykens 2017; Schreurs & Suy
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.subspace import Subspace
 
@@ -76,20 +76,20 @@ class RKM:
         """(m, q) coefficients A of ``W = Φ_S A``; ``S.T @ A`` is W itself for a linear kernel."""
         return np.asarray(self.subspace.coef * self.gain)
 
-    def train_energy(self, X: Any, H: Array | None = None) -> float:
+    def train_energy(self, X: RowsLike, H: Array | None = None) -> float:
         """Energy of training on rows with hidden units, their own if not given."""
         Z = self.subspace.scores(X)
         H = self._check(Z, H)
         pairs = -(Z * self.scores(H)).sum() + (H * H * self.lam).sum() / 2
         return float(pairs + self._weights())
 
-    def generation_energy(self, X: Any, H: Array | None = None) -> float:
+    def generation_energy(self, X: RowsLike, H: Array | None = None) -> float:
         """Energy of generating rows from hidden units, their own if not given."""
         Z, residual = self.subspace.scores_and_residual(X)
         squares = square_sums(Z) + residual
         return float((squares / 2 - (Z * self.scores(self._check(Z, H))).sum(axis=1)).sum())
 
-    def total_energy(self, X: Any, H: Array | None = None) -> Array:
+    def total_energy(self, X: RowsLike, H: Array | None = None) -> Array:
         """Energy of each row with its hidden unit, as in (3): (n,)."""
         Z, residual = self.subspace.scores_and_residual(X)
         H = self._check(Z, H)

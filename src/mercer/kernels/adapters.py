@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Precision, RowsLike, Targets
 from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Columns
@@ -24,7 +25,7 @@ class _MatrixRows:
     columns: Any
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return self.values.dtype
 
     def __len__(self) -> int:
@@ -52,7 +53,7 @@ class Precomputed(Kernel):
     def points(self, X: Array) -> Columns:
         return Columns(X)
 
-    def resolve(self, X: Any, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
+    def resolve(self, X: RowsLike, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
             raise KernelError(
                 f"a precomputed kernel matrix must be square, not {X.shape}; "
@@ -67,7 +68,7 @@ class Precomputed(Kernel):
             )
         return self
 
-    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> _MatrixRows:  # noqa: ARG002
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> _MatrixRows:  # noqa: ARG002
         if np.issubdtype(X.dtype, np.integer) and X.ndim == 1:  # support: column numbers
             return _MatrixRows(X, X)
         return _MatrixRows(X.astype(dtype or X.dtype, copy=False), np.arange(len(X)))
@@ -103,7 +104,7 @@ class _Objects:
     start: int = 0
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(np.float64)
 
     def __len__(self) -> int:
@@ -146,7 +147,7 @@ class FunctionKernel(Kernel):
                 f"{self.function!r} cannot be called; give a function of two objects."
             )
 
-    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> _Objects:  # noqa: ARG002
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> _Objects:  # noqa: ARG002
         return _Objects(X)
 
     def fill(self, A: _Objects, B: _Objects, out: Array) -> None:
@@ -154,7 +155,7 @@ class FunctionKernel(Kernel):
             for j, y in enumerate(B.items):
                 out[i, j] = self._value(x, y, A.start + i, B.start + j)
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         return np.array([self._value(x, x, i, i) for i, x in enumerate(X)], dtype=np.float64)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
@@ -163,7 +164,7 @@ class FunctionKernel(Kernel):
     def diag_gradient(self, Z: Array) -> NoReturn:  # noqa: ARG002
         _no_gradient("a function kernel")
 
-    def _value(self, x: Any, y: Any, i: int, j: int) -> float:
+    def _value(self, x: RowsLike, y: Targets, i: int, j: int) -> float:
         where = f"the kernel function at rows ({i}, {j})"
         try:
             value = self.function(x, y)

@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._types import Precision, RowsLike
 from mercer.points import Objects, Points, Vectors
 from mercer.tiles import Packed
 
@@ -37,7 +38,7 @@ class PackedRows:
     right: Array
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """The floating type of both factors."""
         return self.left.dtype
 
@@ -87,24 +88,24 @@ class Kernel(Config, ABC):
         """The kernel of the distance that this one is, or is a multiple of; None if neither."""
         return None
 
-    def resolve(self, X: Any, weight: Array | None = None) -> Self:  # noqa: ARG002
+    def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:  # noqa: ARG002
         """The same kernel with every data-dependent parameter turned into a number."""
         self.check()
         return self
 
-    def points(self, X: Any) -> Points:
+    def points(self, X: RowsLike) -> Points:
         """The rows as what they are to this kernel: vectors, objects, or columns of a matrix."""
         return Objects(X) if self.takes_objects else Vectors(X)
 
     def check(self) -> None:
         """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
 
-    def origin(self, X: Any) -> Origin:  # noqa: ARG002
+    def origin(self, X: RowsLike) -> Origin:  # noqa: ARG002
         """What to shift rows by before packing, where the kernel does not notice a shift."""
         return None
 
     @abstractmethod
-    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> Packed:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         """Make rows ready for tiles of type ``dtype`` (the rows' own if not given).
 
         The kernel alone shifts and casts, in this order: a shift that it does not notice is made in
@@ -117,10 +118,10 @@ class Kernel(Config, ABC):
         """``out[i, j] = k(a_i, b_j)`` for packed rows, in place."""
 
     @abstractmethod
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         """``k(x_i, x_i)`` for each row."""
 
-    def exact(self, X: Any, Y: Any) -> Array:
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
         """``k(x_i, y_j)`` by its definition, in float64: what everything faster is audited with.
 
         No shift, no product formula for distances, no tile. O(n m d) time, several times slower
@@ -151,7 +152,7 @@ class Kernel(Config, ABC):
     def diag_gradient(self, Z: Array) -> Array:
         r"""Gradients :math:`\nabla_{z_j} k(z_j, z_j)`, shape (m, d)."""
 
-    def __call__(self, X: Any, Y: Any = None) -> Array:
+    def __call__(self, X: RowsLike, Y: RowsLike = None) -> Array:
         """The dense matrix ``k(x_i, y_j)``; O(n m d) time and O(n m) memory.
 
         Meant for a look at a kernel; fitting never calls it.
@@ -186,7 +187,7 @@ class Kernel(Config, ABC):
         return Scaled(factor, self)
 
 
-def full_precision(X: Any) -> Array:
+def full_precision(X: RowsLike) -> Array:
     """Rows as a floating array: float32 stays float32, everything else becomes float64."""
     X = np.asarray(X)
     kept = X.dtype in (np.float32, np.float64)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Precision, RowsLike
 from mercer.kernels.base import Kernel, Origin
 from mercer.tiles import Packed, RowTiles, Tiles
 
@@ -27,8 +27,8 @@ class Basis:
     """
 
     kernel: Kernel
-    points: Any
-    dtype: Any = None
+    points: RowsLike
+    dtype: Precision = None
 
     @cached_property
     def origin(self) -> Origin:
@@ -43,11 +43,11 @@ class Basis:
     def __len__(self) -> int:
         return len(self.packed)
 
-    def pack(self, X: Any) -> Packed:
+    def pack(self, X: RowsLike) -> Packed:
         """Other rows, measured from the same origin."""
         return self.kernel.pack(X, self.origin, self.dtype)
 
-    def tiles(self, X: Any) -> Tiles:
+    def tiles(self, X: RowsLike) -> Tiles:
         """k(x_i, s_j), tile by tile."""
         left: Packed = (
             _PackedLater(self, X) if self.kernel.points(X).has_coordinates else self.pack(X)
@@ -58,15 +58,15 @@ class Basis:
         """k(s_i, s_j), tile by tile."""
         return Tiles(self.kernel.fill, self.packed, self.packed, self.packed.dtype)
 
-    def at(self, X: Any) -> Array:
+    def at(self, X: RowsLike) -> Array:
         """The dense matrix k(x_i, s_j), (n, m)."""
         return self.tiles(X).gram()
 
-    def matmat(self, X: Any, W: Array) -> Array:
+    def matmat(self, X: RowsLike, W: Array) -> Array:
         """``k(X, S) @ W``, (n, b)."""
         return self.tiles(X).matmat(W)
 
-    def row_products(self, X: Any, G: Array) -> Array:
+    def row_products(self, X: RowsLike, G: Array) -> Array:
         """``sum_j k(x_i, s_j) G_ij`` for each row, (n,)."""
 
         def products(rows: slice, tiles: RowTiles) -> Array:
@@ -89,10 +89,10 @@ class _PackedLater:
     """Rows that are packed block by block as they are needed: no copy of all of them is made."""
 
     basis: Basis
-    X: Any
+    X: RowsLike
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.dtype(self.basis.dtype or self.basis.kernel.points(self.X).dtype)
 
     def __len__(self) -> int:

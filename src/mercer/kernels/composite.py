@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_positive
 from mercer.kernels.base import Kernel, Origin
@@ -25,7 +26,7 @@ class _PackedTwice:
     parts: tuple[Packed, Packed]
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         return np.result_type(self.parts[0].dtype, self.parts[1].dtype)
 
     def __len__(self) -> int:
@@ -66,15 +67,15 @@ class _Pair(Kernel):
                 raise KernelError(f"{part!r} is not a kernel; combine kernels of mercer.kernels.")
             part.check()
 
-    def resolve(self, X: Any, weight: Array | None = None) -> Self:
+    def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:
         self.check()
         return type(self)(self.k1.resolve(X, weight), self.k2.resolve(X, weight))
 
-    def origin(self, X: Any) -> tuple[Origin, Origin]:
+    def origin(self, X: RowsLike) -> tuple[Origin, Origin]:
         """One for each part: what one kernel does not notice may be all that the other sees."""
         return self.k1.origin(X), self.k2.origin(X)
 
-    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> _PackedTwice:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> _PackedTwice:
         first, second = origin or (None, None)
         return _PackedTwice((self.k1.pack(X, first, dtype), self.k2.pack(X, second, dtype)))
 
@@ -100,10 +101,10 @@ class Sum(_Pair):
     def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
         out += self._tiles(A, B, out)
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         return self.k1.diag(X) + self.k2.diag(X)
 
-    def exact(self, X: Any, Y: Any) -> Array:
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
         return self.k1.exact(X, Y) + self.k2.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -119,10 +120,10 @@ class Product(_Pair):
     def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
         out *= self._tiles(A, B, out)
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         return self.k1.diag(X) * self.k2.diag(X)
 
-    def exact(self, X: Any, Y: Any) -> Array:
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
         return self.k1.exact(X, Y) * self.k2.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -167,24 +168,24 @@ class Scaled(Kernel):
         require_positive("factor", self.factor)
         self.kernel.check()
 
-    def resolve(self, X: Any, weight: Array | None = None) -> Self:
+    def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:
         self.check()
         return type(self)(self.factor, self.kernel.resolve(X, weight))
 
-    def origin(self, X: Any) -> Origin:
+    def origin(self, X: RowsLike) -> Origin:
         return self.kernel.origin(X)
 
-    def pack(self, X: Any, origin: Origin = None, dtype: Any = None) -> Packed:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         return self.kernel.pack(X, origin, dtype)
 
     def fill(self, A: Packed, B: Packed, out: Array) -> None:
         self.kernel.fill(A, B, out)
         out *= self.factor
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         return self.factor * self.kernel.diag(X)
 
-    def exact(self, X: Any, Y: Any) -> Array:
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
         return self.factor * self.kernel.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:

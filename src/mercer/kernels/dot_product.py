@@ -3,11 +3,12 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import Precision
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_finite, require_positive
 from mercer.kernels.base import Kernel, Origin, PackedRows
@@ -35,7 +36,7 @@ class DotProductKernel(Kernel):
     def invert(self, k: Array) -> Array:
         """The dot product p with f(p) = k; :class:`KernelError` if f cannot be inverted."""
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows:  # noqa: ARG002
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedRows:  # noqa: ARG002
         with np.errstate(over="ignore"):  # the tile tells of it
             rows = X.astype(dtype or X.dtype, copy=False)
         return PackedRows(rows, rows)
@@ -201,7 +202,7 @@ class Sigmoid(_Affine):
 class Cosine(Kernel):
     r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows:  # noqa: ARG002
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedRows:  # noqa: ARG002
         wanted = np.dtype(dtype or X.dtype)
         rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
         unit = _unit_rows(rows).astype(wanted, copy=False)

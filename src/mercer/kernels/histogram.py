@@ -3,13 +3,14 @@ r"""Kernels that compare entry by entry: Laplacian (city-block distance) and chi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from mercer._linalg import Array
+from mercer._types import Precision
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels._check import require_choice, require_positive
 from mercer.kernels.base import Kernel, Origin
@@ -23,7 +24,7 @@ class _Rows:
     """Rows as they are: the costs are summed in float64 whatever the tile's type is."""
 
     rows: Array
-    dtype: np.dtype[Any]
+    dtype: np.dtype
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -37,7 +38,7 @@ class _EntrywiseKernel(Kernel):
 
     gamma: float | str
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> _Rows:  # noqa: ARG002
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:  # noqa: ARG002
         wanted = np.dtype(dtype or X.dtype)
         return _Rows(X.astype(np.result_type(X.dtype, wanted), copy=False), wanted)
 
@@ -129,7 +130,7 @@ class Chi2(_EntrywiseKernel):
         self.pack(X)
         return self
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> _Rows:
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:
         if (X < 0).any():
             row, column = np.argwhere(X < 0)[0]
             raise DataError(

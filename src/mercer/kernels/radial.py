@@ -1,8 +1,7 @@
 r"""Kernels of the distance alone: :math:`k = f(t)` with :math:`t = -\|x - y\|^2 / \ell^2 \le 0`.
 
 The argument is negative because that is what one matrix product gives and what ``exp`` wants:
-with rows shifted by the mean and divided by the length, ``[√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ =
-t``.
+rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [√2 y, 1, −|y|²]ᵀ``.
 """
 
 from __future__ import annotations
@@ -197,7 +196,7 @@ class Gaussian(RadialKernel):
     def with_length(self, length: float) -> Self:
         return type(self)(width=length)
 
-    def floor(self, dtype: np.dtype[Any]) -> float:
+    def floor(self, dtype: np.dtype) -> float:
         # np.exp is 300 times slower where its result is denormal.
         return -700.0 if dtype == np.float64 else -87.0
 
@@ -235,9 +234,8 @@ class _OneLength(RadialKernel):
     @property
     def length(self) -> float:
         if isinstance(self.length_scale, str):
-            raise KernelError(
-                f"length_scale={self.length_scale!r} has no value yet; call resolve(X) first."
-            )
+            given = f"length_scale={self.length_scale!r}"
+            raise KernelError(f"{given} has no value yet; call resolve(X) first.")
         return float(self.length_scale)
 
 

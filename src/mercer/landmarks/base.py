@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.kernels import Kernel
 
 __all__ = ["LandmarkRule", "sample_rows", "take"]
@@ -18,17 +19,17 @@ class LandmarkRule(Config, ABC):
     """Chooses landmarks from rows."""
 
     @abstractmethod
-    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
+    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:
         """At most m points, as rows of an array (or objects) in the same form as X."""
 
 
-def sample_rows(X: Any, size: int, rng: np.random.Generator) -> Any:
+def sample_rows(X: RowsLike, size: int, rng: np.random.Generator) -> Any:
     """At most ``size`` different rows, in their order (so that a memmap is read forwards)."""
     if len(X) <= size:
         return take(X, np.arange(len(X)))
     return take(X, np.sort(rng.choice(len(X), size, replace=False)))
 
 
-def take(X: Any, index: Array) -> Any:
+def take(X: RowsLike, index: Array) -> Any:
     """Rows by number, of an array or of a list of objects."""
     return np.asarray(X[index]) if hasattr(X, "dtype") else [X[i] for i in index]

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
+from mercer._types import RowsLike
 from mercer.kernels import Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.rpcholesky import RPCholesky
@@ -43,7 +44,7 @@ class KMeans(LandmarkRule):
         self.steps = steps
         self.sample = sample
 
-    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
+    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:
         start = RPCholesky() if self.start is None else self.start
         centres = start.select(kernel, X, m, rng)
         if not kernel.points(X).has_coordinates or m >= len(X):

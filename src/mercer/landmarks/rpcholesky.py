@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array, square_sums
+from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
 from mercer.tiles import Tiles
@@ -37,7 +38,7 @@ class RPCholesky(LandmarkRule):
     def __init__(self, oversample: int = 5) -> None:
         self.oversample = oversample
 
-    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:
+    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:
         sample = sample_rows(X, self.oversample * m, rng)
         # float32 would stop at the first hundred pivots of a smooth kernel.
         exact = kernel.points(sample).cast(np.float64).rows
@@ -46,7 +47,7 @@ class RPCholesky(LandmarkRule):
 
 
 def partial_cholesky(
-    kernel: Kernel, X: Any, m: int, rng: np.random.Generator, block: int = 64
+    kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator, block: int = 64
 ) -> tuple[Array, Array]:
     """Pivots and factor F (n, r ≤ m) with ``K ≈ F Fᵀ``, exact on the pivots' rows.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows
@@ -16,7 +17,7 @@ __all__ = ["Given", "Uniform"]
 class Uniform(LandmarkRule):
     """m rows at random, without replacement: the cheapest rule, blind to rare groups."""
 
-    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
+    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
         return sample_rows(X, m, rng)
 
 
@@ -28,10 +29,10 @@ class Given(LandmarkRule):
     points : (m, d) array
     """
 
-    def __init__(self, points: Any) -> None:
+    def __init__(self, points: RowsLike) -> None:
         self.points = points
 
-    def select(self, kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
+    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
         if not hasattr(X, "dtype"):
             return list(self.points)
         points = np.asarray(self.points, dtype=X.dtype)

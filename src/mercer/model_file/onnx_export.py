@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer._types import Estimator
 from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
 from mercer.kernels import Linear
 from mercer.model_file.onnx_graph import Graph
@@ -35,7 +36,7 @@ _NOVELTY = ("score_samples", "decision_function")
 
 
 def export_onnx(
-    model: Any,
+    model: Estimator,
     path: str | os.PathLike[str],
     *,
     outputs: Sequence[str] | None = None,
@@ -131,7 +132,7 @@ class _Nodes:
     def d(self) -> int:
         return int(self.subspace.support.shape[1])
 
-    def of(self, name: str, model: Any, steps: int) -> str:
+    def of(self, name: str, model: Estimator, steps: int) -> str:
         """The value that a method returns."""
         g = self.g
         if name == "transform":

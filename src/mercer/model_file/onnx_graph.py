@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from mercer._linalg import Array
+from mercer._types import Precision
 from mercer.rows.files import require
 
 __all__ = ["Graph"]
@@ -26,7 +27,7 @@ class Graph:
         Of all numbers in the graph.
     """
 
-    def __init__(self, dtype: DTypeLike) -> None:
+    def __init__(self, dtype: Precision) -> None:
         self.dtype = np.dtype(dtype)
         self._onnx = require("onnx", "onnx")
         self._nodes: list[object] = []

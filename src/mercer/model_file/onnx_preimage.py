@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from mercer._linalg import square_sums
+from mercer._types import Precision
 from mercer.exceptions import ModelFileError
 from mercer.kernels import Linear, RadialKernel
 from mercer.model_file.onnx_graph import Graph
@@ -135,7 +135,7 @@ def _support_scores(subspace: Subspace) -> SupportScores:
     return SupportScores(as_type(subspace, np.float64))
 
 
-def as_type(subspace: Subspace, dtype: DTypeLike) -> Subspace:
+def as_type(subspace: Subspace, dtype: Precision) -> Subspace:
     """The same subspace in another precision."""
     return replace(
         subspace,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mercer._by_name import by_name
 from mercer._config import Config
 from mercer._held_out import held_out_scores, take
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.novelty.score import NoveltyScore
 
@@ -66,7 +67,7 @@ class Calibration(Config, ABC):
     """How to get scores of rows that the model has not seen."""
 
     @abstractmethod
-    def calibrate(self, learn: Learner, X: Any, rng: np.random.Generator) -> Calibrated:
+    def calibrate(self, learn: Learner, X: RowsLike, rng: np.random.Generator) -> Calibrated:
         """Fit by ``learn(row numbers)``, and score rows that were held out."""
 
 
@@ -90,7 +91,7 @@ class CrossFit(Calibration):
     def __init__(self, folds: int = 10) -> None:
         self.folds = folds
 
-    def calibrate(self, learn: Learner, X: Any, rng: np.random.Generator) -> Calibrated:
+    def calibrate(self, learn: Learner, X: RowsLike, rng: np.random.Generator) -> Calibrated:
         rows = np.arange(len(X))
         score = learn(rows)
         same = partial(learn, like=score)
@@ -109,7 +110,7 @@ class Split(Calibration):
     def __init__(self, share: float = 0.25) -> None:
         self.share = share
 
-    def calibrate(self, learn: Learner, X: Any, rng: np.random.Generator) -> Calibrated:
+    def calibrate(self, learn: Learner, X: RowsLike, rng: np.random.Generator) -> Calibrated:
         n = len(X)
         aside = min(5_000, round(self.share * n))
         if not 1 <= aside <= n - 2:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.subspace import Subspace
 
@@ -41,7 +41,7 @@ class NoveltyScore:
     inside: Array
     outside: float
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: RowsLike) -> Array:
         """``sum_k a_k z_k² + rho r`` for each row; O(n m (d + q)) time."""
         Z, residual = self.subspace.scores_and_residual(X)
         return np.asarray(Z**2 @ self.inside + self.outside * residual)

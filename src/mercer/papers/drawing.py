@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes
 from mercer.plots._matplotlib import PALETTE, tidy
 
 __all__ = ["INK", "PALE", "PALETTE", "cloud", "need_matplotlib", "plane", "sheet", "tidy"]
@@ -32,12 +33,12 @@ def sheet(rows: int, columns: int, size: tuple[float, float], **options: Any) ->
     return figure, np.asarray(axes)
 
 
-def cloud(ax: Any, points: Array, color: str = PALE, size: float = 6, **options: Any) -> None:
+def cloud(ax: Axes, points: Array, color: str = PALE, size: float = 6, **options: Any) -> None:
     """Points in the plane."""
     ax.scatter(points[:, 0], points[:, 1], s=size, color=color, linewidths=0, **options)
 
 
-def plane(ax: Any, title: str = "", *, ticks: bool = False) -> None:
+def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
     """Equal scales, and no frame."""
     ax.set_aspect("equal")
     ax.set_title(title, fontsize=10)

@@ -23,6 +23,7 @@ from mercer import GenerativeKernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import Estimator
 from mercer.generative import KernelSmoother, SampleReport, judge, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.sources import Labelled, read_mnist
@@ -144,7 +145,7 @@ def mnist_digits(
 class Network:
     """A small network that judges images: its classes, and the hidden layer as coordinates."""
 
-    model: Any
+    model: Estimator
 
     def predict(self, X: Array) -> Array:
         """(n,) digits."""
@@ -326,7 +327,7 @@ def _to_piece(points: Array, start: Array, end: Array) -> Array:
     return np.asarray(np.linalg.norm(points - start - t[:, None] * way, axis=1))
 
 
-def _quiet_fit(model: Any, X: Array, y: Array) -> Any:
+def _quiet_fit(model: Estimator, X: Array, y: Array) -> Any:
     """A fixed number of epochs on purpose: that they end is no news."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes
 from mercer.exceptions import DataError
 from mercer.plots._matplotlib import axes_or_new
 
@@ -71,7 +72,7 @@ def tile_centres(count: int, length: int, shape: tuple[int, ...]) -> Array:
 
 
 def show_tiles(
-    ax: Any,
+    ax: Axes,
     tiles: Array,
     shape: tuple[int, ...],
     *,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes
 from mercer.exceptions import DataError
 
 __all__ = [
@@ -41,14 +42,14 @@ ACCENT = "#e76300"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 
 
-def axes_or_new(ax: Any, **figure_arguments: Any) -> Any:
+def axes_or_new(ax: Axes, **figure_arguments: Any) -> Any:
     """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
     return _pyplot().subplots(layout="constrained", **figure_arguments)[1]
 
 
-def panels(ax: Any, rows: int, columns: int, **figure_arguments: Any) -> Array:
+def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
     """A (rows, columns) array of axes: new, as given, or inside the one that was given."""
     if ax is None:
         figure_arguments = {"layout": "constrained", "squeeze": False, **figure_arguments}
@@ -74,18 +75,18 @@ def ink() -> str:
     return str(_pyplot().rcParams["text.color"])
 
 
-def tidy(ax: Any) -> None:
+def tidy(ax: Axes) -> None:
     """Leave the two axis lines that carry numbers."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_outside(ax: Any, **arguments: Any) -> Any:
+def legend_outside(ax: Axes, **arguments: Any) -> Any:
     """A legend to the right, where it hides no point."""
     place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
     return ax.legend(**{**place, "handletextpad": 0.2, "fontsize": "small", **arguments})
 
 
-def legend_above(ax: Any) -> Any:
+def legend_above(ax: Axes) -> Any:
     """A legend of one line above the axes, where it hides no point."""
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
     return ax.legend(frameon=False, fontsize="small", ncols=4, handletextpad=0.3, **place)

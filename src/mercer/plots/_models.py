@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError
 from mercer.subspace import Subspace
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 
-def subspace_of(estimator: Any) -> Subspace:
+def subspace_of(estimator: Estimator) -> Subspace:
     """The Subspace of a fitted model of this library."""
     subspace = getattr(estimator, "subspace_", None)
     if isinstance(subspace, Subspace):
@@ -51,7 +52,7 @@ def subspace_of(estimator: Any) -> Subspace:
     )
 
 
-def rows_of(estimator: Any, X: Any) -> Array:
+def rows_of(estimator: Estimator, X: RowsLike) -> Array:
     """The rows given, checked; or the model's support points, all that it keeps of its data."""
     subspace = subspace_of(estimator)
     kernel = subspace.kernel
@@ -65,7 +66,7 @@ def rows_of(estimator: Any, X: Any) -> Array:
     return np.asarray(rows, dtype=subspace.coef.dtype)
 
 
-def require_preimages(estimator: Any) -> None:
+def require_preimages(estimator: Estimator) -> None:
     """Refuse a model that cannot return to input space."""
     if not hasattr(estimator, "inverse_transform"):
         raise DataError(
@@ -81,7 +82,7 @@ def nameless_rows() -> Iterator[None]:
         yield
 
 
-def check_labels(y: Any, n: int, name: str = "y") -> Array | None:
+def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
     """One label for each of n rows, or None."""
     if y is None:
         return None
@@ -114,7 +115,7 @@ def check_components(components: Any, available: int, default: int, at_least: in
     return wanted
 
 
-def shares_of(estimator: Any) -> Array:
+def shares_of(estimator: Estimator) -> Array:
     """Shares of the true variance for each component."""
     subspace_of(estimator)
     shares = shares_if_known(estimator)
@@ -126,7 +127,7 @@ def shares_of(estimator: Any) -> Array:
     )
 
 
-def shares_if_known(estimator: Any) -> Array | None:
+def shares_if_known(estimator: Estimator) -> Array | None:
     """Shares of the true variance, or None: a detector, for one, does not keep them."""
     for holder in (estimator, getattr(estimator, "estimator_", None)):
         shares = getattr(holder, "explained_variance_ratio_", None)

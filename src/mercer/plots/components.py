@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count
 from mercer.plots._matplotlib import MARKERS, panels
@@ -55,21 +56,21 @@ class ComponentsDisplay:
     labels: Array | None = None
     shares: Array | None = None
     names: tuple[str, str] = ("first variable", "second variable")
-    figure_: Any = field(default=None, repr=False)
-    axes_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    axes_: Axes = field(default=None, repr=False)
     contours_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,
+        y: Targets = None,
         components: int | Sequence[int] | None = None,
         features: tuple[int, int] = (0, 1),
         grid: int = 90,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> ComponentsDisplay:
         """Draw the components of a fitted model.
 
@@ -112,7 +113,7 @@ class ComponentsDisplay:
         names = names_of(estimator, pair)
         return cls(x, y_grid, values, shown, inside, labels, shares, names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax``, as many axes as there are components, or a new figure."""
         p = len(self.components)
         columns = min(p, COLUMNS)
@@ -136,7 +137,7 @@ class ComponentsDisplay:
         self.axes_ = self.axes_[:p]
         return self
 
-    def _panel(self, ax: Any, k: int) -> Any:
+    def _panel(self, ax: Axes, k: int) -> Any:
         values = self.values[k]
         limit = max(float(np.abs(values).max()), np.finfo(float).tiny)
         # Levels symmetric around 0, so that white is the mean in every panel.
@@ -175,7 +176,7 @@ def _check_features(features: Any, d: int) -> list[int]:
     return pair
 
 
-def names_of(estimator: Any, pair: list[int]) -> tuple[str, str]:
+def names_of(estimator: Estimator, pair: list[int]) -> tuple[str, str]:
     """Names of two variables, as they were in ``fit``."""
     given = getattr(estimator, "feature_names_in_", None)
     if given is not None:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Artist, Axes, Estimator, Figure
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 
 __all__ = ["ContributionsDisplay"]
@@ -29,13 +30,13 @@ class ContributionsDisplay:
 
     contributions: Array
     names: Sequence[str]
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    bars_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    bars_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, row: Any, *, limit: int = 12, ax: Any = None
+        cls, estimator: Estimator, row: Any, *, limit: int = 12, ax: Axes = None
     ) -> ContributionsDisplay:
         """Draw the contributions of one row under a fitted :class:`~mercer.KernelNovelty`.
 
@@ -62,7 +63,7 @@ class ContributionsDisplay:
         names = [f"x{i}" for i in range(len(values))] if given is None else list(given)
         return cls(values, names).plot(limit=limit, ax=ax)
 
-    def plot(self, *, limit: int = 12, ax: Any = None) -> Self:
+    def plot(self, *, limit: int = 12, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         shown = np.argsort(-np.abs(self.contributions))[:limit][::-1]  # the largest on top
         height = 1.1 + 0.27 * len(shown)

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._random import fixed_rng
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
 from mercer.plots._models import (
@@ -54,24 +55,24 @@ class DenoisingDisplay:
     n_kernel: int
     image_shape: tuple[int, ...]
     labels: Array | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    image_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    image_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,
+        y: Targets = None,
         X_noisy: Any = None,
         noise: Noise | None = None,
         match_noise: bool = False,
         n_images: int = 10,
         image_shape: tuple[int, ...] | None = None,
         random_state: int = 0,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> DenoisingDisplay:
         """Add noise to images, or take noisy ones, and restore them.
 
@@ -137,7 +138,7 @@ class DenoisingDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         lines = [self.clean, self.noisy, self.linear, self.kernel]
         titles = ("noisy", f"linear PCA, {self.n_linear}", f"kernel PCA, {self.n_kernel}")
@@ -155,7 +156,7 @@ class DenoisingDisplay:
 
 
 def _noisy(
-    estimator: Any, clean: Array, X_noisy: Any, noise: Noise | None, random_state: int
+    estimator: Estimator, clean: Array, X_noisy: Any, noise: Noise | None, random_state: int
 ) -> Array:
     if X_noisy is None:
         level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
 from mercer.plots._matplotlib import (
     MARKERS,
     PALETTE,
@@ -59,22 +60,22 @@ class EmbeddingDisplay:
     labels: Array | None = None
     new_scores: Array | None = None
     shares: Array | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    axes_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    axes_: Axes = field(default=None, repr=False)
     points_: list[Any] = field(default_factory=list, repr=False)
     new_points_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,
+        y: Targets = None,
         X_new: Any = None,
         components: int | Sequence[int] | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> EmbeddingDisplay:
         """Draw the scores of rows.
 
@@ -110,7 +111,7 @@ class EmbeddingDisplay:
         shares = None if known is None else known[shown]
         return cls(subspace.scores(rows)[:, shown], shown, labels, new, shares).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.points_, self.new_points_ = [], []
         if len(self.components) == 2:
@@ -123,7 +124,7 @@ class EmbeddingDisplay:
         self.figure_ = (self.ax_ if self.axes_ is None else self.axes_[0, 0]).figure
         return self
 
-    def _pairs(self, ax: Any) -> None:
+    def _pairs(self, ax: Axes) -> None:
         """Every pair below the diagonal, and the distribution of each component on it."""
         p = len(self.components)
         self.axes_ = panels(ax, p, p, figsize=(1.7 * p + 0.9, 1.6 * p + 0.2))
@@ -145,7 +146,7 @@ class EmbeddingDisplay:
                     panel.set_ylabel(self._name(i), fontsize="small")
         self._explain(self.axes_[0, -1], self.axes_[1, 0])
 
-    def _scatter(self, ax: Any, i: int, j: int, size: float) -> None:
+    def _scatter(self, ax: Axes, i: int, j: int, size: float) -> None:
         for label, rows, style in self._groups():
             where = self.scores[rows]
             arguments = {"s": size, "linewidths": 0, "alpha": 0.85, "label": label, **style}
@@ -156,7 +157,7 @@ class EmbeddingDisplay:
             self.new_points_.append(ax.scatter(where[:, i], where[:, j], label=label, **style))
         tidy(ax)
 
-    def _histogram(self, ax: Any, i: int) -> None:
+    def _histogram(self, ax: Axes, i: int) -> None:
         edges = np.histogram_bin_edges(self.scores[:, i], bins=24)
         for _, rows, style in self._groups():
             color = style.get("color", PALETTE[0])
@@ -179,7 +180,7 @@ class EmbeddingDisplay:
             for k, name in enumerate(np.unique(self.labels))
         ]
 
-    def _explain(self, ax: Any, drawn: Any) -> None:
+    def _explain(self, ax: Axes, drawn: Any) -> None:
         """In ``ax``, a legend for the classes in ``drawn``, or a bar of colours for a scale."""
         if self.labels is not None and _is_scale(self.labels):
             ax.figure.colorbar(self.points_[0], ax=ax, label="y")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
 from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
@@ -40,9 +41,9 @@ class PreImageGalleryDisplay:
     n_components: Sequence[int]
     image_shape: tuple[int, ...]
     labels: Array | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    image_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    image_: Artist = field(default=None, repr=False)
 
     @property
     def errors(self) -> Array:
@@ -52,14 +53,14 @@ class PreImageGalleryDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,
+        y: Targets = None,
         n_components: Sequence[int] | None = None,
         n_images: int = 10,
         image_shape: tuple[int, ...] | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> PreImageGalleryDisplay:
         """Draw reconstructions of images by a fitted model.
 
@@ -100,7 +101,7 @@ class PreImageGalleryDisplay:
         names = None if labels is None else labels[shown]
         return cls(rows[shown], found, counts, shape, names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         tiles = np.concatenate([self.originals[None], self.preimages])
         self.ax_, self.image_ = show_tiles(
@@ -127,7 +128,7 @@ def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
     return checked
 
 
-def _reconstruct(estimator: Any, rows: Array, q: int) -> Array:
+def _reconstruct(estimator: Estimator, rows: Array, q: int) -> Array:
     """Pre-images of the projections onto the first q components, from the scores alone."""
     small = copy(estimator)  # its own way back, on fewer components
     small._fit_ = estimator._fit_.leading(q)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from mercer._linalg import Array
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count
 from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
@@ -42,20 +43,20 @@ class NoveltyDisplay:
     rows: Array
     is_outlier: Array
     names: tuple[str, str] = ("first variable", "second variable")
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    contour_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    contour_: Artist = field(default=None, repr=False)
     threshold_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,  # noqa: ARG003
+        y: Targets = None,  # noqa: ARG003
         grid: int = 120,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> NoveltyDisplay:
         """Draw a fitted :class:`~mercer.KernelNovelty` of two variables.
 
@@ -98,7 +99,7 @@ class NoveltyDisplay:
         names = names_of(estimator, [0, 1])
         return cls(x, y_grid, p_values, margin, rows, is_outlier, names).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
         self.figure_ = ax.figure

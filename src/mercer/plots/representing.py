@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
@@ -58,24 +59,24 @@ class RepresentingVectorsDisplay:
     grid: tuple[Array, Array, Array] | None = None
     image_shape: tuple[int, ...] | None = None
     names: tuple[str, str] = ("x0", "x1")
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
     circles_: Any = field(default=None, repr=False)
     points_: Any = field(default=None, repr=False)
-    contour_: Any = field(default=None, repr=False)
-    image_: Any = field(default=None, repr=False)
+    contour_: Artist = field(default=None, repr=False)
+    image_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,  # noqa: ARG003
+        y: Targets = None,  # noqa: ARG003
         image_shape: tuple[int, ...] | None = None,
         limit: int = 60,
         grid: int = 90,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> RepresentingVectorsDisplay:
         """Draw the vectors that a fitted sparse model keeps.
 
@@ -129,7 +130,7 @@ class RepresentingVectorsDisplay:
             return display.plot(ax=ax)
         return _in_scores(cls, subspace, vectors, weights, rows).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         if self.image_shape is not None:
             return self._sheet(ax, self.image_shape)
@@ -155,7 +156,7 @@ class RepresentingVectorsDisplay:
         tidy(ax)
         return self
 
-    def _sheet(self, ax: Any, shape: tuple[int, ...]) -> Self:
+    def _sheet(self, ax: Axes, shape: tuple[int, ...]) -> Self:
         """Images in reading order."""
         m, d = self.vectors.shape
         columns = ceil(sqrt(2 * m))

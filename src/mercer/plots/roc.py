@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import auc, roc_curve
 
 from mercer._linalg import Array
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import check_labels
@@ -38,20 +39,20 @@ class NoveltyRocDisplay:
     area: float
     working_point: tuple[float, float] | None = None
     name: str = ""
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    line_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    line_: Artist = field(default=None, repr=False)
     point_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,
+        y: Targets = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> NoveltyRocDisplay:
         """Draw the curve of a detector on rows of which is known whether they are new.
 
@@ -95,7 +96,7 @@ class NoveltyRocDisplay:
         area = float(auc(false_alarms, detections))
         return cls(false_alarms, detections, area, point, label).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure; another curve in the same axes gets another colour."""
         self.ax_ = ax = axes_or_new(ax, figsize=(4.4, 4.0))
         before = sum(line.get_gid() == "roc" for line in ax.lines)
@@ -121,7 +122,7 @@ class NoveltyRocDisplay:
         return self
 
 
-def _judge(estimator: Any, X: Any) -> tuple[Array, Array | None]:
+def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
     """A score that is large for new rows, and which ones are called new, if that is decided."""
     if hasattr(estimator, "score_samples"):
         return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
@@ -133,7 +134,7 @@ def _judge(estimator: Any, X: Any) -> tuple[Array, Array | None]:
     )
 
 
-def _truth(y: Any, n: int) -> Array:
+def _truth(y: Targets, n: int) -> Array:
     """Which rows are new, from -1 and 1 or from true and false."""
     labels = np.asarray(check_labels(y, n))
     values = set(np.unique(labels).tolist())

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import ArrayLike, Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._images import check_count, shape_of_image, show_tiles
 from mercer.plots._models import rows_of, subspace_of
@@ -41,9 +42,9 @@ class SampleSheetDisplay:
     image_shape: tuple[int, ...]
     nearest: Array | None = None
     labels: list[Any] | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    image_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    image_: Artist = field(default=None, repr=False)
 
     @property
     def distances(self) -> Array | None:
@@ -55,14 +56,14 @@ class SampleSheetDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,
+        y: Targets = None,
         n_samples: int = 40,
         image_shape: tuple[int, ...] | None = None,
-        random_state: Any = 0,
-        ax: Any = None,
+        random_state: int | np.random.Generator = 0,
+        ax: Axes = None,
     ) -> SampleSheetDisplay:
         """Draw samples of a generative model.
 
@@ -106,7 +107,7 @@ class SampleSheetDisplay:
         nearest = None if X is None else _nearest(drawn, rows_of(estimator, X))
         return cls(drawn, shape, nearest, labels).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         lines, columns, d = self.samples.shape
         tiles, names = self.samples, [""] * columns
@@ -128,7 +129,13 @@ class SampleSheetDisplay:
         return self
 
 
-def _draw(estimator: Any, lines: int, columns: int, labels: Any, random_state: Any) -> Array:
+def _draw(
+    estimator: Estimator,
+    lines: int,
+    columns: int,
+    labels: ArrayLike,
+    random_state: int | np.random.Generator,
+) -> Array:
     """Samples, (lines, columns, d)."""
     rng = fixed_rng(random_state)
     if labels is None:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import Axes, Estimator, RowsLike
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
@@ -51,8 +52,8 @@ class ScreeDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
         y: Any = None,  # noqa: ARG003
         uncertainty: Uncertainty | None = None,
@@ -85,7 +86,7 @@ class ScreeDisplay:
         interval = None if uncertainty is None else uncertainty.shares
         return cls(shares, new, interval).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.4))
         self.figure_ = ax.figure
@@ -135,7 +136,7 @@ class ScreeDisplay:
         )
 
 
-def _shares_of_rows(estimator: Any, rows: Array) -> Array:
+def _shares_of_rows(estimator: Estimator, rows: Array) -> Array:
     """Of the squared distances to the model's mean, what the first k directions hold."""
     Z, residual = subspace_of(estimator).scores_and_residual(rows)
     Z = Z.astype(np.float64)

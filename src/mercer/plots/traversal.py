@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import along_component
 from mercer.plots._images import check_count, shape_of_image, show_tiles
@@ -41,22 +42,22 @@ class TraversalDisplay:
     components: Sequence[int]
     image_shape: tuple[int, ...]
     limits: tuple[float, float]
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    image_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
+    image_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,  # noqa: ARG003
+        y: Targets = None,  # noqa: ARG003
         components: int | Sequence[int] | None = None,
         span: float = 2.0,
         steps: int = 9,
         image_shape: tuple[int, ...] | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> TraversalDisplay:
         """Walk along components and return to input space at every step.
 
@@ -102,7 +103,7 @@ class TraversalDisplay:
         images, limits = points.reshape(len(shown), steps, d), (support.min(), support.max())
         return cls(images, positions, shown, shape, limits).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_, self.image_ = show_tiles(
             ax,
@@ -118,7 +119,7 @@ class TraversalDisplay:
         return self
 
 
-def _start(estimator: Any, X: Any) -> Array:
+def _start(estimator: Estimator, X: RowsLike) -> Array:
     """Mean scores of the images given, or of the model: zero if it is centred."""
     subspace = subspace_of(estimator)
     if X is None and subspace.mean.any():
@@ -126,7 +127,7 @@ def _start(estimator: Any, X: Any) -> Array:
     return np.asarray(subspace.scores(rows_of(estimator, X)).mean(axis=0))
 
 
-def _deviations(estimator: Any) -> Array:
+def _deviations(estimator: Estimator) -> Array:
     """Standard deviations of the scores: √λ, or those of the support points' scores."""
     variance = getattr(estimator, "explained_variance_", None)
     if variance is not None:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError, RankWarning
 from mercer.kernels import Kernel, RadialKernel
@@ -45,21 +46,21 @@ class WidthSpectrumDisplay:
     lengths: Array
     shares: Array
     length: float
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
+    figure_: Figure = field(default=None, repr=False)
+    ax_: Axes = field(default=None, repr=False)
     areas_: list[Any] = field(default_factory=list, repr=False)
     mark_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
         *,
-        y: Any = None,  # noqa: ARG003
+        y: Targets = None,  # noqa: ARG003
         factors: Sequence[float] = FACTORS,
         n_components: int = 8,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> WidthSpectrumDisplay:
         """Fit kernel PCA once for each width, and draw the spectra.
 
@@ -100,7 +101,7 @@ class WidthSpectrumDisplay:
         length = _radial(subspace.kernel).length
         return cls(lengths[order], shares[order], length).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.6))
         self.figure_ = ax.figure

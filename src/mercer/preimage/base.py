@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
+from mercer._types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import DotProductKernel, Kernel
 from mercer.preimage.status import Status
@@ -37,7 +38,7 @@ class PreImages:
         Squared feature-space distance ``|phi(z) - P phi(x)|²`` at the point, once measured.
     """
 
-    points: Any
+    points: RowsLike
     converged: Array
     iterations: Array
     status: Array
@@ -47,7 +48,7 @@ class PreImages:
         return len(self.converged)
 
     @classmethod
-    def direct(cls, points: Any, found: Array | None = None) -> PreImages:
+    def direct(cls, points: RowsLike, found: Array | None = None) -> PreImages:
         """For methods that compute their answer without iterating, and where they ``found`` it."""
         n = len(points)
         found = np.ones(n, bool) if found is None else found

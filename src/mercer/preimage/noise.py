@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.subspace import Subspace
 from mercer.tiles import RowTiles
@@ -18,7 +17,7 @@ SAMPLE = 1000
 ROWS = 256
 
 
-def match_noise(subspace: Subspace, X: Any, Z: Array) -> Array:
+def match_noise(subspace: Subspace, X: RowsLike, Z: Array) -> Array:
     r"""Scores of rows whose kernel rows are multiplied by :math:`a(x)` before centring.
 
     .. math:: a(x) = \mathrm{median}_i \max_{j \ne i} k(s_i, s_j) \;/\; \max_i k(s_i, x)
@@ -69,7 +68,7 @@ def _neighbour_similarity(subspace: Subspace) -> float:
     return float(np.median(K.max(axis=1)))
 
 
-def _largest_similarity(subspace: Subspace, X: Any) -> Array:
+def _largest_similarity(subspace: Subspace, X: RowsLike) -> Array:
     """max_i k(s_i, x) for each row."""
 
     def largest(rows: slice, tiles: RowTiles) -> Array:  # noqa: ARG001

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
+from mercer._types import RowsLike
 from mercer.exceptions import ConvergenceWarning, warn
 from mercer.kernels import Kernel
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
@@ -166,7 +166,7 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
     return solver
 
 
-def _spread(S: Any) -> float:
+def _spread(S: RowsLike) -> float:
     """Root mean squared distance from the mean."""
     return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
 

@@ -17,6 +17,7 @@ from mercer._held_out import held_out_scores
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.robust.loss import Loss
 from mercer.subspace import Subspace
 
@@ -49,7 +50,7 @@ class Reweighting:
 
 def reweight(
     learn: Callable[[Array, Array], Subspace],
-    X: Any,
+    X: RowsLike,
     loss: Loss,
     rng: np.random.Generator,
     *,
@@ -108,7 +109,7 @@ def excess(errors: Array, smallest: float) -> Array:
 def _distance(subspace: Subspace) -> Callable[[Any], Array]:
     """Distance from the subspace, relative to that of a point with k(x, S) = 0."""
 
-    def relative(X: Any) -> Array:
+    def relative(X: RowsLike) -> Array:
         # The residual k(x,x) - 2 cᵀk(S,x) + cᵀK_SS c - |z|² where k(S,x) = 0 and thus z = -b.
         mean_outside = max(subspace.mean_square - float(subspace.offset @ subspace.offset), 0.0)
         isolated = float(np.median(subspace.kernel.diag(X))) + mean_outside

@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, ordered_map
+from mercer._types import Precision, RowsLike
 from mercer.exceptions import DataError
 from mercer.rows.files import FileWatch
 
@@ -56,7 +57,7 @@ class Rows(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: Any) -> Array:
+    def __getitem__(self, rows: RowsLike) -> Array:
         """A slice of rows, or rows by increasing numbers, as an array."""
         if isinstance(rows, slice):
             start, stop, step = rows.indices(len(self))
@@ -67,7 +68,7 @@ class Rows(ABC):
             return next(block for _, block in self.stream([slice(start, stop)]))
         return self.take(np.asarray(rows))
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+    def __array__(self, dtype: Precision = None, copy: Any = None) -> Array:
         raise TypeError(
             f"{type(self).__name__} of {len(self)} rows is not made an array in silence; "
             "use rows[:] to load it."
@@ -119,7 +120,7 @@ class Rows(ABC):
         stream = self.stream(blocks(len(self), CHUNK)[first:])
         return ordered_map(lambda item: function(*item), stream)
 
-    def apply(self, function: Callable[[Array], Array], width: int, dtype: Any) -> Any:
+    def apply(self, function: Callable[[Array], Array], width: int, dtype: Precision) -> Any:
         """``function(block)`` for all rows, as one (n, width) array, or (n,) for width 0."""
         out = np.empty((len(self), width) if width else len(self), dtype=dtype)
         for rows, block in self.stream(blocks(len(self), CHUNK)):
@@ -175,7 +176,7 @@ def check_finite(
     )
 
 
-def floating_type(dtype: Any, what: str) -> np.dtype:
+def floating_type(dtype: Precision, what: str) -> np.dtype:
     """float32 for float32, float64 for other real numbers; anything else is refused."""
     dtype = np.dtype(dtype)
     if dtype.kind not in "fiub":

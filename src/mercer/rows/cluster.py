@@ -18,6 +18,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, hold_blas, one_blas_thread
+from mercer._types import Precision
 from mercer.rows.base import CHUNK, Result, Rows, check_finite, floating_type
 from mercer.rows.files import require
 
@@ -90,7 +91,7 @@ class DaskRows(Rows):
         for batch in range(first, self.n_steps):
             yield self._compute(self._tree(parts[batch * BATCH : (batch + 1) * BATCH]))
 
-    def apply(self, function: Callable[[Array], Array], width: int, dtype: Any) -> Any:
+    def apply(self, function: Callable[[Array], Array], width: int, dtype: Precision) -> Any:
         """A lazy dask array of ``function(block)``, computed where the rows are."""
         if width:
             chunks = (self.collection.chunks[0], (width,))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.rows.base import Rows
 
 __all__ = ["MemoryRows"]
@@ -23,7 +24,7 @@ class MemoryRows(Rows):
     columns : names, optional
     """
 
-    def __init__(self, X: Any, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, X: RowsLike, columns: Sequence[str] | None = None) -> None:
         self.X = X
         self.columns = None if columns is None else tuple(map(str, columns))
         table = isinstance(X, np.ndarray)

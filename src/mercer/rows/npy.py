@@ -110,7 +110,7 @@ def _member(archive: zipfile.ZipFile, path: Path, name: str | None) -> str:
     raise DataError(f"'{path}' holds {listed}; name one of them with array=.")
 
 
-def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and type of an array, without reading it; never runs pickled code."""
     try:
         version = np.lib.format.read_magic(file)
@@ -134,7 +134,7 @@ def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _bytes(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+def _bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
     """In Python's integers: a forged header must not overflow."""
     total = dtype.itemsize
     for side in shape:

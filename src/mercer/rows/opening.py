@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows, check_finite, floating_type
 from mercer.rows.delimited import CsvRows
@@ -100,7 +101,7 @@ def _open(
     )
 
 
-def as_rows(X: Any) -> Rows:
+def as_rows(X: RowsLike) -> Rows:
     """A row source for anything that is one, and for arrays and lists in memory."""
     if isinstance(X, Rows):
         return X
@@ -113,7 +114,7 @@ def as_rows(X: Any) -> Rows:
     return MemoryRows(X)
 
 
-def is_source(X: Any) -> bool:
+def is_source(X: RowsLike) -> bool:
     """Whether :func:`as_rows` makes a source of it that streams, unlike an array."""
     return isinstance(X, Rows | str | os.PathLike) or hasattr(X, "__dask_graph__")
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.exceptions import OutputError
 from mercer.rows.dialect import is_number
 from mercer.rows.files import require
@@ -30,7 +31,7 @@ ENDINGS = {**{f".{name}": name for name in FORMATS}, ".txt": "csv", ".zarr": "za
 
 
 def write_table(
-    path: str | os.PathLike[str], table: Any, *, columns: Sequence[str] | None = None
+    path: str | os.PathLike[str], table: RowsLike, *, columns: Sequence[str] | None = None
 ) -> Path:
     """Write rows to a file, or to a folder of PNG images; it appears whole or not at all.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.eigen.policy import noise_floor
 from mercer.gram import whiten
 from mercer.kernels import Kernel
@@ -43,7 +42,7 @@ def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
 
 
-def span(kernel: Kernel, points: Any, K: Array) -> Subspace:
+def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:
     """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
     R = whiten(K)
     r = R.shape[1]
@@ -60,7 +59,7 @@ def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tupl
 
 
 def project_onto(
-    model: Subspace, points: Any, K: Array, products: Array, floor: float = 1e-12
+    model: Subspace, points: RowsLike, K: Array, products: Array, floor: float = 1e-12
 ) -> tuple[Array, Subspace]:
     """A model's directions and mean, seen through the span of the kernels of these points.
 

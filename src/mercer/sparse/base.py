@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.pool import Pool, Rows
@@ -45,7 +45,7 @@ class Selection:
         What the report should say beside the solver's name.
     """
 
-    points: Any
+    points: RowsLike
     indices: Array | None
     weights: Array
     variance: float

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._parallel import one_blas_thread
+from mercer._types import RowsLike
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.exceptions import DataError
 from mercer.landmarks import LandmarkRule
@@ -57,7 +58,7 @@ class Centres(SparseSolver):
 @dataclass(frozen=True)
 class _Weighted(BoundSelection):
     rows: Rows
-    points: Any
+    points: RowsLike
     pool: Pool
 
     @property

@@ -16,6 +16,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
+from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 
 __all__ = ["Pool", "Rows", "triangular_factor"]
@@ -28,7 +29,7 @@ class Rows:
     """The data of a fit: clean rows, a resolved kernel, and random numbers."""
 
     kernel: Kernel
-    X: Any
+    X: RowsLike
     rng: np.random.Generator
 
     @property
@@ -49,7 +50,7 @@ class Rows:
         C[index, np.arange(len(index))] = self.diag[index]
         return C
 
-    def against(self, points: Any) -> Array:
+    def against(self, points: RowsLike) -> Array:
         """k(x_i, s_j) for all rows and any points, (n, m) in float64; a memmap is read forwards."""
         # In float64 for float32 rows, too: small noise makes the weights feel every digit.
         return Basis(self.kernel, points, np.float64).at(self.X)
@@ -58,7 +59,7 @@ class Rows:
         """The chosen rows; for a precomputed matrix the numbers of its columns."""
         return self.kernel.points(self.X).chosen(index)
 
-    def among(self, points: Any) -> Array:
+    def among(self, points: RowsLike) -> Array:
         """The symmetric matrix of k between points that are not rows, in float64."""
         return Basis(self.kernel, points, np.float64).gram()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
+from mercer._types import RowsLike
 from mercer.kernels import Kernel
 from mercer.subspace.subspace import Subspace
 
@@ -15,7 +14,7 @@ __all__ = ["from_features", "from_gram"]
 
 def from_gram(
     kernel: Kernel,
-    X: Any,
+    X: RowsLike,
     values: Array,
     vectors: Array,
     *,
@@ -65,7 +64,7 @@ def from_gram(
 
 def from_features(
     kernel: Kernel,
-    S: Any,
+    S: RowsLike,
     basis: Array,
     mean: Array,
     vectors: Array,

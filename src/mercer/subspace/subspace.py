@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -40,7 +40,7 @@ class Subspace:
     """
 
     kernel: Kernel
-    support: Any
+    support: RowsLike
     coef: Array
     mean: Array
     offset: Array
@@ -77,15 +77,15 @@ class Subspace:
             self.mean_square,
         )
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: RowsLike) -> Array:
         """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""
         return self.basis.matmat(X, self.coef) - self.offset
 
-    def residual(self, X: Any) -> Array:
+    def residual(self, X: RowsLike) -> Array:
         """Squared distance of phi(x) from the subspace; see :meth:`scores_and_residual`."""
         return self.scores_and_residual(X)[1]
 
-    def scores_and_residual(self, X: Any) -> tuple[Array, Array]:
+    def scores_and_residual(self, X: RowsLike) -> tuple[Array, Array]:
         """Scores, and ``k(x,x) - 2 cᵀk(S,x) + cᵀ K_SS c - |z(x)|²``, from one pass over k(S, x).
 
         The second is a squared distance: values below zero are rounding and come out as zero.
@@ -95,7 +95,7 @@ class Subspace:
         centred_square = self.kernel.diag(X) - 2 * products[:, -1] + self.mean_square
         return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
 
-    def exact(self, X: Any) -> Array:
+    def exact(self, X: RowsLike) -> Array:
         """``k(x_i, s_j)`` by the kernel's definition, in float64; for a few rows."""
         return self.kernel.exact(X, self.support)
 

@@ -17,6 +17,7 @@ from mercer import KernelPCA
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import Estimator
 from mercer.cli.demo.digits import NOISES, Digits, Noise
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, kernels_around
@@ -142,7 +143,7 @@ class _Grid:
         return best.settings, _there_and_back(best.make().fit(self.train), noisy)
 
 
-def _there_and_back(model: Any, rows: Array) -> Array:
+def _there_and_back(model: Estimator, rows: Array) -> Array:
     return np.asarray(model.inverse_transform(model.transform(rows)))
 
 

@@ -18,6 +18,7 @@ from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, SparseKernelPC
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import Estimator
 from mercer.cli.demo.digits import NOISES, Digits
 from mercer.kernels import Gaussian
 
@@ -163,7 +164,7 @@ def _novelty_scores(digits: Digits, digit: int) -> tuple[KernelNovelty, dict[str
     }
 
 
-def _seconds(model: Any, rows: Array) -> float:
+def _seconds(model: Estimator, rows: Array) -> float:
     """The shortest of a few runs."""
     times = []
     for _ in range(5):
@@ -173,12 +174,12 @@ def _seconds(model: Any, rows: Array) -> float:
     return min(times)
 
 
-def _file_bytes(model: Any) -> int:
+def _file_bytes(model: Estimator) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path: Path = model.save(Path(folder) / "model.mercer")
         return path.stat().st_size
 
 
-def _error(model: Any, noisy: Array, clean: Array) -> float:
+def _error(model: Estimator, noisy: Array, clean: Array) -> float:
     restored = model.denoise(noisy, match_noise=True)
     return float(np.sqrt(((restored - clean) ** 2).mean()))

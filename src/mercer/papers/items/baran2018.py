@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from mercer import KernelPCA
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import Axes
 from mercer.kernels import Gaussian
 from mercer.papers import baran2018 as paper
 from mercer.papers.drawing import INK, PALE, PALETTE, cloud, need_matplotlib, plane, sheet
@@ -51,7 +52,7 @@ def figure1(setting: Setting) -> Result:
     return Result(numbers, checks, draw, {"points": len(X)}, (PICTURES_ONLY,))
 
 
-def _arrows(ax: Any, X: Array, axes: Array, share: Array) -> None:
+def _arrows(ax: Axes, X: Array, axes: Array, share: Array) -> None:
     """The components at the mean, as long as two standard deviations."""
     spread = np.sqrt(share * X.var(axis=0).sum())
     for k, color in ((0, PALETTE[2]), (1, PALETTE[0])):
@@ -129,12 +130,12 @@ def figure3(setting: Setting) -> Result:
     return Result(numbers, checks, draw, {"points": len(X)}, (PICTURES_ONLY,))
 
 
-def _groups(ax: Any, points: Array, labels: Array) -> None:
+def _groups(ax: Axes, points: Array, labels: Array) -> None:
     for c in np.unique(labels):
         ax.scatter(*points[labels == c].T, s=7, color=PALETTE[c], linewidths=0)
 
 
-def _strip(ax: Any, values: Array, labels: Array, height: float) -> None:
+def _strip(ax: Axes, values: Array, labels: Array, height: float) -> None:
     """Values of one axis, spread a little so that they can be seen."""
     jitter = fixed_rng(2018).uniform(-0.28, 0.28, len(values))
     for c in np.unique(labels):

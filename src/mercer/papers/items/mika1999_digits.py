@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes
 from mercer.papers import mika1999 as paper
 from mercer.papers.drawing import PALETTE, sheet, tidy
 from mercer.papers.item import Check, Result, Setting
@@ -242,7 +243,7 @@ def _draw_figure4(study: paper.UspsStudy) -> Any:
     return figure
 
 
-def _draw_errors(ax: Any, rows: Sequence[paper.UspsRow]) -> None:
+def _draw_errors(ax: Axes, rows: Sequence[paper.UspsRow]) -> None:
     for noise, color in (("gaussian 0.5", PALETTE[0]), ("speckle 20 %", PALETTE[2])):
         own = [row for row in rows if row.noise == noise]
         n = [row.q for row in own]

@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._types import Estimator
 from mercer.papers import tipping2001 as paper
 from mercer.papers.drawing import INK, PALE, PALETTE, cloud, plane, sheet, tidy
 from mercer.papers.item import Check, Result, Setting
@@ -107,7 +108,7 @@ def figure2(setting: Setting) -> Result:
     )
 
 
-def _draw_components(X: Array, model: Any, values: Array | None) -> Any:
+def _draw_components(X: Array, model: Estimator, values: Array | None) -> Any:
     figure, axes = sheet(3, 3, (7.2, 7.2))
     lines = [np.linspace(X[:, j].min() - 0.3, X[:, j].max() + 0.3, 80) for j in (0, 1)]
     grid = np.stack(np.meshgrid(*lines), axis=-1)

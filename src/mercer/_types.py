@@ -1,0 +1,40 @@
+"""Names for what users may give: what is accepted is checked at the door, not by the type checker.
+
+Each says what is meant where ``Any`` would say nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+__all__ = [
+    "ArrayLike",
+    "Artist",
+    "Axes",
+    "Estimator",
+    "Figure",
+    "Precision",
+    "RandomState",
+    "RowsLike",
+    "Targets",
+]
+
+#: Rows: an array or a data frame, a list of objects, a path, a row source or a dask collection.
+RowsLike: TypeAlias = Any
+#: Numbers: whatever ``numpy.asarray`` takes.
+ArrayLike: TypeAlias = Any
+#: Classes or numbers, one for each row; None, or ignored, where there is nothing to predict.
+Targets: TypeAlias = Any
+#: An estimator with scikit-learn's methods and the attributes that the docstring names.
+Estimator: TypeAlias = Any
+#: Matplotlib's objects, which is not there unless somebody draws.
+Axes: TypeAlias = Any
+Figure: TypeAlias = Any
+Artist: TypeAlias = Any
+#: A floating type; None for the one that is there.
+Precision: TypeAlias = DTypeLike | None
+#: What scikit-learn accepts as ``random_state``.
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
