@@ -17,8 +17,8 @@ __all__ = [
     "Estimator",
     "Figure",
     "Precision",
-    "RandomState",
     "RowsLike",
+    "Seed",
     "Targets",
 ]
 
@@ -37,4 +37,4 @@ Artist: TypeAlias = Any
 #: A floating type; None for the one that is there.
 Precision: TypeAlias = DTypeLike | None
 #: What scikit-learn accepts as ``random_state``.
-RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None

@@ -25,7 +25,7 @@ from mercer._linalg import Array, fix_signs
 from mercer._random import fixed_rng, make_rng
 from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer._types import RandomState, RowsLike, Targets
+from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, smallest_eigenvalue
 from mercer.estimators._saving import SaveMixin
@@ -132,7 +132,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         max_iter: int | None = None,
         iterated_power: int | str = "auto",
         remove_zero_eig: bool = False,
-        random_state: RandomState = None,
+        random_state: Seed = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
     ) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array, square_sums
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer._types import ArrayLike, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError
@@ -35,7 +35,7 @@ class Alternative(
     Computes in double precision, and answers in that of the rows.
     """
 
-    random_state: RandomState
+    random_state: Seed
 
     @abstractmethod
     def fit(self, X: RowsLike, y: Targets = None) -> Self:

@@ -12,7 +12,7 @@ from sklearn.neural_network import MLPRegressor
 
 from mercer._linalg import Array
 from mercer._progress import announce
-from mercer._types import ArrayLike, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
@@ -97,7 +97,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
         n_init: int = 8,
         max_iter: int = 2000,
         tol: float = 1e-4,
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.hidden = hidden

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,
@@ -91,7 +91,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         *,
         tol: float = 1e-6,
         max_iter: int = 100,
-        random_state: RandomState = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.ranks = ranks
         self.tol = tol

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
-from mercer._types import ArrayLike, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
@@ -101,7 +101,7 @@ class RobustPCA(ReversibleAlternative):
         penalty: float | None = None,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        random_state: RandomState = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.n_components = n_components
         self.penalty = penalty

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer._types import RandomState, RowsLike
+from mercer._types import RowsLike, Seed
 from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
@@ -37,7 +37,7 @@ class SubspaceEstimator(
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
     kernel: str | Kernel
-    random_state: RandomState
+    random_state: Seed
 
     _saved: ClassVar[tuple[str, ...]] = (
         "subspace_",

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng, make_rng
-from mercer._types import ArrayLike, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.exceptions import DataError
 from mercer.generative import Density, FittedDensity, as_density
 
@@ -22,7 +22,7 @@ class LatentMixin:
     """Draws of scores; the estimator has ``density_`` and ``scores_``, those of its rows."""
 
     density: str | Density
-    random_state: RandomState
+    random_state: Seed
     density_: FittedDensity
     classes_: Array
     labels_: Array
@@ -41,7 +41,7 @@ class LatentMixin:
         if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
             self.classes_, self.labels_ = np.unique(y, return_inverse=True)
 
-    def _draw(self, n: Any, label: ArrayLike, random_state: RandomState) -> Array:
+    def _draw(self, n: Any, label: ArrayLike, random_state: Seed) -> Array:
         """(n, q) scores from the density, or from those of the classes in ``label``."""
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise DataError(f"n_samples={n!r}: give a whole number from 1 on.")

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer._types import RandomState
+from mercer._types import Seed
 from mercer.eigen import Fit, Report
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, _astype, choose_kernels
@@ -26,7 +26,7 @@ def compress(
     n_kernels: int,
     *,
     solver: str | SparseSolver = "auto",
-    random_state: RandomState = None,
+    random_state: Seed = None,
 ) -> SparseKernelPCA:
     """Write a fitted model on a few of its support points.
 

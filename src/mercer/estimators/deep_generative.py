@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer._types import ArrayLike, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._sampling import (
@@ -122,7 +122,7 @@ class DeepGenerativeKernelPCA(
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
         solver: str | Solver = "auto",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.layers = layers
         self.kernel = kernel
@@ -190,7 +190,7 @@ class DeepGenerativeKernelPCA(
         return self.inverse_transform(top.scores(H))
 
     def sample(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Array:
         """Draw new points, (n_samples, d); see :meth:`mercer.GenerativeKernelPCA.sample`."""
         check_is_fitted(self, "layers_")

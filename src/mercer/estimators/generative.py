@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
-from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
@@ -121,7 +121,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
         solver: str | Solver = "auto",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -161,7 +161,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         eta: float = 1.0,
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> GenerativeKernelPCA:
         """A generator on a model that exists: sparse, incremental, or fitted long ago.
 
@@ -214,7 +214,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         return self.rkm_.hidden(Z)
 
     def sample(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:
         """Draw new points: hidden units from the density, and their pre-images.
 
@@ -235,7 +235,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         return self.generate(self.sample_hidden(n_samples, label=label, random_state=random_state))
 
     def sample_hidden(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Array:
         """As :meth:`sample`, but the hidden units: (n_samples, q)."""
         check_is_fitted(self, "subspace_")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import RandomState, RowsLike, Targets
+from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmark_errors import counted
@@ -109,7 +109,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         growth: float = 0.0,
         forget: float = 1.0,
         preimage: str | PreImageSolver = "auto",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

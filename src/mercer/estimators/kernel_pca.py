@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._types import ArrayLike, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Plan, Problem, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._callbacks import (
@@ -100,7 +100,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         center: bool = True,
         solver: str | Solver = "auto",
         preimage: str | PreImageSolver = "auto",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

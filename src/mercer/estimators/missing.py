@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Estimator, RandomState, RowsLike, Targets
+from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._impute import check_no_empty_row
 from mercer.estimators._validation import check_rows
@@ -79,7 +79,7 @@ class MissingKernelPCA(WrappingEstimator):
         folds: int = 5,
         max_iter: int = 20,
         tol: float = 1e-2,
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.folds = folds

@@ -11,7 +11,7 @@ from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
-from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
 from mercer.estimators._capabilities import Capabilities
@@ -141,7 +141,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         measure: str = "reconstruction",
         solver: str | Solver = "auto",
         calibration: str | Calibration = "auto",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from mercer._held_out import take
 from mercer._linalg import Array
-from mercer._types import Estimator, RandomState, RowsLike, Targets
+from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
@@ -80,7 +80,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         loss: str | Loss = "hampel",
         folds: int = 5,
         max_iter: int = 20,
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss

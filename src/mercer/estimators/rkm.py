@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
-from mercer._types import ArrayLike, Estimator, RandomState, RowsLike, Targets
+from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._sampling import LatentMixin, check_hidden
 from mercer.estimators._saving import SaveMixin
@@ -56,7 +56,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
         eta: float = 1.0,
         density: str | Density = "local",
         preimage: str | PreImageSolver = "ridge",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.lam = lam
@@ -92,7 +92,7 @@ class _Machine(LatentMixin, SaveMixin, BaseEstimator):
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
     def sample(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: RandomState = None
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:
         """Draw new points from the features that the machine keeps.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._types import Precision, RandomState, RowsLike, Targets
+from mercer._types import Precision, RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
@@ -130,7 +130,7 @@ class SparseKernelPCA(SubspaceEstimator):
         refit: bool = True,
         solver: str | SparseSolver = "auto",
         preimage: str | PreImageSolver = "auto",
-        random_state: RandomState = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_kernels = n_kernels
         self.noise = noise
