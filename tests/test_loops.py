@@ -8,6 +8,7 @@ import pytest
 
 from mercer.kernels import Gaussian
 from mercer.landmarks import rpcholesky
+from mercer.tiles import Tiles
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 
@@ -19,7 +20,7 @@ BOUNDED = {
     ("alternatives/principal_curve.py", "not settled and rounds < max_iter"): "max_iter; told",
     ("alternatives/principal_surface.py", "not settled and rounds < max_iter"): "max_iter; told",
     ("eigen/base.py", "True"): "k doubles up to the number of rows",
-    ("estimators/incremental.py", "len(chosen) < room and len(points)"): "one is chosen each turn",
+    ("gram/growing.py", "len(chosen) < room"): "one is chosen each turn",
     (
         "exceptions.py",
         "frame.f_back is not None and frame.f_globals.get('__name__', '').startswith('mercer.')",
@@ -33,7 +34,8 @@ BOUNDED = {
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("rows/base.py", "have < size"): "pieces end, and too few are refused",
     ("rows/cluster.py", "len(parts) > 1"): "parts are added in pairs",
-    ("rows/delimited.py", "(line := file.readline(MAX_LINE))"): "the file",
+    ("rows/delimited.py", "start < stop"): "start grows by a block",
+    ("rows/dialect.py", "(line := file.readline(MAX_LINE))"): "the file",
     ("rows/npy.py", "len(left)"): "the file; a read of nothing is refused",
     ("rows/zarr_array.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
@@ -82,7 +84,7 @@ def test_no_iterator_without_an_end():
 def test_landmarks_that_are_rejected_for_ever_are_not_drawn_again(monkeypatch):
     """Entries a little smaller than the diagonal says: copies of a pivot look unexplained."""
     X = np.repeat(np.random.default_rng(0).standard_normal((3, 2)), 20, axis=0)
-    entries, calls = rpcholesky.cross_gram, []
+    entries, calls = Tiles.gram, []
 
     def smaller(*args):
         calls.append(1)
@@ -90,6 +92,6 @@ def test_landmarks_that_are_rejected_for_ever_are_not_drawn_again(monkeypatch):
             pytest.fail("500 rounds for 60 rows")
         return entries(*args) * (1 - 1e-9)
 
-    monkeypatch.setattr(rpcholesky, "cross_gram", smaller)
+    monkeypatch.setattr(Tiles, "gram", smaller)
     pivots, _ = rpcholesky.partial_cholesky(Gaussian(gamma=1.0), X, 10, np.random.default_rng(1))
     assert 3 <= len(pivots) <= 10

@@ -66,10 +66,14 @@ class Points(ABC):
         """The points with these numbers as support of a model on all of them."""
         return self.take(index).rows
 
-    def require_open(self, purpose: str) -> None:
-        """Raise :class:`KernelError`, naming the purpose, if only given points can be compared."""
+    def require_open(self, purpose: str, instead: str = "") -> None:
+        """Raise :class:`KernelError`, naming the purpose, if only given points can be compared.
+
+        ``instead`` is what else could be done.
+        """
         if not self.is_open:
-            raise KernelError(f"{purpose} needs k(x, y) of new points, and {self._lack}.")
+            other = f", or {instead}" if instead else ""
+            raise KernelError(f"{purpose} needs k(x, y) of new points, and {self._lack}{other}.")
 
     def cast(self, dtype: Precision) -> Points:  # noqa: ARG002
         """The same in another precision."""

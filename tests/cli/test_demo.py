@@ -9,6 +9,7 @@ import sys
 import time
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -110,6 +111,9 @@ def test_a_disk_that_is_full_keeps_the_old_report(tmp_path, monkeypatch, capsys)
     (folder / "report.html").write_text("old")
 
     class Nothing:
+        digits = SimpleNamespace(test=None, test_labels=None)
+        embedding = SimpleNamespace(to_html=lambda *_, **__: None)
+
         def models(self):
             return {}
 

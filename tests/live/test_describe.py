@@ -20,12 +20,12 @@ from mercer import (
     MissingKernelPCA,
     ReweightedKernelPCA,
     SparseKernelPCA,
+    _registry,
 )
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
 from mercer.live import bundle, describe, pack, render, source, write_html
 from mercer.live.thin import thin
-from mercer.model_file.table import BELOW
 
 CODE = 400_000  # bytes of a page beside the model's own numbers
 
@@ -233,7 +233,7 @@ def test_every_kernel_of_the_model_file_is_known_to_the_page():
     known = set(re.findall(r"^  (\w+)(?:: \w+)?,$", table, re.M))
     words = {
         re.sub(r"(?<!^)(?=[A-Z])", "_", word.removeprefix("kernels.")).lower()
-        for word in BELOW
+        for word in _registry._CLASSES
         if word.startswith("kernels.")
     }
     assert words - {"precomputed"} == known

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mercer.cli.images import ImageRows, find_images
-from mercer.cli.png import encode_png
 from mercer.exceptions import DataError
 from mercer.rows import open_rows
+from mercer.rows.images import ImageRows, find_images
+from mercer.rows.png import encode_png
 from tests.fuzz import ODD, cases, damaged, pick, run
 
 WORDS = (

@@ -27,8 +27,8 @@ class Broken(Kernel):
         self.fault = fault
         self.inner = Gaussian(gamma=1.0)
 
-    def pack(self, X, origin=None):
-        return self.inner.pack(X, origin)
+    def pack(self, X, origin=None, dtype=None):
+        return self.inner.pack(X, origin, dtype)
 
     def fill(self, A, B, out):
         self.inner.fill(A, B, out)

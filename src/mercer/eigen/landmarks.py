@@ -78,7 +78,7 @@ class Landmarks(Solver):
 
     def fit(self, problem: Problem) -> Fit:
         started = time.perf_counter()
-        problem.kernel.points(problem.X).require_open("solver='landmarks'")
+        problem.kernel.points(problem.X).require_open("solver='landmarks'", "use solver='davidson'")
         checkpoint = self._open_checkpoint(problem)
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
         seeds = problem.rng.integers(2**63, size=2)

@@ -150,8 +150,8 @@ def measured(
 def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Array:
     """Relative errors of the eigenvalues that no residual shows: those of the entries themselves.
 
-    Entries computed as K + E move an eigenvalue by ``vᵀEv``, at most ``|E v|``, which a few rows
-    of the kernel's definition tell; LAPACK and the sums of a product add their own rounding.
+    Entries computed as K + E move an eigenvalue by ``vᵀEv``, which a few rows of the kernel's
+    definition tell; LAPACK and the sums of a product add their own rounding.
     """
     eps = float(np.finfo(operator.dtype).eps)
     arithmetic = eps * (abs(float(values[0])) + operator.scale())

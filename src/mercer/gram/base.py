@@ -52,7 +52,7 @@ class GramOperator(ABC):
         return float(np.abs(self.diagonal()).max(initial=0.0))
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:  # noqa: ARG002
-        """Estimated norms ``|E v|`` for each column, E the error of the entries by rounding.
+        """Upper estimates of ``|vᵀ E v|``, E the error of the entries by rounding.
 
         By a few rows of the kernel's definition; zero where there is nothing to compare with.
         ``row_scale`` multiplies the rows of E.

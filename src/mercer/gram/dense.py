@@ -72,7 +72,7 @@ class DenseGram(GramOperator):
         for row, i in zip(rows, index, strict=True):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
         product = rows @ V.astype(self.dtype, copy=False)
-        return self.spot.norms(self.spot.values @ V - product, row_scale)
+        return self.spot.shifts(self.spot.values @ V - product, V, row_scale)
 
     def refined(self) -> DenseGram | None:
         given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones

@@ -17,7 +17,7 @@ __all__ = ["SpotCheck"]
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.
 ROWS = 32
 #: With more columns than this, fewer rows, down to :data:`FEWEST`.
-COLUMNS = 64
+COLUMNS = 256
 FEWEST = 8
 
 
@@ -74,6 +74,20 @@ class SpotCheck:
             return T.sum(axis=0), np.zeros(T.shape[1])
         parts = T / (self._size * self._chance[self.index, None])
         return parts.sum(axis=0), 3 * np.sqrt(self._size * parts.var(axis=0))
+
+    def shifts(self, R: Array, V: Array, row_scale: Array | None = None) -> Array:
+        """Upper estimates of ``|v·r|`` for columns r of which ``R`` are the rows looked at.
+
+        Of errors by chance most cancel in the sum. Its own standard error is added, because the
+        estimate shall rather be too large; it is never above ``|r|``. ``V`` (n, b) and
+        ``row_scale`` are D v and D where the matrix has weights, D E D.
+        """
+        norms = self.norms(R, row_scale)
+        if self._size == len(self.X):
+            return norms
+        terms = R * V[self.index] / self._chance[self.index, None]
+        spread = terms.std(axis=0) / np.sqrt(self._size)
+        return np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
 
     @property
     def _size(self) -> int:

@@ -75,7 +75,7 @@ class StreamedGram(GramOperator):
         rows[np.arange(len(index)), index] = self.diag[index]
         # The vectors are rounded, too, and so are the sums: all that a product does is looked at.
         product = rows @ V.astype(self.precision, copy=False)
-        return self.spot.norms(self.spot.values @ V - product, row_scale)
+        return self.spot.shifts(self.spot.values @ V - product, V, row_scale)
 
     def refined(self) -> StreamedGram | None:
         points = self.basis.kernel.points(self.basis.points)

@@ -79,7 +79,10 @@ class Precomputed(Kernel):
                 f"rows of {A.values.shape[1]} kernel values do not fit the "
                 f"{B.columns.max() + 1} training points; give k(new, train)."
             )
-        np.take(A.values, B.columns, axis=1, out=out, mode="clip")
+        if out.dtype == A.values.dtype:
+            np.take(A.values, B.columns, axis=1, out=out, mode="clip")  # no copy in between
+        else:
+            out[...] = A.values[:, B.columns]
 
     def diag(self, X: Array) -> Array:
         if X.ndim != 2 or X.shape[0] != X.shape[1]:

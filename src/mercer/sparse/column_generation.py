@@ -57,7 +57,9 @@ class ColumnGeneration(SparseSolver):
 
     def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
         if self.rank:  # rank=0 screens without approximation
-            rows.kernel.points(rows.X).require_open("approximate screening (rank > 0)")
+            rows.kernel.points(rows.X).require_open(
+                "approximate screening", "use ColumnGeneration(rank=0, sweeps=20)"
+            )
         return _Columns(rows, self.rank, self.sweeps, self.tol)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:

@@ -35,7 +35,7 @@ class Outputs:
     values, ratio, residuals : (q,) eigenvalues, shares, and |A v - λ v| as reported
     scores : (m, q) by ``transform``
     fitted : (n, q) by ``fit_transform``
-    errors : (m,) by ``reconstruction_error``; (n,) for a precomputed kernel
+    errors : (m,) by ``reconstruction_error``; none for a precomputed kernel
     claim : ``report_.estimated_error``
     noise : (m, q) sizes of the terms that scores are sums of
     """
@@ -58,9 +58,10 @@ class Outputs:
         weight = {} if problem.weight is None else {"sample_weight": problem.weight}
         fitted = model.fit_transform(problem.X, **weight)
         scores = np.concatenate([model.transform(problem.X), model.transform(problem.Y)])
-        errors = model.reconstruction_error(problem.X)
+        errors = np.zeros(0)  # of a precomputed kernel, which does not know k(x, x) of new rows
         if problem.definition is not None:
-            errors = np.concatenate([errors, model.reconstruction_error(problem.Y)])
+            parts = [model.reconstruction_error(rows) for rows in (problem.X, problem.Y)]
+            errors = np.concatenate(parts)
         values = model.eigenvalues_.astype(np.float64)
         return cls(
             values,
@@ -237,7 +238,8 @@ class _Bounds:
     def check_errors(self) -> Faults:
         """|φ(x) - μ|² - |z|², at least zero."""
         ref, found = self.ref, self.found
-        m = len(found.errors)
+        if not (m := len(found.errors)):
+            return []
         known = np.isfinite(ref.own[:m].astype(np.float64))
         Z = self.Z[:m]
         true = np.maximum((ref.own_centred[:m] - (Z.astype(np.longdouble) ** 2).sum(axis=1)), 0)
@@ -258,7 +260,7 @@ class _Bounds:
         The mean is projected onto the span, too, which adds at most what the span does not see.
         """
         ref, found = self.ref, self.found
-        if not np.isfinite(ref.own[ref.counts].astype(np.float64)).all():
+        if not len(found.errors) or not np.isfinite(ref.own[ref.counts].astype(np.float64)).all():
             return []
         total = float(self.w @ found.errors[ref.counts])
         left = ref.trace - float(found.values.sum())
