@@ -87,7 +87,7 @@ class SpotCheck:
             return norms
         terms = R * V[self.index] / self._chance[self.index, None]
         spread = terms.std(axis=0) / np.sqrt(self._size)
-        return np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
+        return np.asarray(np.minimum(norms, np.abs(terms.mean(axis=0)) + spread))
 
     @property
     def _size(self) -> int:
