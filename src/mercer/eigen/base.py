@@ -178,7 +178,7 @@ def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Fi
         return found
     rows = take(problem.X, spot.index)
     variance, errors = spectrum.values[:q] / total, spectrum.errors[:q]
-    return [*found, *audit_rows(subspace, rows, variance, errors)]
+    return [*found, *audit_rows(subspace, rows, variance, errors, spot.values)]
 
 
 def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:

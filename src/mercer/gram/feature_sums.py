@@ -68,7 +68,7 @@ class LandmarkFeatures:
         """The landmarks, ready for tiles."""
         return self._pack(self.landmarks, self._whitening.working)
 
-    @property
+    @cached_property
     def gram(self) -> Array:
         """K_ZZ in float64."""
         packed = self._pack(self.landmarks, np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,10 @@ __all__ = ["SpotCheck"]
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.
 ROWS = 32
 #: With more columns than this, fewer rows, down to :data:`FEWEST`.
-COLUMNS = 64
+COLUMNS = 32
 FEWEST = 8
+#: A vector with more than this share of its square in a row is looked at there.
+LOCAL = 0.1
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,40 @@ class SpotCheck:
     @cached_property
     def values(self) -> Array:
         """The rows themselves, (s, n)."""
+        return self.rows(self.index)
+
+    def rows(self, index: Array) -> Array:
+        """Rows of K by their numbers."""
         if self.kernel.is_pairwise:
-            return np.asarray(self.X[self.index], dtype=np.float64)
-        return self.kernel.exact(take(self.X, self.index), self.X)
+            return np.asarray(self.X[index], dtype=np.float64)
+        return self.kernel.exact(take(self.X, index), self.X)
+
+    def product_errors(
+        self, fast: Callable[[Array], Array], V: Array, row_scale: Array | None
+    ) -> Array:
+        """Estimated norms ``|E v|``, where ``fast(index)`` are rows of K + E.
+
+        Vectors and sums are rounded like the entries, as a product does it. Vectors that live on
+        a few rows are looked at on these: a sample would miss them.
+        """
+
+        def off(index: Array, values: Array) -> Array:
+            rows = fast(index)
+            return np.asarray(values @ V - rows @ V.astype(rows.dtype, copy=False))
+
+        sampled = self.norms(off(self.index, self.values), row_scale)
+        scaled = V if row_scale is None else V * row_scale[:, None]
+        own = np.setdiff1d(np.flatnonzero(self._is_local(scaled)), self.index)
+        if not len(own):
+            return sampled
+        R = off(own, self.rows(own))
+        R = R if row_scale is None else R * row_scale[own, None]
+        return np.asarray(np.sqrt(sampled**2 + np.einsum("ij,ij->j", R, R)))
+
+    def _is_local(self, V: Array) -> Array:
+        """Rows that hold more than :data:`LOCAL` of a vector's square."""
+        squares = np.einsum("ij,ij->j", V, V)
+        return np.asarray((LOCAL * squares < V**2).any(axis=1))
 
     def norms(self, R: Array, row_scale: Array | None = None) -> Array:
         """Estimated norms of columns (n, b) of which ``R`` (s, b) are the rows looked at.

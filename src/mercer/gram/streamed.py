@@ -95,15 +95,16 @@ class StreamedGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        index = self.spot.index
+        return self.spot.product_errors(self._rows, V, row_scale)
+
+    def _rows(self, index: Array) -> Array:
+        """Rows of the matrix as products see them."""
         rows = np.empty((len(index), self.n), dtype=self.tile_dtype)
         self.kernel.fill(
             self.kernel.pack(take(self.X, index), self.origin, self.tile_dtype), self.packed, rows
         )
         rows[np.arange(len(index)), index] = self.diag[index]
-        # The vectors are rounded, too, and so are the sums: all that a product does is looked at.
-        product = rows @ V.astype(self.tile_dtype, copy=False)
-        return self.spot.norms(self.spot.values @ V - product, row_scale)
+        return rows
 
     def refined(self) -> StreamedGram | None:
         given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones
