@@ -109,7 +109,8 @@ class SpotCheck:
     @property
     def _size(self) -> int:
         n, d = len(self.X), getattr(self.X, "shape", (0, 1))[1]
-        return min(n, ROWS if d <= COLUMNS else max(FEWEST, ROWS * COLUMNS // d))
+        size = ROWS if d <= COLUMNS else max(FEWEST, ROWS * COLUMNS // d)
+        return n if n <= 2 * size else size
 
     @cached_property
     def _chance(self) -> Array:
