@@ -55,7 +55,9 @@ def audited(report: Report, findings: list[Finding]) -> Report:
     return replace(report, audited=max(finding.size for finding in findings))
 
 
-def audit_rows(subspace: Subspace, rows: Any, variance: Array, errors: Array) -> list[Finding]:
+def audit_rows(
+    subspace: Subspace, rows: Any, variance: Array, errors: Array, values: Array | None = None
+) -> list[Finding]:
     """Scores and reconstruction errors of some rows, by definition and as the model gives them.
 
     Parameters
@@ -63,9 +65,12 @@ def audit_rows(subspace: Subspace, rows: Any, variance: Array, errors: Array) ->
     rows : (n, d) array or n objects, in the precision of the model; a few of them are looked at
     variance : (q,) variances of the scores
     errors : (q,) claimed relative errors of the eigenvalues
+    values : (n, m) kernel values by definition between these rows and the support, if known
     """
-    rows = rows[:: -(-len(rows) // ROWS)]
-    K, B, c = subspace.exact(rows), *(a.astype(np.float64) for a in (subspace.coef, subspace.mean))
+    if values is None:
+        rows = rows[:: -(-len(rows) // ROWS)]
+        values = subspace.exact(rows)
+    K, B, c = values, *(a.astype(np.float64) for a in (subspace.coef, subspace.mean))
     Z = K @ B - subspace.offset
     own = subspace.kernel.diag(rows).astype(np.float64)
     E = np.maximum(own - 2 * K @ c + subspace.mean_square - square_sums(Z), 0)

@@ -193,7 +193,7 @@ def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Fi
     if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
         return found
     variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]
-    return [*found, *audit_rows(subspace, spot.rows, variance, errors)]
+    return [*found, *audit_rows(subspace, spot.rows, variance, errors, spot.values)]
 
 
 def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:

@@ -96,7 +96,8 @@ class Davidson(EigenSolver):
 
         Returns a whole block of pairs, with residuals and errors of the first k.
         """
-        space = _SearchSpace(operator, V, room=max(6 * block, 200))
+        # No more vectors than there are dimensions: the last ones would not be orthogonal.
+        space = _SearchSpace(operator, V, room=min(operator.n, max(6 * block, 200)))
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
@@ -105,8 +106,8 @@ class Davidson(EigenSolver):
             errors = estimate_errors(ritz.values[:k], residuals, beyond)
             floor = rank_floor(operator, float(ritz.values[0]))
             # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
-            # But a Ritz value comes from below, and may grow by its residual.
-            may_count = ritz.values[:k] + residuals > floor
+            # A Ritz value comes from below, though, and may grow by a residual that is no rounding.
+            may_count = (ritz.values[:k] + residuals > floor) & (residuals > floor / 16)
             open_pairs = np.flatnonzero((errors > self.tol) & may_count)
             if not len(open_pairs) or passes == self.max_passes:
                 break

@@ -67,12 +67,14 @@ class DenseGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        index = self.spot.index
+        return self.spot.shifts(self._rows, V, row_scale)
+
+    def _rows(self, index: Array) -> Array:
+        """Rows of the matrix."""
         rows = np.empty((len(index), self.n), dtype=self.dtype)
         for row, i in zip(rows, index, strict=True):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
-        product = rows @ V.astype(self.dtype, copy=False)
-        return self.spot.shifts(self.spot.values @ V - product, V, row_scale)
+        return rows
 
     def refined(self) -> DenseGram | None:
         given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones

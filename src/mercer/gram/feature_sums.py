@@ -63,7 +63,7 @@ class LandmarkFeatures:
         """The functions k(z_j, ·), in the precision in which they are summed."""
         return Basis(self.kernel, self.landmarks, self._whitening.working)
 
-    @property
+    @cached_property
     def gram(self) -> Array:
         """K_ZZ in float64."""
         return Basis(self.kernel, self.landmarks, np.float64).gram()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,8 @@ ROWS = 32
 #: With more columns than this, fewer rows, down to :data:`FEWEST`.
 COLUMNS = 256
 FEWEST = 8
+#: A vector with more than this share of its square in a row is looked at there.
+LOCAL = 0.1
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,10 @@ class SpotCheck:
     @cached_property
     def values(self) -> Array:
         """The rows themselves, (s, n)."""
-        return self.kernel.exact(self.rows, self.X)
+        return self._exact(self.index)
+
+    def _exact(self, index: Array) -> Array:
+        return self.kernel.exact(self.kernel.points(self.X).take(index).rows, self.X)
 
     def norms(self, R: Array, row_scale: Array | None = None) -> Array:
         """Estimated norms of columns (n, b) of which ``R`` (s, b) are the rows looked at.
@@ -75,24 +81,37 @@ class SpotCheck:
         parts = T / (self._size * self._chance[self.index, None])
         return parts.sum(axis=0), 3 * np.sqrt(self._size * parts.var(axis=0))
 
-    def shifts(self, R: Array, V: Array, row_scale: Array | None = None) -> Array:
-        """Upper estimates of ``|v·r|`` for columns r of which ``R`` are the rows looked at.
+    def shifts(
+        self, fast: Callable[[Array], Array], V: Array, row_scale: Array | None = None
+    ) -> Array:
+        """Upper estimates of ``|vᵀ E v|``, where ``fast(index)`` are rows of K + E.
 
-        Of errors by chance most cancel in the sum. Its own standard error is added, because the
-        estimate shall rather be too large; it is never above ``|r|``. ``V`` (n, b) and
-        ``row_scale`` are D v and D where the matrix has weights, D E D.
+        Vectors and sums are rounded like the entries, as a product does it. Of errors by chance
+        most cancel in the sum; its own standard error is added, because the estimate shall rather
+        be too large. Rows on which a vector lives are looked at themselves: a sample would miss
+        them. ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
         """
+
+        def off(index: Array, values: Array) -> Array:
+            rows = fast(index)
+            return np.asarray(values @ V - rows @ V.astype(rows.dtype, copy=False))
+
+        R = off(self.index, self.values)
         norms = self.norms(R, row_scale)
         if self._size == len(self.X):
             return norms
         terms = R * V[self.index] / self._chance[self.index, None]
         spread = terms.std(axis=0) / np.sqrt(self._size)
-        return np.asarray(np.minimum(norms, np.abs(terms.mean(axis=0)) + spread))
+        sampled = np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
+        local = (LOCAL * np.einsum("ij,ij->j", V, V) < V**2).any(axis=1)
+        own = np.setdiff1d(np.flatnonzero(local), self.index)
+        return np.asarray(sampled + np.abs(off(own, self._exact(own)) * V[own]).sum(axis=0))
 
     @property
     def _size(self) -> int:
         n, d = len(self.X), self.kernel.points(self.X).width
-        return min(n, ROWS if d <= COLUMNS else max(FEWEST, ROWS * COLUMNS // d))
+        size = ROWS if d <= COLUMNS else max(FEWEST, ROWS * COLUMNS // d)
+        return n if n <= 2 * size else size
 
     @cached_property
     def _chance(self) -> Array:

@@ -70,12 +70,14 @@ class StreamedGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        index = self.spot.index
-        rows = self.basis.at(self.spot.rows)
+        return self.spot.shifts(self._rows, V, row_scale)
+
+    def _rows(self, index: Array) -> Array:
+        """Rows of the matrix as products see them."""
+        points = self.basis.kernel.points(self.basis.points)
+        rows = self.basis.at(points.take(index).rows)
         rows[np.arange(len(index)), index] = self.diag[index]
-        # The vectors are rounded, too, and so are the sums: all that a product does is looked at.
-        product = rows @ V.astype(self.precision, copy=False)
-        return self.spot.shifts(self.spot.values @ V - product, V, row_scale)
+        return rows
 
     def refined(self) -> StreamedGram | None:
         points = self.basis.kernel.points(self.basis.points)

@@ -114,7 +114,9 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
     """Eigenvalues within three times the claim, and within the tolerance that was asked for."""
     q, tol, claims = len(found.values), problem.method.tol, problem.method.claims
     true = reference.leading(q)
-    claimed = 3 * found.claim * np.abs(true) if claims else np.zeros(q)
+    # The claim is relative to what was found, which for noise may be more than there is.
+    relative_to = np.maximum(np.abs(true), np.abs(found.values))
+    claimed = 3 * found.claim * relative_to if claims else np.zeros(q)
     size = _visible(np.abs(true))
     off = np.abs(found.values - true)
     if tol is None and not claims:  # inside a span: too small is no fault, too large is
@@ -134,7 +136,7 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
     if faults := _impossible_shares(found):
         return faults
     total = float((reference.w * np.abs(reference.own[reference.counts])).sum())
-    blur = ROUNDING * reference.eps * total + 3 * found.claim * found.values[-1]
+    blur = 2 * ROUNDING * reference.eps * total + 3 * found.claim * found.values[-1]
     blur += np.sqrt(len(reference.w)) * reference.formula  # of the mean, a sum of so many entries
     if problem.method.tol is None:
         blur += 3 * found.claim * reference.trace + 2 * found.outside()
