@@ -131,6 +131,7 @@ class Studio:
             return
         await socket.accept()
         self.pages += 1
+        self.pool.warm()
         desk = Desk(lambda request: self._answer(socket, *request))
         try:
             while True:

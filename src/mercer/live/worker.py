@@ -61,6 +61,11 @@ class Pool:
             finally:
                 self.running -= 1
 
+    def warm(self) -> None:
+        """Start a process now, so that the first fit need not wait for its imports."""
+        if not self._free and not self.running:
+            self._free.append(_Worker())
+
     def _keep_or_end(self, worker: _Worker) -> None:
         if worker.alive:
             self._free.append(worker)
