@@ -136,8 +136,10 @@ class Studio:
         try:
             while True:
                 await self._hear(desk, socket, await socket.receive_text())
-        except (WebSocketDisconnect, KeyError):  # KeyError: bytes where text belongs
+        except WebSocketDisconnect:
             pass
+        except KeyError:  # bytes where text belongs
+            await socket.close(1003)
         finally:
             self.pages -= 1
             await desk.cancel()

@@ -55,16 +55,13 @@ export function makeDesk(token) {
     for (const act of [...listeners]) if (act(desk) === false) listeners.delete(act);
   }
 
-  /** Long work of the page: says that it is busy, and why it failed. */
+  /** Work that the reader asked for: says why it failed. */
   async function work(act) {
-    tell({ busy: true, share: null });
     try {
       await act();
       tell({ words: "" });
     } catch (problem) {
       tell({ words: problem.message });
-    } finally {
-      tell({ busy: false });
     }
   }
 
@@ -87,10 +84,15 @@ export function makeDesk(token) {
   async function send(message, progress = () => {}) {
     const open = await connected();
     waiting?.reject(new Error("overtaken by a later request"));
-    return new Promise((resolve, reject) => {
-      waiting = { id: ++number, resolve, reject, progress };
-      open.send(JSON.stringify({ id: number, ...message }));
-    });
+    tell({ busy: true, share: null });
+    try {
+      return await new Promise((resolve, reject) => {
+        waiting = { id: ++number, resolve, reject, progress };
+        open.send(JSON.stringify({ id: number, ...message }));
+      });
+    } finally {
+      tell({ busy: Boolean(waiting) });
+    }
   }
 
   function hear({ data }) {
