@@ -149,6 +149,15 @@ def test_payload_in_one_piece():
     assert len(zlib.decompress(data[4 + size :])) > last
 
 
+def test_what_is_used_stays(tmp_path):
+    """Rows outlive any number of fits of them."""
+    store = Store(tmp_path)
+    rows = store.new("x.csv")
+    for _ in range(2 * MOST_ITEMS):
+        assert store.get(rows.id) is rows
+        store.result("x.csv")
+
+
 def test_the_oldest_go_first(tmp_path):
     store = Store(tmp_path)
     items = [store.new("x.csv") for _ in range(MOST_ITEMS + 2)]

@@ -13,7 +13,7 @@ from mercer.live.work import MODEL
 
 __all__ = ["Item", "Store"]
 
-#: Uploads and results that are kept; the oldest go first.
+#: Uploads and results that are kept; those that were not used for longest go first.
 MOST_ITEMS = 24
 
 
@@ -81,7 +81,9 @@ class Store:
         """The item of an id."""
         if key not in self._items:
             raise DataError("there is no such file any more; load it again.")
-        return self._items[key]
+        item = self._items.pop(key)
+        self._items[key] = item  # used last, so that it goes last
+        return item
 
     def drop(self, key: str) -> None:
         """Forget an item, and remove what was stored for it."""
