@@ -77,6 +77,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: the command line answers --help without importing scikit-learn.
+    if name == "live":  # mercer.live(model, X)
+        return import_module("mercer.live")
     if name not in _WHERE:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)

@@ -5,6 +5,7 @@ import click
 from mercer import __version__
 from mercer.cli.convert import convert
 from mercer.cli.demo import demo
+from mercer.cli.explore import explore
 from mercer.cli.fit import fit
 from mercer.cli.info import info
 from mercer.cli.judge import novelty, score
@@ -51,5 +52,6 @@ mercer.add_command(relevance)
 mercer.add_command(sample)
 mercer.add_command(info)
 mercer.add_command(plot)
+mercer.add_command(explore)
 mercer.add_command(convert)
 mercer.add_command(reproduce)

@@ -1,12 +1,48 @@
 """The live model: kernel PCA in a page, computed where it is read.
 
 ``describe`` turns a fitted model into facts and arrays, ``write_html`` into one file that needs no
-network and no Python. The mathematics of the page is in ``static/*.js``, with the same letters as
-here.
+network and no Python, ``show`` into a widget of a notebook, for which ``mercer.live(model, X)`` is
+short. The mathematics of the page is in ``static/*.js``, with the same letters as here.
 """
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from mercer.live.bundle import bundle, source
 from mercer.live.model import LiveModel, describe
 from mercer.live.page import pack, render, write_html
 
-__all__ = ["LiveModel", "bundle", "describe", "pack", "render", "source", "write_html"]
+__all__ = ["LiveModel", "bundle", "describe", "pack", "render", "show", "source", "write_html"]
+
+
+def show(model: Any, X: Any = None, labels: Any = None, images: Any = None, **options: Any) -> Any:
+    """A widget of a notebook in which a fitted model can be touched; needs ``mercer[notebook]``.
+
+    Parameters
+    ----------
+    model : fitted estimator with a Subspace
+    X, labels, images, **options
+        See :func:`mercer.live.describe`.
+
+    Returns
+    -------
+    LiveWidget
+        What is selected in its map is in ``selection``, as row numbers from 0.
+    """
+    from mercer.rows.files import require
+
+    require("anywidget", "notebook")
+    from mercer.live.widget import LiveWidget
+
+    return LiveWidget(model, X, labels=labels, images=images, **options)
+
+
+class _Callable(ModuleType):
+    """The package itself, so that ``mercer.live(model, X)`` shows a model."""
+
+    def __call__(self, model: Any, X: Any = None, *more: Any, **options: Any) -> Any:
+        return show(model, X, *more, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

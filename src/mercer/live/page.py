@@ -78,7 +78,7 @@ def render(live: LiveModel) -> str:
     )
 
 
-def pack(live: LiveModel) -> tuple[dict[str, Any], bytes]:
+def pack(live: LiveModel, level: int = 9) -> tuple[dict[str, Any], bytes]:
     """The facts with a table of contents, and all arrays as one compressed piece.
 
     Float arrays are split into planes of bytes, all first bytes before all second ones: exponents
@@ -90,7 +90,7 @@ def pack(live: LiveModel) -> tuple[dict[str, Any], bytes]:
         contents[name] = {"at": at, "shape": list(array.shape), "type": array.dtype.name}
         parts.append(raw)
         at += len(raw)
-    return {**live.facts, "arrays": contents}, zlib.compress(b"".join(parts), 9)
+    return {**live.facts, "arrays": contents}, zlib.compress(b"".join(parts), level)
 
 
 def _planes(array: Array) -> bytes:

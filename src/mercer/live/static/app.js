@@ -35,7 +35,26 @@ const PANELS = [mapPanel, dragPanel, knobsPanel, denoisePanel, noveltyPanel, com
 const LAST = [tablePanel, takePanel];
 const MAP_LABEL = "Map of the rows. Arrow keys move the probe, plus and minus zoom, 0 shows all.";
 
-export function mount(element, { facts, arrays }, options = {}, backend = null) {
+export function mount(element, model, options = {}, backend = null) {
+  const handle = {
+    engine,
+    select: (rows) => handle.app.select(rows),
+    /** Another model in the same place; everything begins anew. */
+    setModel(next) {
+      handle.destroy();
+      handle.app = begin(element, next, options, backend);
+      handle.app.replace = handle.setModel;
+      return handle;
+    },
+    destroy() {
+      handle.app?.worker?.close();
+      handle.app?.root.remove();
+    },
+  };
+  return handle.setModel(model);
+}
+
+function begin(element, { facts, arrays }, options, backend) {
   const app = makeApp(makeModel(facts, arrays), options, backend);
   if (options.fragment) readState(app);
   build(app);
@@ -43,22 +62,7 @@ export function mount(element, { facts, arrays }, options = {}, backend = null) 
   app.refresh();
   app.show(app.state.tab);
   if (app.state.probe) app.setProbe(app.state.probe);
-  const handle = {
-    app,
-    engine,
-    select: app.select,
-    /** Another model in the same place; everything begins anew. */
-    setModel(next) {
-      handle.destroy();
-      return Object.assign(handle, mount(element, next, options, backend));
-    },
-    destroy() {
-      app.worker?.close();
-      app.root.remove();
-    },
-  };
-  app.replace = (next) => handle.setModel(next);
-  return handle;
+  return app;
 }
 
 /** What all panels share: the model, the state, and what can be done to them. */

@@ -3,15 +3,19 @@
 const TYPES = { float32: Float32Array, float64: Float64Array, uint8: Uint8Array };
 
 /** All arrays of a page by name, each with its shape as { data, shape }. */
-export async function unpack(facts, text) {
-  const stream = new Blob([fromBase64(text)]).stream();
+export function unpack(facts, text) {
+  return inflate(facts, fromBase64(text));
+}
+
+/** The same from compressed bytes, as a server or a notebook sends them. */
+export async function inflate(facts, packed) {
+  const stream = new Blob([packed]).stream();
   const plain = stream.pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(plain).arrayBuffer());
   return arraysOf(facts.arrays, bytes);
 }
 
-/** The arrays in plain bytes, as a server or a notebook sends them. */
-export function arraysOf(contents, bytes) {
+function arraysOf(contents, bytes) {
   const arrays = {};
   for (const [name, { at, shape, type }] of Object.entries(contents)) {
     const count = shape.reduce((a, b) => a * b, 1);

@@ -8,7 +8,7 @@ import { columnChart } from "./pictures.js";
 
 /** Rows that a page fits while a hand moves; more go to Python. */
 export const MOST_ROWS = 400;
-const KERNELS = [
+export const KERNELS = [
   ["gaussian", "Gaussian"],
   ["matern", "Matérn 3/2"],
   ["cauchy", "Cauchy"],
@@ -18,7 +18,7 @@ const KERNELS = [
   ["linear", "Linear (PCA)"],
   ["cosine", "Cosine"],
 ];
-const WITHOUT_WIDTH = ["linear", "cosine"];
+export const WITHOUT_WIDTH = ["linear", "cosine"];
 
 /** The description of a kernel whose width is `width` medians. */
 export function kernelOf(name, width, median, d) {
@@ -161,10 +161,13 @@ export function knobsPanel(app) {
   async function fitAll() {
     const kernel = kernelOf(knobs.name, knobs.width, median, model.d);
     app.say("fitting all rows …");
-    const { facts, arrays } = await app.backend.fit({ ...knobs, kernel }, (share) =>
-      app.say(`${Math.round(100 * share)} %`),
-    );
-    app.replace({ facts, arrays });
+    const { q, center } = knobs;
+    try {
+      const told = (share) => app.say(`${Math.round(100 * share)} %`);
+      app.replace(await app.backend.fit({ kernel, q, center }, told));
+    } catch (problem) {
+      app.say(problem.message);
+    }
   }
 }
 

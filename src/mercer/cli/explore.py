@@ -1,0 +1,56 @@
+"""``mercer explore``: the live page with Python behind it."""
+
+from pathlib import Path
+
+import click
+
+from mercer.cli.options import speaks
+
+__all__ = ["explore"]
+
+
+@click.command(short_help="Explore data or a model in the browser.")
+@click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[DATA|MODEL]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
+@click.option("--token", help="A secret for the address; needed where others can reach --host.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
+@speaks
+def explore(
+    source: Path | None,
+    host: str,
+    port: int,
+    token: str | None,
+    no_browser: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Explore DATA or a MODEL in the browser, or files that you drop on the page.
+
+    Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.
+    Needs more packages: pip install 'mercer[explore]'.
+    """
+    from mercer.cli.console import print_json, remark
+    from mercer.cli.faults import Failure
+    from mercer.rows.files import require
+
+    if source is not None and not source.exists():
+        raise Failure(f"there is no file '{source}'. Check its name.")
+    for package in ("starlette", "uvicorn", "websockets"):
+        require(package, "explore")
+    from mercer.live.server import is_loopback, open_server
+
+    if token is None and not is_loopback(host):
+        raise click.UsageError(f"others can reach '{host}'; give a secret with --token")
+    with open_server(source, host=host, port=port, token=token) as served:
+        if as_json:
+            print_json({"url": served.url})
+        else:
+            click.echo(served.url)
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(served.url)
+        if not quiet:
+            remark("stop with Ctrl-C")
+        served.run()

@@ -1,0 +1,183 @@
+"""The door of the server: one guard for HTTP and WebSocket, before anything is read.
+
+A page of another site can send requests to this machine, and a name of another site can be made to
+point at it (DNS rebinding). So a request must name this server as its host, come from its own page,
+and know the token; and what it sends is counted while it comes.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.exceptions import HTTPException
+
+__all__ = ["HEADERS", "Guard", "Rules", "refusal"]
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src blob: data:; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+#: Sent with every answer.
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a request must bring.
+
+    Attributes
+    ----------
+    port : int
+    token : str
+    largest : int
+        Bytes that a body may have.
+    wide : bool
+        Bound to more than loopback: any address of this machine may be its host, but no name.
+    """
+
+    port: int
+    token: str
+    largest: int
+    wide: bool = False
+
+    def knows(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        name, _, port = host.rpartition(":")
+        if port != str(self.port):
+            return False
+        return name in _LOOPBACK or (self.wide and _is_address(name))
+
+
+def refusal(scope: Message, rules: Rules) -> tuple[int, str] | None:
+    """Status and reason, if a request must not pass; a pure function of its first lines.
+
+    Examples
+    --------
+    >>> rules = Rules(8000, "secret", 1000)
+    >>> scope = {
+    ...     "type": "http",
+    ...     "method": "GET",
+    ...     "query_string": b"token=secret",
+    ...     "headers": [(b"host", b"evil.example:8000")],
+    ... }
+    >>> refusal(scope, rules)
+    (400, 'this server has another name; open the address that it printed.')
+    """
+    headers: dict[bytes, list[str]] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.lower(), []).append(value.decode("latin-1"))
+    hosts = headers.get(b"host", [])
+    if len(hosts) != 1 or not rules.knows(hosts[0]):
+        return 400, "this server has another name; open the address that it printed."
+    origins = headers.get(b"origin", [])
+    if any(origin != f"http://{hosts[0]}" for origin in origins):
+        return 403, "only the server's own page may ask."
+    if scope["type"] == "websocket" and not origins:
+        return 403, "a WebSocket must say where it comes from."
+    if not {*headers.get(b"sec-fetch-site", [])} <= {"same-origin", "none"}:
+        return 403, "only the server's own page may ask."
+    given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
+    if not compare_digest(given.encode(), rules.token.encode()):
+        return 403, "the token is missing or wrong; open the address that mercer explore printed."
+    return None if scope["type"] == "websocket" else _too_large(scope, headers, rules)
+
+
+def _too_large(
+    scope: Message, headers: dict[bytes, list[str]], rules: Rules
+) -> tuple[int, str] | None:
+    """A body that is announced as too large, or where none belongs."""
+    largest = rules.largest if scope["method"] == "POST" else 0
+    lengths = headers.get(b"content-length", [])
+    if any(not length.isdigit() or int(length) > largest for length in lengths):
+        return 413, f"the body is too large; at most {largest >> 20} MB are taken."
+    if not largest and b"transfer-encoding" in headers:
+        return 413, "no body belongs to this request."
+    return None
+
+
+class Guard:
+    """An ASGI application behind :func:`refusal`, with counted bodies and strict headers.
+
+    Parameters
+    ----------
+    app : ASGI application
+    rules : Rules
+    """
+
+    def __init__(self, app: App, rules: Rules) -> None:
+        self.app, self.rules = app, rules
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        refused = refusal(scope, self.rules)
+        if scope["type"] == "websocket":
+            if refused is None:
+                await self.app(scope, receive, send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})  # before accept: 403
+            return
+        if refused is None:
+            await self.app(scope, self._counted(receive), _dressed(send))
+        else:
+            await _refuse(_dressed(send), *refused)
+
+    def _counted(self, receive: Receive) -> Receive:
+        """A body without an announced length ends where it becomes too large."""
+        seen = 0
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self.rules.largest:
+                text = f"the body is too large; at most {self.rules.largest >> 20} MB are taken."
+                raise HTTPException(413, text, {"connection": "close"})
+            return message
+
+        return counted
+
+
+def _dressed(send: Send) -> Send:
+    async def dressed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *HEADERS]
+        await send(message)
+
+    return dressed
+
+
+async def _refuse(send: Send, status: int, reason: str) -> None:
+    # The connection is closed, so that nobody waits for the rest of a body.
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": reason.encode()})
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,261 @@
+"""``mercer explore`` in a real browser, and what it computes without a server."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from mercer import KernelPCA, load
+from mercer.exceptions import DataError, KernelError
+from mercer.live.kernels import kernel_spec
+from mercer.live.server import open_server
+from mercer.live.store import MOST_ITEMS, Store
+from mercer.live.tables import open_guessing, unpack_images
+from mercer.live.wanted import _KERNELS, MODELS, MOST_NUMBERS, Wanted
+from mercer.live.work import Job, do, fit, payload, read_table
+from mercer.rows import MemoryRows, Table
+
+ID = "0" * 32
+
+
+@pytest.fixture(scope="module")
+def iris_csv(tmp_path_factory):
+    iris = load_iris(as_frame=True)
+    table = iris.data.assign(kind=iris.target_names[iris.target])
+    path = tmp_path_factory.mktemp("explore") / "iris <b>.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", _KERNELS)
+def test_kernels_come_back_as_the_page_wrote_them(name):
+    """The numbers of the page's kernel make the same kernel in Python."""
+    X = np.abs(load_iris().data)
+    kernel = Wanted(ID, kernel={"name": name}).make_kernel(X).resolve(X)
+    spec = kernel_spec(kernel)
+    again = Wanted.read({"data": ID, "kernel": spec}).make_kernel(X).resolve(X)
+    assert np.allclose(again(X[:5], X), kernel(X[:5], X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "matern", "cauchy", "rational_quadratic"])
+def test_width_in_medians(name):
+    X = load_iris().data
+    narrow, wide = (
+        Wanted(ID, kernel={"name": name, "medians": m}).make_kernel(X).resolve(X) for m in (0.5, 2)
+    )
+    assert kernel_spec(wide)["length"] == pytest.approx(4 * kernel_spec(narrow)["length"])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_estimator(model):
+    X = load_iris().data[::2]
+    table = Table(MemoryRows(X, ("a", "b", "c", "d")))
+    fitted, live = fit(table, Wanted(ID, model=model, components=3))
+    assert live.facts["names"] == ["a", "b", "c", "d"]
+    assert live.arrays["scores"].shape == (75, 3)
+    assert list(fitted.feature_names_in_) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (None, "data"),
+        ({"data": ID, "path": "x"}, "takes"),
+        ({"data": ID, "components": 10**6}, "1,000"),
+        ({"data": ID, "kernel": {"name": []}}, "name"),
+        ({"data": ID, "kernel": {"name": "linear", "length": 1.0}}, "length"),
+        ({"data": ID, "kernel": {"name": "gaussian", "length": 10**400}}, "number"),
+        ({"data": ID, "center": 1}, "center"),
+        ({"data": ID + "\n"}, "id"),
+    ],
+)
+def test_what_is_refused(given, word):
+    with pytest.raises((DataError, KernelError), match=word):
+        Wanted.read(given)
+
+
+def test_text_columns_are_labels(iris_csv, tmp_path):
+    table = open_guessing(iris_csv, None)
+    assert table.rows.shape == (150, 4)
+    assert len(set(table.label)) == 3
+    names = tmp_path / "named.csv"
+    lines = [f"row {i},{i},{i % 7}" for i in range(100)]
+    names.write_text("\n".join(["who,a,b", *lines]))
+    assert open_guessing(names, None).label is None, "a name for each row is no class"
+    assert open_guessing(names, "b").rows.shape == (100, 1)
+
+
+def test_too_many_numbers(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((1, 1)))
+    header = np.lib.format.open_memmap(
+        tmp_path / "x.npy", "w+", np.float32, (MOST_NUMBERS // 2 + 1, 2)
+    )
+    del header
+    with pytest.raises(DataError, match="50,000,000"):
+        open_guessing(tmp_path / "x.npy", None)
+
+
+def test_zip_of_images(tmp_path):
+    from PIL import Image
+
+    path = tmp_path / "images.zip"
+    rng = np.random.default_rng(0)
+    with zipfile.ZipFile(path, "w") as archive:
+        for i in range(6):
+            file = io.BytesIO()
+            Image.fromarray(rng.integers(0, 255, (4, 5), np.uint8)).save(file, "png")
+            archive.writestr(f"../../{i}.png", file.getvalue())
+        archive.writestr("../evil.txt", "x")
+    table = read_table(path, Wanted(ID), tmp_path / "out")
+    assert table.rows.shape == (6, 20)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["images.zip", "out"]
+    _, live = fit(table, Wanted(ID, components=2))
+    assert live.facts["imageShape"] == [4, 5]
+    path.write_bytes(b"PK, but no archive")
+    with pytest.raises(DataError, match="zip"):
+        unpack_images(path, tmp_path / "out")
+
+
+def test_a_model_is_shown_and_fitted_again(tmp_path):
+    X = load_iris().data
+    KernelPCA(5).fit(X).save(tmp_path / "m.mercer")
+    do(Job(tmp_path / "m.mercer", "m.mercer", tmp_path / "shown"))
+    assert np.allclose(
+        np.abs(load(tmp_path / "shown" / "model.mercer").transform(X)),
+        np.abs(KernelPCA(5).fit(X).transform(X)),
+    )
+    do(Job(tmp_path / "m.mercer", "m", tmp_path / "again", Wanted(ID, components=2)))
+    assert load(tmp_path / "again" / "model.mercer").n_components == 2
+    assert (tmp_path / "again" / "page.bin").exists()
+
+
+def test_payload_in_one_piece():
+    _, live = fit(Table(MemoryRows(load_iris().data)), Wanted(ID, components=2))
+    data = payload(live)
+    size = int.from_bytes(data[:4], "little")
+    facts = json.loads(data[4 : 4 + size])
+    last = max(part["at"] for part in facts["arrays"].values())
+    assert len(zlib.decompress(data[4 + size :])) > last
+
+
+def test_what_is_used_stays(tmp_path):
+    """Rows outlive any number of fits of them."""
+    store = Store(tmp_path)
+    rows = store.new("x.csv")
+    for _ in range(2 * MOST_ITEMS):
+        assert store.get(rows.id) is rows
+        store.result("x.csv")
+
+
+def test_the_oldest_go_first(tmp_path):
+    store = Store(tmp_path)
+    items = [store.new("x.csv") for _ in range(MOST_ITEMS + 2)]
+    assert not items[0].folder.exists()
+    assert items[2].folder.exists()
+    with pytest.raises(DataError, match="load it again"):
+        store.get(items[0].id)
+
+
+@pytest.fixture
+def served():
+    with open_server() as served:
+        thread = threading.Thread(target=served.run)
+        thread.start()
+        yield served
+        served.server.should_exit = True
+        thread.join(30)
+
+
+@pytest.fixture
+def visit(browser, served):
+    """A page of the server, which asks nobody else and complains of nothing."""
+    from tests.live.conftest import Opened
+
+    context = browser.new_context(viewport={"width": 1280, "height": 860})
+    view = Opened(context.new_page())
+    view.page.goto(served.url)
+    yield view
+    context.close()
+    own = served.url.partition("?")[0]
+    foreign = [u for u in view.requests if not u.startswith((own, "blob:", "data:"))]
+    assert not foreign, foreign
+    assert not view.problems, view.problems
+
+
+@pytest.mark.browser
+def test_upload_fit_and_save(visit, iris_csv, tmp_path):
+    """A CSV goes in, a map comes out, and the saved model gives the scores of the map."""
+    page = visit.page
+    visit.until("document.querySelector('input[type=file]')")
+    page.set_input_files("input[type=file]", iris_csv)
+    visit.until("window.mercerLive?.app.map.painted > 0", 120)
+    assert page.inner_text("h1") == iris_csv.name, "a name is text"
+    assert page.evaluate("mercerLive.app.model.facts.classes") == [
+        "setosa",
+        "versicolor",
+        "virginica",
+    ]
+    assert visit.pixels(".ml-map").std() > 5
+    page.click("#ml-tab-data")
+    page.select_option(".ml-side select >> nth=1", "matern")
+    page.click("text=Fit all rows")
+    visit.until("mercerLive.app.model.facts.kernel.name === 'matern'", 60)
+    page.click("#ml-tab-knobs")
+    visit.until("mercerLive.app.fits > 0", 60)
+    page.select_option(".ml-side select >> nth=0", "cauchy")
+    page.click("text=Fit all rows")
+    visit.until("mercerLive.app.model.facts.kernel.name === 'cauchy'", 60)
+    page.click("#ml-tab-take")
+    with page.expect_download() as download:
+        page.click("text=Model (.mercer)")
+    download.value.save_as(tmp_path / "saved.mercer")
+    model = load(tmp_path / "saved.mercer")
+    X = load_iris().data
+    shown = np.reshape(page.evaluate("[...mercerLive.app.model.scores.data]"), (150, -1))
+    assert np.allclose(model.subspace_.scores(X), shown, atol=1e-5)
+
+
+@pytest.mark.browser
+def test_a_file_that_is_dropped(visit, tmp_path):
+    """By the mouse; a file that cannot be read is told in words, and the page lives on."""
+    page = visit.page
+    visit.until("document.querySelector('input[type=file]')")
+    drop = """(text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], "<img src=x onerror=alert(1)>.csv"));
+      dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+    }"""
+    page.evaluate(drop, "a,b\n1,2\n3\n")
+    visit.until("document.querySelector('.ml-verdict').textContent.includes('line')", 120)
+    rows = "\n".join(f"{i},{i * i % 7},{i % 3}" for i in range(40))
+    page.evaluate(drop, f"a,<script>,c\n{rows}")
+    visit.until("window.mercerLive?.app.map.painted > 0", 120)
+    assert page.inner_text("h1").startswith("<img")
+    assert page.evaluate("document.images.length") == 0
+
+
+@pytest.mark.browser
+def test_cancel_from_the_page(visit, served, tmp_path):
+    page = visit.page
+    visit.until("document.querySelector('input[type=file]')")
+    X = np.random.default_rng(0).standard_normal((4000, 6))
+    np.save(tmp_path / "x.npy", X)
+    page.set_input_files("input[type=file]", tmp_path / "x.npy")
+    end = time.monotonic() + 60
+    while not served.studio.pool.running:
+        assert time.monotonic() < end
+        page.wait_for_timeout(20)
+    page.click("text=Cancel")
+    visit.until("document.querySelector('.ml-verdict').textContent === 'cancelled'", 60)
+    assert served.studio.pool.running == 0

@@ -1,0 +1,105 @@
+"""The widget: its Python side without a notebook, its ES module in a browser."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import mercer
+from mercer import KernelPCA
+
+anywidget = pytest.importorskip("anywidget")
+IRIS = load_iris()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return KernelPCA(4).fit(IRIS.data)
+
+
+def test_the_package_can_be_called(model):
+    import mercer.live
+
+    widget = mercer.live(model, IRIS.data, labels=IRIS.target)
+    assert isinstance(widget, anywidget.AnyWidget)
+    assert widget.facts["classes"] == ["0", "1", "2"]
+    assert widget.facts["n"] == 150
+    assert mercer.live.show(model).facts["n"] == 150
+    assert mercer.live.describe, "and is a package still"
+
+
+def test_what_goes_to_the_notebook(model):
+    import json
+
+    state = mercer.live(model).get_state()
+    assert {"facts", "numbers", "selection", "_esm", "_css"} <= set(state)
+    json.dumps(state["facts"])
+    assert state["_esm"].rstrip().endswith("export default $widget.widget;")
+
+
+def test_selection_comes_back(model):
+    widget = mercer.live(model)
+    assert widget.selection == []
+    seen = []
+    widget.observe(lambda change: seen.append(change["new"]), "selection")
+    widget.set_state({"selection": [3, 5]})  # as the notebook does
+    assert widget.selection == [3, 5]
+    assert seen == [[3, 5]]
+    widget.selection = np.flatnonzero(IRIS.target == 1)[:2].tolist()
+    assert widget.selection == [50, 51]
+    with pytest.raises(Exception, match="from 0 to 149"):
+        widget.selection = [150]
+
+
+@pytest.mark.browser
+def test_the_module_in_a_page(opened, model):
+    """Loaded as a notebook loads it: the map is drawn, selections go both ways, fits run."""
+    widget = mercer.live(model, labels=IRIS.target)
+    page = opened.page
+    page.set_content(f"<style>{widget._css}</style><div id='here'></div>")
+    given = {
+        "esm": widget._esm,
+        "facts": widget.facts,
+        "numbers": base64.b64encode(widget.numbers).decode(),
+    }
+    page.evaluate(
+        """async ({ esm, facts, numbers }) => {
+          const bytes = Uint8Array.from(atob(numbers), (c) => c.charCodeAt(0));
+          const values = { _esm: esm, facts, numbers: new DataView(bytes.buffer), selection: [] };
+          const acts = {};
+          globalThis.model = {
+            values,
+            get: (name) => values[name],
+            set: (name, value) => (values[name] = value),
+            save_changes: () => (globalThis.saved = (globalThis.saved ?? 0) + 1),
+            on: (name, act) => (acts[name] = act),
+            off: (name) => delete acts[name],
+            fromPython: (rows) => { values.selection = rows; acts["change:selection"](); },
+          };
+          const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
+          const { default: widget } = await import(url);
+          const el = document.getElementById("here");
+          globalThis.cleanup = await widget.render({ model: globalThis.model, el });
+        }""",
+        given,
+    )
+    opened.until("document.querySelector('.ml-map canvas')")
+    page.wait_for_timeout(300)
+    assert opened.pixels(".ml-map").std() > 5
+    page.evaluate("model.fromPython([1, 2, 7])")
+    assert page.inner_text(".ml-said") == "3 rows selected"
+    page.click("button:text('Lasso')")
+    box = page.locator(".ml-map").bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 60)
+    page.mouse.down()
+    for a, b in ((0.99, 0.1), (0.99, 0.99), (0.01, 0.99)):
+        page.mouse.move(box["x"] + a * box["width"], box["y"] + b * box["height"], steps=3)
+    page.mouse.up()
+    assert len(page.evaluate("model.values.selection")) > 100
+    page.click("#ml-tab-knobs")
+    opened.until("document.querySelector('.ml-side').textContent.includes('of the variance')")
+    page.evaluate("cleanup()")
+    assert page.evaluate("document.getElementById('here').children.length") == 0
