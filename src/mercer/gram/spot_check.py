@@ -105,6 +105,8 @@ class SpotCheck:
         sampled = np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
         local = (LOCAL * np.einsum("ij,ij->j", V, V) < V**2).any(axis=1)
         own = np.setdiff1d(np.flatnonzero(local), self.index)
+        if not len(own):
+            return np.asarray(sampled)
         return np.asarray(sampled + np.abs(off(own, self._exact(own)) * V[own]).sum(axis=0))
 
     @property
