@@ -16,6 +16,7 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin
@@ -28,6 +29,7 @@ __all__ = ["SubspaceEstimator"]
 
 
 class SubspaceEstimator(
+    ParametersMixin,
     ImputeMixin,
     PreImageMixin,
     RelevanceMixin,

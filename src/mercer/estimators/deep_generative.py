@@ -12,6 +12,7 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.eigen import Solver
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import (
     LatentMixin,
     check_eta,
@@ -37,6 +38,7 @@ __all__ = ["DeepGenerativeKernelPCA"]
 
 
 class DeepGenerativeKernelPCA(
+    ParametersMixin,
     LatentMixin,
     SaveMixin,
     ClassNamePrefixFeaturesOutMixin,

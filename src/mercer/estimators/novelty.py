@@ -12,6 +12,7 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
 from mercer.estimators._live import LiveMixin
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -45,7 +46,9 @@ WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 FEW = 50
 
 
-class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEstimator):
+class KernelNovelty(
+    ParametersMixin, RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEstimator
+):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space

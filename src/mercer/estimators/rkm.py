@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import LatentMixin, check_hidden
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -31,7 +32,7 @@ from mercer.subspace import Subspace
 __all__ = ["RKMClassifier", "RKMRegressor"]
 
 
-class _Machine(LatentMixin, SaveMixin, BaseEstimator):
+class _Machine(ParametersMixin, LatentMixin, SaveMixin, BaseEstimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
     _saved: ClassVar[tuple[str, ...]] = (
