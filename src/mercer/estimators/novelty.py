@@ -14,7 +14,7 @@ from mercer.eigen import Solver
 from mercer.estimators._live import LiveMixin
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
-from mercer.estimators._saving import SaveMixin
+from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
@@ -198,6 +198,7 @@ class KernelNovelty(
                     f"{type(model).__name__} has not; use measure='reconstruction'."
                 )
             variance = np.ones(model.subspace_.n_components)
+        refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
         detector.kernel_ = kernel
         detector._keep(bound, bound(_to_dtype(rows, bound)))
