@@ -21,15 +21,13 @@ from mercer.plots._matplotlib import (
 from mercer.plots._models import (
     check_components,
     check_labels,
+    is_scale,
     rows_of,
     shares_if_known,
     subspace_of,
 )
 
 __all__ = ["EmbeddingDisplay"]
-
-#: More different numbers than this in ``y`` are a scale, not classes.
-MOST_CLASSES = 20
 
 
 @dataclass
@@ -46,6 +44,8 @@ class EmbeddingDisplay:
     new_scores : (k, p) array or None
     shares : (p,) array or None
         Of the true variance.
+    label_name : str
+        Beside a scale of colours.
     figure_, ax_, axes_
         ``ax_`` of a single scatter plot, ``axes_`` (p, p) of a pair plot.
     points_ : list of artists
@@ -59,6 +59,7 @@ class EmbeddingDisplay:
     labels: Array | None = None
     new_scores: Array | None = None
     shares: Array | None = None
+    label_name: str = "y"
     figure_: Any = field(default=None, repr=False)
     ax_: Any = field(default=None, repr=False)
     axes_: Any = field(default=None, repr=False)
@@ -74,6 +75,7 @@ class EmbeddingDisplay:
         y: Any = None,
         X_new: Any = None,
         components: int | Sequence[int] | None = None,
+        label_name: str | None = None,
         ax: Any = None,
     ) -> EmbeddingDisplay:
         """Draw the scores of rows.
@@ -88,6 +90,8 @@ class EmbeddingDisplay:
         components : int or sequence of int, optional
             How many of the first, or which, counted from 0. Two (the default) make a scatter plot,
             more a plot of every pair.
+        label_name : str, optional
+            What the numbers in ``y`` are; its name if it is a column of a data frame.
         ax : matplotlib axes, optional
             For a pair plot also an array of p × p axes.
 
@@ -108,7 +112,9 @@ class EmbeddingDisplay:
         new = None if X_new is None else subspace.scores(rows_of(estimator, X_new))[:, shown]
         known = shares_if_known(estimator)
         shares = None if known is None else known[shown]
-        return cls(subspace.scores(rows)[:, shown], shown, labels, new, shares).plot(ax=ax)
+        name = label_name or str(getattr(y, "name", None) or "y")
+        scores = subspace.scores(rows)[:, shown]
+        return cls(scores, shown, labels, new, shares, name).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
@@ -168,7 +174,7 @@ class EmbeddingDisplay:
         """Name, rows and look of each class; all rows at once where there are none."""
         if self.labels is None:
             return [("rows", slice(None), {"color": PALETTE[0]})]
-        if _is_scale(self.labels):
+        if is_scale(self.labels):
             return [("rows", slice(None), {"c": self.labels, "cmap": "viridis"})]
         return [
             (
@@ -181,8 +187,8 @@ class EmbeddingDisplay:
 
     def _explain(self, ax: Any, drawn: Any) -> None:
         """In ``ax``, a legend for the classes in ``drawn``, or a bar of colours for a scale."""
-        if self.labels is not None and _is_scale(self.labels):
-            ax.figure.colorbar(self.points_[0], ax=ax, label="y")
+        if is_scale(self.labels):
+            ax.figure.colorbar(self.points_[0], ax=ax, label=self.label_name)
         handles, names = drawn.get_legend_handles_labels()
         shown = [k for k, name in enumerate(names) if name != "rows" or self.new_scores is not None]
         if shown:
@@ -195,10 +201,6 @@ class EmbeddingDisplay:
     def _name(self, i: int) -> str:
         share = "" if self.shares is None else f" ({self.shares[i]:.1%})"
         return f"component {self.components[i] + 1}{share}"
-
-
-def _is_scale(labels: Array) -> bool:
-    return bool(labels.dtype.kind == "f" and len(np.unique(labels)) > MOST_CLASSES)
 
 
 def _marker(k: int) -> str:

@@ -48,8 +48,8 @@ class NoveltyRocDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,
+        *,
         name: str | None = None,
         ax: Any = None,
     ) -> NoveltyRocDisplay:

@@ -1,0 +1,7 @@
+"""``python -m mercer``: the command line, where the script is not on the path."""
+
+import sys
+
+from mercer.cli import main
+
+sys.exit(main())
