@@ -79,7 +79,7 @@ class DenoisingScore(Config):
         """Minus the mean squared distance between rows and their denoised noisy versions."""
         rows = np.asarray(X, dtype=np.float64)
         noisy = add_noise(rows, self.noise, fixed_rng(self.random_state))
-        cleaned = estimator.denoise(noisy, match_noise=self.match_noise)
+        cleaned = np.asarray(estimator.denoise(noisy, match_noise=self.match_noise))
         return -float(square_sums(cleaned - rows).mean())
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer.estimators._frames import framed
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
 from mercer.preimage import PreImages, PreImageSolver
@@ -23,6 +24,7 @@ class ImputeMixin:
     preimage: str | PreImageSolver
     subspace_: Subspace
 
+    @framed
     def impute(self, X: Any) -> Array:
         """Fill the NaN of new rows so that the rows lie close to the model's subspace.
 

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer.estimators._frames import framed
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, KernelError, warn
 from mercer.kernels import Kernel, as_kernel
@@ -31,6 +32,7 @@ class PreImageMixin:
     subspace_: Subspace
     tuning_: Choice
 
+    @framed
     def denoise(self, X: Any, *, match_noise: bool = False) -> Any:
         """Project the rows onto the components and return to input space, starting at the rows.
 
@@ -83,6 +85,7 @@ class PreImageMixin:
         found = self._bind().solve(Z, rows)
         return found.measured(self.subspace_, Z) if report else found
 
+    @framed
     def inverse_transform(self, Z: Any) -> Any:
         """Points whose scores are near Z: reconstruction, without access to the original points.
 
@@ -97,6 +100,7 @@ class PreImageMixin:
         check_is_fitted(self, "subspace_")
         return self._solve(self._check_scores(Z)).points
 
+    @framed
     def reconstruct(self, X: Any) -> Any:
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
         return self._solve(self._project(X, False)[1]).points

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
+from mercer.estimators._frames import framed
 from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -219,6 +220,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         Z = np.asarray(SubspaceEstimator.transform(self, X))
         return self.rkm_.hidden(Z)
 
+    @framed
     def sample(self, n_samples: int = 1, *, label: Any = None, random_state: Any = None) -> Any:
         """Draw new points: hidden units from the density, and their pre-images.
 

@@ -11,6 +11,7 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer.eigen import Solver
+from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
@@ -232,6 +233,7 @@ class KernelNovelty(
         novelty = self._novelty(X)
         return self.conformal_.p_values(novelty)
 
+    @framed
     def contributions(self, X: Any) -> Array:
         """Which variables did it: each one's part in the score, (n, d).
 
