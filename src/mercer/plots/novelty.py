@@ -52,8 +52,8 @@ class NoveltyDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         grid: int = 120,
         ax: Any = None,
     ) -> NoveltyDisplay:

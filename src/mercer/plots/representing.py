@@ -70,8 +70,8 @@ class RepresentingVectorsDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         image_shape: tuple[int, ...] | None = None,
         limit: int = 60,
         grid: int = 90,

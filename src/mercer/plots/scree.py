@@ -53,8 +53,8 @@ class ScreeDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         uncertainty: Uncertainty | None = None,
         ax: Any = None,
     ) -> ScreeDisplay:

@@ -50,8 +50,8 @@ class TraversalDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         components: int | Sequence[int] | None = None,
         span: float = 2.0,
         steps: int = 9,

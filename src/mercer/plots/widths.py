@@ -55,8 +55,8 @@ class WidthSpectrumDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         factors: Sequence[float] = FACTORS,
         n_components: int = 8,
         ax: Any = None,
