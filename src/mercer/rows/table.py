@@ -58,7 +58,7 @@ class Table:
         width : number of its columns
         columns : their names, if they have any
         """
-        names = columns or [f"x{j}" for j in range(width)]
+        names = [f"x{j}" for j in range(width)] if columns is None else columns
         rows = _Mapped(self.rows, function, width, columns)
         return replace(self, rows=rows, beside=self.beside_of(names))
 
