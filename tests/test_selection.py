@@ -112,3 +112,15 @@ def test_kernels_around():
         lengths = [k.length for k in kernels_around(kernel, X)]
         assert_allclose(lengths, [0.7, 1.0, 1.4, 2.0, 2.8, 4.0])
     assert [type(k) for k in kernels_around("polynomial", X)] == [Polynomial]
+
+
+def test_the_default_noise_is_of_the_data_and_chooses_no_linear_kernel():
+    X = load_digits().data[:200] / 16
+    grid = {"kernel__gamma": [0.0005, 0.05], "n_components": [32]}
+    for factor in (1.0, 1000.0):  # the same choice in other units
+        units = {**grid, "kernel__gamma": [g / factor**2 for g in grid["kernel__gamma"]]}
+        model = KernelPCA(kernel=Gaussian(1.0))
+        search = GridSearchCV(model, units, scoring=DenoisingScore(), cv=2).fit(factor * X)
+        assert search.best_params_["kernel__gamma"] == units["kernel__gamma"][1]
+    wide = GridSearchCV(model, grid, cv=2).fit(X)  # score alone prefers what is nearly linear
+    assert wide.best_params_["kernel__gamma"] == 0.0005

@@ -83,7 +83,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     Attributes
     ----------
-    eigenvalues_, eigenvectors_, X_fit_, gamma_, n_features_in_
+    eigenvalues_, eigenvectors_, explained_variance_ratio_, X_fit_, gamma_, n_features_in_
     dual_coef_, X_transformed_fit_
         Of the inverse transform, if it was asked for.
 
@@ -104,6 +104,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     _saved: ClassVar[tuple[str, ...]] = (
         "eigenvalues_",
+        "explained_variance_ratio_",
         "eigenvectors_",
         "X_fit_",
         "gamma_",
@@ -193,6 +194,10 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self, "dual_coef_")
         with self._threads():
             return self._products(full_precision(X), self.X_transformed_fit_, self.dual_coef_)
+
+    def denoise(self, X: Any) -> Array:
+        """``inverse_transform(transform(X))``; :class:`mercer.KernelPCA` starts at the rows."""
+        return self.inverse_transform(self.transform(X))
 
     def _check_parameters(self) -> None:
         if self.fit_inverse_transform and self.kernel == "precomputed":
@@ -290,6 +295,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[values > 0], vectors[:, values > 0]
         self.eigenvalues_ = values.astype(dtype, copy=False)
+        self.explained_variance_ratio_ = self.eigenvalues_ / operator.trace()
         self.eigenvectors_ = vectors.astype(dtype, copy=False)
 
     def _fit_ridge(self, rows: RowsLike) -> None:

@@ -45,8 +45,10 @@ class DenoisingScore(Config):
 
     Parameters
     ----------
-    noise : float or callable, default=0.1
+    noise : float, callable or None, default=None
         Standard deviation of Gaussian noise, or ``function(rows, rng)`` that returns noisy rows.
+        None takes half the standard deviation of the scored rows, the root mean square over their
+        columns: without noise the best width is always the widest, which is linear PCA.
     match_noise : bool, default=False
         Passed on to ``denoise``.
     random_state : int, default=0
@@ -69,7 +71,7 @@ class DenoisingScore(Config):
     """
 
     def __init__(
-        self, noise: Noise = 0.1, *, match_noise: bool = False, random_state: int = 0
+        self, noise: Noise | None = None, *, match_noise: bool = False, random_state: int = 0
     ) -> None:
         self.noise = noise
         self.match_noise = match_noise
@@ -78,8 +80,11 @@ class DenoisingScore(Config):
     def __call__(self, estimator: Estimator, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their denoised noisy versions."""
         rows = np.asarray(X, dtype=np.float64)
-        noisy = add_noise(rows, self.noise, fixed_rng(self.random_state))
-        cleaned = estimator.denoise(noisy, match_noise=self.match_noise)
+        noise = self.noise
+        if noise is None:
+            noise = 0.5 * float(np.sqrt(rows.var(axis=0).mean()))
+        noisy = add_noise(rows, noise, fixed_rng(self.random_state))
+        cleaned = np.asarray(estimator.denoise(noisy, match_noise=self.match_noise))
         return -float(square_sums(cleaned - rows).mean())
 
 

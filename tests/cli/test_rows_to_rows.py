@@ -7,7 +7,7 @@ import pytest
 
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
-from mercer.rows import open_rows
+from mercer.rows import Choice, open_rows, open_table
 from tests.cli.conftest import NAMES, make_rows, write_csv
 
 
@@ -156,3 +156,32 @@ def test_an_archive_with_labels(mercer, tmp_path):
     mercer.fails("fit", archive, "-o", model, "--force", status=3, words=["rows, kind", "--array"])
     mercer.fails("fit", archive, "--array", "rows", "--label", "sort", "-o", model, "--force",
                  status=3, words=["'sort'", "kind"])  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "parquet"])
+@pytest.mark.parametrize(
+    ("name", "kind", "verb"),
+    [("new", "novelty", "novelty"), ("kernelpca0", "kpca", "transform"), ("X", "kpca", "denoise")],
+)
+def test_a_label_never_takes_the_place_of_a_result(
+    mercer, train, tmp_path, ending, name, kind, verb
+):
+    model, target, data = tmp_path / "n.mercer", tmp_path / f"out.{ending}", tmp_path / "d.csv"
+    data.write_text(train.read_text().replace("kind", name))
+    mercer("fit", data, "--label", name, "--model", kind, "-o", model, "-q")
+    mercer(verb, model, data, "--label", name, "-o", target, "-q")
+    taken = name != "X" or ending == "npz"
+    table = open_table(target, Choice(label=f"data_{name}" if taken else name))
+    assert set(table.label) == {"left", "right"}
+    if name == "new" and ending == "csv":
+        assert target.read_text().startswith("score,p_value,new,data_new\n")
+
+
+def test_the_training_rows_give_no_threshold(mercer, model, test, tmp_path):
+    seen = write_csv(tmp_path / "copy.csv", make_rows())
+    streamed = tmp_path / "s.mercer"
+    mercer("fit", seen, "--landmarks", 10, "-o", streamed, "-q")
+    for fitted in (model, streamed):
+        mercer.fails(
+            "novelty", fitted, test, "--normal", seen, status=3, words=["60 rows", "not seen"]
+        )

@@ -113,7 +113,7 @@ USAGE = {
     "no model": (["transform"], "MODEL"),
     "no command": (["fitt", "x.csv"], "fitt"),
     "unknown model": (["fit", "{train}", "--model", "pca"], "pca"),
-    "unknown kernel": (["fit", "{train}", "--kernel", "rbf"], "rbf"),
+    "unknown kernel": (["fit", "{train}", "--kernel", "rbx"], "rbx"),
     "another kernel": (["fit", "{train}", "--kernel", "linear", "--gamma", "1"], "gamma"),
     "kernel parameter": (["fit", "{train}", "--kernel", "matern:mu=1"], "'mu'"),
     "no assignment": (["fit", "{train}", "--kernel", "matern:1.5"], "1.5"),

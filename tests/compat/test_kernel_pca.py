@@ -152,3 +152,12 @@ def test_clone_and_unfitted():
     model = clone(KernelPCA(2, kernel="rbf", gamma=0.1))
     with pytest.raises(ValueError, match="not fitted"):
         model.transform(TEST)
+
+
+def test_denoise_and_shares():
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    model = KernelPCA(4, kernel="rbf", gamma=0.5, fit_inverse_transform=True).fit(X)
+    assert_allclose(model.denoise(X), model.inverse_transform(model.transform(X)))
+    whole = KernelPCA(kernel="rbf", gamma=0.5).fit(X)
+    assert_allclose(whole.explained_variance_ratio_.sum(), 1)
+    assert_allclose(model.explained_variance_ratio_, whole.explained_variance_ratio_[:4])

@@ -90,15 +90,18 @@ def test_data_frames_are_drawn_without_a_word(X):
 
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_all_are_called_alike(name):
-    """``from_estimator(estimator, X=None, *, y=None, ..., ax=None)`` and ``plot(*, ax=None)``."""
+    """``from_estimator(estimator, X=None, y=None, *, ..., ax=None)`` and ``plot(*, ax=None)``."""
     display = getattr(plots, name)
     made = list(inspect.signature(display.from_estimator).parameters.values())
     assert [p.name for p in made][:3] == ["estimator", "X", "y"]
     assert made[1].default is None
-    assert all(p.kind is p.KEYWORD_ONLY for p in made[2:])
+    assert all(p.kind is p.KEYWORD_ONLY for p in made[3:])
+    assert made[2].kind is made[1].kind
     assert made[2].default is None
     assert made[-1].name == "ax"
-    assert list(inspect.signature(display.plot).parameters) == ["self", "ax"]
+    # Those of images take their colours, too.
+    assert list(inspect.signature(display.plot).parameters)[:2] == ["self", "ax"]
+    assert set(inspect.signature(display.plot).parameters) <= {"self", "ax", "cmap"}
     fields = set(display.__dataclass_fields__)
     assert "figure_" in fields
     assert fields & {"ax_", "axes_"}

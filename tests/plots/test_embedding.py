@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from mercer import KernelPCA, compat
 from mercer.exceptions import DataError, KernelError, NotFittedError
 from mercer.kernels import FunctionKernel
-from mercer.plots import EmbeddingDisplay
+from mercer.plots import BiplotDisplay, EmbeddingDisplay
 from tests.plots.pictures import picture
 
 
@@ -63,9 +63,21 @@ def test_numbers_become_a_scale(digits, digits_model):
     assert_allclose(display.points_[0].get_array(), X.sum(axis=1))
 
 
+def test_whole_numbers_with_many_values_are_a_scale_with_a_name(digits, digits_model):
+    pandas = pytest.importorskip("pandas")
+    ages = pandas.Series(np.arange(len(digits[0])) % 90, name="age")
+    display = EmbeddingDisplay.from_estimator(digits_model, digits[0], y=ages)
+    assert len(display.points_) == 1
+    assert display.figure_.axes[-1].get_ylabel() == "age"
+    biplot = BiplotDisplay.from_estimator(digits_model, digits[0], y=ages)
+    assert len(biplot.points_) == 1
+
+
 def test_many_classes_differ_in_colour_or_shape(digits, digits_model):
     X = digits[0]
-    display = EmbeddingDisplay.from_estimator(digits_model, X, y=np.arange(len(X)) % 30)
+    display = EmbeddingDisplay.from_estimator(
+        digits_model, X, y=[f"class {i % 30}" for i in range(len(X))]
+    )
     looks = {
         (tuple(artist.get_facecolor()[0]), artist.get_paths()[0].vertices.tobytes())
         for artist in display.points_

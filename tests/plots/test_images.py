@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from mercer import KernelPCA
 from mercer.exceptions import DataError
+from mercer.plots import DenoisingDisplay, PreImageGalleryDisplay, TraversalDisplay
 from mercer.plots._images import first_of_each, mosaic, shape_of_image, show_tiles, tile_centres
 
 
@@ -58,3 +60,14 @@ def test_the_first_of_each_class():
     assert_array_equal(first_of_each(labels, 6, 10), [0, 2, 3])
     assert_array_equal(first_of_each(labels, 6, 2), [0, 2])
     assert_array_equal(first_of_each(None, 6, 4), [0, 1, 2, 3])
+
+
+def test_photographs_are_no_negatives(digits):
+    photos = np.random.default_rng(0).normal(0.5, 0.15, (2, 3, 64)).clip(0, 1)
+    for tiles, cmap in ((digits[0][:6].reshape(2, 3, 64), "gray_r"), (photos, "gray")):
+        _, image = show_tiles(None, tiles, (8, 8), limits=(0, 1), cmap=None)
+        assert image.get_cmap().name == cmap
+    model = KernelPCA(4).fit(photos.reshape(6, 64))
+    for display in (PreImageGalleryDisplay, TraversalDisplay, DenoisingDisplay):
+        assert display.from_estimator(model).image_.get_cmap().name == "gray", display
+        assert display.from_estimator(model, cmap="viridis").image_.get_cmap().name == "viridis"

@@ -75,3 +75,11 @@ def test_wrong_arguments(task):
 def test_roc(task):
     model, X, y = task
     return NoveltyRocDisplay.from_estimator(model, X, y=y).figure_
+
+
+def test_the_truth_by_position():
+    rng = np.random.default_rng(0)
+    normal, new = rng.standard_normal((60, 2)), rng.normal(4, 1, (20, 2))
+    model = KernelNovelty(3, random_state=0).fit(normal[:40])
+    X, y = np.vstack([normal[40:], new]), np.repeat([1, -1], 20)
+    assert NoveltyRocDisplay.from_estimator(model, X, y).area > 0.9

@@ -1,11 +1,15 @@
 """From an exception to one line for the user and an exit status."""
 
+import ast
+import csv
 import errno
+import io
 import re
+import shlex
 
 import click
 
-__all__ = ["Failure", "describe", "exit_status"]
+__all__ = ["Failure", "describe", "exit_status", "in_words_of_the_command_line"]
 
 
 class Failure(click.ClickException):
@@ -28,7 +32,7 @@ def describe(error: Exception) -> str:
     if isinstance(error, ImportError):
         return str(error)
     if isinstance(error, ValueError | TypeError) and _raised_on_purpose(error):
-        return _in_words_of_the_command_line(str(error))
+        return in_words_of_the_command_line(str(error))
     return (
         f"unexpected {type(error).__name__}: {error}. This is a fault of mercer: "
         "run again with --debug and report what it prints."
@@ -61,13 +65,47 @@ def _describe_os_error(error: OSError) -> str:
     return f"{error.strerror}:{where}. {remedy}." if where else f"{error.strerror}. {remedy}."
 
 
-def _in_words_of_the_command_line(message: str) -> str:
-    """Remedies that name a Python argument name the option instead."""
-    words = {"array=": "--array", "columns=": "--columns", "rows[:n]": "fewer rows"}
-    for name, option in words.items():
+def in_words_of_the_command_line(message: str) -> str:
+    """Remedies that name what Python has name what can be typed here instead."""
+    for name, option in _WORDS.items():
         message = message.replace(name, option)
-    message = re.sub(r"\b(drop|label)='([^' ,]+)'", r"--\1 \2", message)
-    return re.sub(r"\b(drop|label)=", r"--\1 ", message)
+    message = re.sub(rf"\bdrop=(\[(?:{_TEXT}|, )*\])", _drop_option, message)
+    message = re.sub(rf"\b(drop|label|array)=({_TEXT})", _name_option, message)
+    message = re.sub(r"\b(drop|label|array|columns)=", r"--\1", message)
+    return re.sub(r"--image-shape (.*)\(1, (\d+)\)", r"--image-shape \1--image-shape 1x\2", message)
+
+
+#: A text as Python writes it.
+_TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+
+#: What the library says → what can be typed at a shell.
+_WORDS = {
+    "rows[:n]": "fewer rows",
+    "image_shape=(height, width)": "--image-shape HEIGHTxWIDTH",
+    "give (height, width) or (height, width, 3)": "give HEIGHTxWIDTH or HEIGHTxWIDTHx3",
+    "image_shape=": "--image-shape ",
+    "give a KernelNovelty, or KernelNovelty.from_fitted(model, X)": "fit one with 'mercer fit DATA "
+    "--model novelty'",
+    "fit KernelNovelty to all of them": "fit all of them with 'mercer fit DATA --model novelty'",
+    "use GenerativeKernelPCA": "fit one with 'mercer fit DATA --model generative'",
+    "raise max_iter, or use fewer components": "fit with fewer --components",
+    "raise max_iter": "choose another --solver, such as dense",
+    "see imputations(X).converged, or use fewer components or a wider kernel": "fit with fewer "
+    "--components or a larger --width",
+    "by impute or MissingKernelPCA": "by 'mercer impute MODEL DATA', or fit with '--model missing'",
+    "draw the KernelPCA of the same rows": "draw one of the same rows, 'mercer fit DATA'",
+}
+
+
+def _drop_option(found: re.Match[str]) -> str:
+    names = ast.literal_eval(found[1])
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)  # as --drop reads them
+    return f"--drop {shlex.quote(line.getvalue())}"
+
+
+def _name_option(found: re.Match[str]) -> str:
+    return f"--{found[1]} {shlex.quote(ast.literal_eval(found[2]))}"
 
 
 def _raised_on_purpose(error: Exception) -> bool:

@@ -132,8 +132,9 @@ def _judge(fitted: Estimator, table: RowsLike) -> tuple[Any, int | None]:
             new.append(score > -fitted.offset_)
         else:
             parts.append(fitted.reconstruction_error(rows)[:, None])
-    scores = MemoryRows(np.concatenate(parts), ["score", "p_value"] if judged else ["score"])
+    names = ["score", "p_value"] if judged else ["score"]
+    scores, beside = MemoryRows(np.concatenate(parts), names), table.beside_of([*names, "new"])
     if not judged:
-        return Table(scores, table.beside), None
+        return Table(scores, beside), None
     called = np.concatenate(new)
-    return Table(scores, {"new": called, **table.beside}), int(called.sum())
+    return Table(scores, {"new": called, **beside}), int(called.sum())

@@ -25,7 +25,7 @@ DENSITIES = ("local", "interpolate", "kde", "mixture", "normal")
 
 def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
     name = text.partition(":")[0]
-    if name not in KERNELS:
+    if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
         raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}")
     return text
 

@@ -32,6 +32,20 @@ ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 
 
+def _check_shape(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    parts = [] if text is None else text.lower().replace(",", "x").split("x")
+    if not all(part.strip().isdigit() for part in parts) or len(parts) == 1 or len(parts) > 3:
+        raise click.BadParameter(f"'{text}' is no size such as 28x28, or 32x32x3 for colours")
+    return tuple(map(int, parts)) or None
+
+
+def _check_components(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    parts = [] if text is None else text.split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise click.BadParameter(f"'{text}' is neither a number nor a list such as 0,2")
+    return None if text is None else int(text) if len(parts) == 1 else [int(p) for p in parts]
+
+
 @click.command(
     short_help="Draw a picture of a model.",
     epilog=f"\b\nKinds:\n{_HELP}",
@@ -55,6 +69,21 @@ _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
     is_flag=True,
     help="For scree and relevance: what another sample of rows would give (95 %).",
 )
+@click.option(
+    "--image-shape",
+    callback=_check_shape,
+    metavar="HxW[x3]",
+    help="For rows that are images.  [default: as a folder of images says, else a square]",
+)
+@click.option("--cmap", metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
+@click.option(
+    "--components",
+    callback=_check_components,
+    metavar="N|I,J,...",
+    help="How many of the first, or which, counted from 0.",
+)
+@click.option("--title", help="Above the picture.")
+@click.option("--positive", metavar="CLASS", help="For roc: the class of --label that is new.")
 @reads
 @speaks
 def plot(
@@ -65,9 +94,12 @@ def plot(
     force: bool,
     dpi: int,
     intervals: bool,
+    title: str | None,
+    positive: str | None,
     reading: Reading,
     as_json: bool,
     quiet: bool,
+    **look: Any,
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
@@ -83,6 +115,8 @@ def plot(
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
     if intervals and kind not in ("scree", "relevance"):
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
+    if positive is not None and kind != "roc":
+        raise click.UsageError(f"--positive goes with roc, not with {kind}")
     check_target(output, force=force)
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
@@ -91,7 +125,10 @@ def plot(
         if kind == "live":
             drawn = _page(fitted, data, reading)
         else:
-            figure = _draw(kind, fitted, data, reading, intervals=intervals)
+            look["positive"] = positive
+            figure = _draw(kind, fitted, data, reading, look, intervals=intervals)
+            if title is not None:
+                figure.suptitle(title)
             drawn = _picture(figure, output.suffix[1:].lower(), dpi)
     with whole_file(output) as file:
         file.write(drawn)
@@ -118,18 +155,24 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
     return file.getvalue()
 
 
-def _draw(kind: str, fitted: Any, data: str | None, reading: Reading, *, intervals: bool) -> Any:
-    import inspect
-
-    import mercer.plots
+def _draw(
+    kind: str,
+    fitted: Any,
+    data: str | None,
+    reading: Reading,
+    look: dict[str, Any],
+    *,
+    intervals: bool,
+) -> Any:
     from mercer.cli.models import feature_names
     from mercer.cli.tables import open_input
     from mercer.rows import image_shape
 
-    display = getattr(mercer.plots, KINDS[kind][0]).from_estimator
-    options: dict[str, Any] = {}
-    if "image_shape" in inspect.signature(display).parameters:
-        options["image_shape"] = image_shape(feature_names(fitted))
+    display = _display(KINDS[kind][0])
+    takes, positive = _parameters(display), look.pop("positive")
+    options = _options(kind, takes, look)
+    if "image_shape" in takes:
+        options.setdefault("image_shape", image_shape(feature_names(fitted)))
         if kind == "relevance" and options["image_shape"] is not None:
             options["kind"] = "images"
     if intervals and data is None:
@@ -141,7 +184,74 @@ def _draw(kind: str, fitted: Any, data: str | None, reading: Reading, *, interva
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if intervals:
             options["uncertainty"] = fitted.uncertainty(table.rows)
-        return _figure(display(fitted, table.rows[:], y=table.label, **options))
+        if reading.label is not None and "label_name" in takes:
+            options["label_name"] = reading.label
+        y = _new_or_not(table.label, positive) if kind == "roc" else _as_numbers(table.label)
+        return _figure(display(fitted, table.rows[:], y=y, **options))
+
+
+def _parameters(display: Any) -> Any:
+    import inspect
+
+    return inspect.signature(display).parameters
+
+
+def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:
+    """What was said about the look; what means nothing to this kind is refused."""
+    options = {name: value for name, value in look.items() if value is not None}
+    for name in options:
+        if name not in takes:
+            fits = [k for k, (c, _) in KINDS.items() if c and name in _parameters(_display(c))]
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} goes with {', '.join(fits)}, not with {kind}"
+            )
+    if kind == "biplot" and isinstance(options.get("components"), int):
+        raise click.UsageError("--components of a biplot are two, such as 0,1")
+    if "cmap" in options:
+        _check_cmap(options["cmap"])
+    return options
+
+
+def _display(name: str) -> Any:
+    import mercer.plots
+
+    return getattr(mercer.plots, name).from_estimator
+
+
+def _check_cmap(name: str) -> None:
+    from matplotlib import colormaps
+
+    if name not in colormaps:
+        raise click.UsageError(
+            f"--cmap: matplotlib has no '{name}', but gray, gray_r, viridis, ..."
+        )
+
+
+def _as_numbers(labels: Any) -> Any:
+    """Labels that are all numbers as such, so that many of them become a scale."""
+    import numpy as np
+
+    try:
+        return labels if labels is None or labels.dtype.kind in "iu" else labels.astype(np.float64)
+    except ValueError:
+        return labels
+
+
+def _new_or_not(labels: Any, positive: str | None) -> Any:
+    """-1 for new and 1 for normal rows, from the class that is new."""
+    import numpy as np
+
+    if labels is None:
+        raise click.UsageError("a roc needs the truth: name its column with --label")
+    classes = [str(value) for value in np.unique(labels)]
+    if positive is None and set(classes) in ({"-1", "1"}, {"0", "1"}):
+        return labels
+    if positive not in classes or len(classes) < 2:
+        listed = ", ".join(classes[:20])
+        raise click.UsageError(
+            f"--positive: say which class of the label is new; there are {listed}"
+        )
+    return np.where(labels.astype(str) == positive, -1, 1)
 
 
 def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:

@@ -106,7 +106,7 @@ def _describe_rule(model: Estimator) -> str:
 
     inner = getattr(model, "estimator", None) or model
     if inner.n_components is None and hasattr(model, "offset_"):
-        return "auto: 0.95 of the variance in at most 40 components"
+        return "auto: 0.95 of the variance in at most 40 components, one for four rows"
     rule = as_rule(inner.n_components)
     return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
 

@@ -18,6 +18,7 @@ from mercer._types import RowsLike, Seed
 from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
@@ -27,6 +28,7 @@ __all__ = ["SubspaceEstimator"]
 
 
 class SubspaceEstimator(
+    ParametersMixin,
     ImputeMixin,
     RelevanceMixin,
     LiveMixin,

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.estimators._available import needs_coordinates
+from mercer.estimators._frames import framed
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
@@ -21,6 +22,7 @@ class ImputeMixin(PreImageMixin):
     """Filling in what is missing from what the model knows."""
 
     @needs_coordinates("to fill in values, use a kernel of vectors")
+    @framed
     def impute(self, X: RowsLike) -> Array:
         """Fill the NaN of new rows so that the rows lie close to the model's subspace.
 

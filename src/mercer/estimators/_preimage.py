@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array, square_sums
 from mercer._types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._available import absent_if, needs_coordinates
+from mercer.estimators._frames import framed
 from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
@@ -46,6 +47,7 @@ class PreImageMixin(LearntMixin):
         """The pre-image solver as an object: what every way back to input space uses."""
         return as_preimage(self.preimage)
 
+    @framed
     def denoise(self, X: RowsLike, *, match_noise: bool = False) -> Any:
         """Project the rows onto the components and return to input space, starting at the rows.
 
@@ -100,6 +102,7 @@ class PreImageMixin(LearntMixin):
         found = self._bind().solve(Z, rows)
         return found.measured(self.subspace_, Z) if report else found
 
+    @framed
     def inverse_transform(self, Z: ArrayLike) -> Any:
         """Points whose scores are near Z: reconstruction, without access to the original points.
 
@@ -114,6 +117,7 @@ class PreImageMixin(LearntMixin):
         check_is_fitted(self, "subspace_")
         return self._solve(self._check_scores(Z)).points
 
+    @framed
     def reconstruct(self, X: RowsLike) -> Any:
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
         return self._solve(self._project(X, False)[1]).points

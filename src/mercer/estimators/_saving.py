@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.exceptions import ModelFileError
+from mercer._linalg import Array
+from mercer.exceptions import DataError, ModelFileError
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
 from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
 from mercer.rows import MemoryRows, Rows
 
-__all__ = ["SaveMixin", "load", "remember_data"]
+__all__ = ["SaveMixin", "load", "refuse_seen", "remember_data"]
 
 
 class SaveMixin:
@@ -132,6 +133,22 @@ def remember_data(estimator: SaveMixin, rows: object, *, more: bool = False) -> 
         "dtype": source.dtype.name,
         "sha256": sha256,
     }
+
+
+def refuse_seen(model: Any, X: Any, rows: Array) -> None:
+    """Refuse the rows that the model was fitted to, as far as can be known, for its judgement.
+
+    ``X`` as given, ``rows`` as checked: a file is known by itself or by what is in it.
+    """
+    known = getattr(model, "_data_fingerprint", None)
+    sources = [MemoryRows(rows), *([X] if isinstance(X, Rows) else [])]
+    same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
+    if same or np.array_equal(model.subspace_.support, rows):
+        raise DataError(
+            f"these {len(rows)} rows are those that the model was fitted to; they are less new to "
+            "it than others, and a threshold from them would give more false alarms than asked "
+            "for. Give normal rows that it has not seen, or fit KernelNovelty to all of them."
+        )
 
 
 @check_loaded.register

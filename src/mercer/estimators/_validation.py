@@ -107,7 +107,7 @@ def describe_not_finite(X: RowsLike) -> str:
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
     return (
         f" The first is at row {row}, column {label}. "
-        "Remove such rows, or fill them with an imputer."
+        "Remove such rows, or fill them in by impute or MissingKernelPCA."
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.base import clone
@@ -19,11 +21,24 @@ from mercer.subspace import Subspace
 __all__ = ["WrappingEstimator"]
 
 
+def _wrapped(estimator: Any) -> Any:
+    """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""
+    if estimator is None:
+        return KernelPCA()
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "kernel"):
+        raise TypeError(
+            f"estimator={estimator!r} is no estimator; wrap one, for example "
+            f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
+        )
+    return estimator
+
+
 class WrappingEstimator(SubspaceEstimator):
     """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
 
     estimator: Estimator
 
+    _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"estimator": _wrapped}
     _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
     @property
@@ -45,7 +60,7 @@ class WrappingEstimator(SubspaceEstimator):
         return solver
 
     def _template(self) -> Any:
-        return KernelPCA() if self.estimator is None else self.estimator
+        return _wrapped(self.estimator)
 
     def _learn(self, rows: RowsLike, seed: int, **fit_arguments: Any) -> Subspace:
         """The subspace of a fresh copy fitted to these rows."""

@@ -14,6 +14,7 @@ from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tran
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import (
     LatentMixin,
     check_eta,
@@ -39,6 +40,7 @@ __all__ = ["DeepGenerativeKernelPCA"]
 
 
 class DeepGenerativeKernelPCA(
+    ParametersMixin,
     LatentMixin,
     SaveMixin,
     ClassNamePrefixFeaturesOutMixin,

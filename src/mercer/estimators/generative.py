@@ -12,6 +12,7 @@ from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
+from mercer.estimators._frames import framed
 from mercer.estimators._learnt import fit_of
 from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
 from mercer.estimators._validation import check_rows
@@ -213,6 +214,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         Z = np.asarray(SubspaceEstimator.transform(self, X))
         return self.rkm_.hidden(Z)
 
+    @framed
     def sample(
         self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:

@@ -15,9 +15,11 @@ from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
 from mercer.estimators._capabilities import Capabilities
+from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
-from mercer.estimators._saving import SaveMixin
+from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
@@ -55,7 +57,9 @@ def _has_no_width(model: Estimator) -> str | None:
     return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
 
 
-class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEstimator):
+class KernelNovelty(
+    ParametersMixin, RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEstimator
+):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -212,6 +216,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
                     f"{type(model).__name__} has not; use measure='reconstruction'."
                 )
             variance = np.ones(model.subspace_.n_components)
+        refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
         detector.kernel_ = kernel
         detector._keep(bound, bound(_to_dtype(rows, bound)))
@@ -251,6 +256,7 @@ class KernelNovelty(RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEsti
         return self.conformal_.p_values(novelty)
 
     @needs_coordinates("there are no variables that could contribute; use a kernel of vectors")
+    @framed
     def contributions(self, X: RowsLike) -> Array:
         """Which variables did it: each one's part in the score, (n, d).
 

@@ -14,6 +14,7 @@ from mercer._random import fixed_rng
 from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
+from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import LatentMixin, check_hidden
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -33,7 +34,7 @@ from mercer.subspace import Subspace
 __all__ = ["RKMClassifier", "RKMRegressor"]
 
 
-class _Machine(LatentMixin, SaveMixin, BaseEstimator):
+class _Machine(ParametersMixin, LatentMixin, SaveMixin, BaseEstimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)

@@ -49,11 +49,18 @@ _BY_NAME: dict[str, type[Kernel]] = {
     "precomputed": Precomputed,
 }
 
+_ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
+
 ours("kernels", *_BY_NAME.values(), Product, Scaled, Sum)
 
 
 def as_kernel(kernel: str | Kernel) -> Kernel:
-    """A kernel from its name in lower case (with default parameters), or the kernel itself."""
+    """A kernel from its name in lower case (with default parameters), or the kernel itself.
+
+    ``"rbf"`` and ``"poly"``, scikit-learn's names, are ``"gaussian"`` and ``"polynomial"``,
+    with the default parameters that these have here.
+    """
+    kernel = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else kernel
     function = callable(kernel) and not isinstance(kernel, Kernel)
     others = "wrap it as FunctionKernel(f)" if function else "an object of mercer.kernels"
     return by_name("kernel", kernel, Kernel, _BY_NAME, KernelError, others)

@@ -11,7 +11,9 @@ __all__ = ["ShareUpTo"]
 
 
 class ShareUpTo(ComponentRule):
-    """The fewest components that carry a share of the variance, but at most ``limit``.
+    """The fewest components that carry a share of the variance, at most ``limit`` and n/4.
+
+    A model of more than a quarter of the rows would follow every single one.
 
     Parameters
     ----------
@@ -24,10 +26,10 @@ class ShareUpTo(ComponentRule):
         self.limit = limit
 
     def describe(self) -> str:
-        return f"{self.share:.4g} of the variance in at most {self.limit} components"
+        most = f"at most {self.limit} components, one for four rows"
+        return f"{self.share:.4g} of the variance in {most}"
 
     def guess(self, n: int) -> int:
-        # A quarter of the rows: a model of more would follow every single one.
         return min(self.limit, max(1, n // 4))
 
     def count(self, values: Array, trace: float) -> int:

@@ -13,10 +13,20 @@ from mercer._types import Axes
 from mercer.exceptions import DataError
 from mercer.plots._matplotlib import axes_or_new
 
-__all__ = ["check_count", "first_of_each", "mosaic", "shape_of_image", "show_tiles", "tile_centres"]
+__all__ = [
+    "check_count",
+    "colours_of",
+    "first_of_each",
+    "mosaic",
+    "shape_of_image",
+    "show_tiles",
+    "tile_centres",
+]
 
 #: Width of the gaps, as a share of an image.
 GAP = 0.12
+#: Images of ink are at their lowest value in at least this share of their pixels.
+EMPTY = 0.25
 
 
 def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
@@ -79,10 +89,12 @@ def show_tiles(
     limits: tuple[float, float],
     row_labels: Sequence[str] = (),
     column_labels: Sequence[str] = (),
+    cmap: Any = "gray_r",
 ) -> tuple[Any, Any]:
     """Draw (r, c, d) tiles into ``ax`` or a new figure; the axes and the image.
 
-    ``limits`` are the values of paper and ink; what lies beyond is drawn as these.
+    ``limits`` are the values of paper and ink; what lies beyond is drawn as these. ``cmap=None``
+    chooses by the tiles, see :func:`colours_of`.
     """
     r, c, _ = tiles.shape
     h, w = shape[:2]
@@ -93,12 +105,20 @@ def show_tiles(
         image = ax.imshow(_colours(sheet, limits), interpolation="nearest")
     else:
         low, high = limits
-        image = ax.imshow(sheet, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
+        cmap = colours_of(tiles, limits) if cmap is None else cmap
+        image = ax.imshow(sheet, cmap=cmap, vmin=low, vmax=high, interpolation="nearest")
     ax.set_yticks(tile_centres(r, h, shape) if row_labels else [], list(row_labels))
     ax.set_xticks(tile_centres(c, w, shape) if column_labels else [], list(column_labels))
     ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
     return ax, image
+
+
+def colours_of(tiles: Array, limits: tuple[float, float]) -> str:
+    """Black on white for ink, where much of the image is empty; as they are for photographs."""
+    low, high = limits
+    empty = (tiles <= low + 0.1 * (high - low)).sum() / max(np.isfinite(tiles).sum(), 1)
+    return "gray_r" if empty > EMPTY else "gray"
 
 
 def _gap(shape: tuple[int, ...]) -> int:

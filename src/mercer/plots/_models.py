@@ -20,6 +20,7 @@ from mercer.subspace import Subspace
 __all__ = [
     "check_components",
     "check_labels",
+    "is_scale",
     "nameless_rows",
     "require_preimages",
     "rows_of",
@@ -27,6 +28,9 @@ __all__ = [
     "shares_of",
     "subspace_of",
 ]
+
+#: More different numbers than this in ``y`` are a scale, not classes.
+MOST_CLASSES = 20
 
 
 def subspace_of(estimator: Estimator) -> Subspace:
@@ -92,6 +96,13 @@ def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
             f"{name} has shape {labels.shape}, and there are {n} rows; give one label per row."
         )
     return labels
+
+
+def is_scale(labels: Array | None) -> bool:
+    """Whether labels are numbers with so many values that they are a scale, not classes."""
+    if labels is None or labels.dtype.kind not in "fiu":
+        return False
+    return len(np.unique(labels)) > MOST_CLASSES
 
 
 def check_components(components: Any, available: int, default: int, at_least: int = 1) -> list[int]:

@@ -17,6 +17,7 @@ from mercer.plots._matplotlib import MARKERS, PALETTE, axes_or_new, legend_outsi
 from mercer.plots._models import (
     check_components,
     check_labels,
+    is_scale,
     nameless_rows,
     rows_of,
     shares_if_known,
@@ -75,8 +76,8 @@ class BiplotDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,
+        *,
         components: Sequence[int] = (0, 1),
         at: Any = None,
         grid: int = 4,
@@ -177,13 +178,19 @@ class BiplotDisplay:
         """A legend of the arrows, and below it one of the classes."""
         title = {"title": "one standard\ndeviation of", "title_fontsize": "small"}
         legend = legend_outside(ax, handles=self.arrows_, **title)
-        if self.labels is not None:
+        if is_scale(self.labels):
+            ax.figure.colorbar(self.points_[0], ax=ax, label="y", location="left")
+        elif self.labels is not None:
             ax.add_artist(legend)
             legend.set_clip_on(False)  # else the layout leaves no room for it
             place = {"loc": "lower left", "bbox_to_anchor": (1.0, 0.0)}
             legend_outside(ax, handles=self.points_, markerscale=1.4, **place)
 
     def _scatter(self, ax: Any) -> None:
+        if is_scale(self.labels):
+            shade = {"s": 13, "c": self.labels, "cmap": "Greys", "linewidths": 0, "zorder": 1}
+            self.points_ = [ax.scatter(*self.scores.T, **shade)]
+            return
         groups = [None] if self.labels is None else list(np.unique(self.labels))
         grays = np.linspace(0.45, 0.82, len(groups)) if len(groups) > 1 else [0.7]
         self.points_ = []

@@ -58,7 +58,7 @@ class ContributionsDisplay:
         >>> int(display.contributions.argmax())
         1
         """
-        values = estimator.contributions(row)[0]
+        values = np.asarray(estimator.contributions(row))[0]
         given = getattr(estimator, "feature_names_in_", None)
         names = [f"x{i}" for i in range(len(values))] if given is None else list(given)
         return cls(values, names).plot(limit=limit, ax=ax)

@@ -64,14 +64,15 @@ class DenoisingDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,
+        *,
         X_noisy: Any = None,
         noise: Noise | None = None,
         match_noise: bool = False,
         n_images: int = 10,
         image_shape: tuple[int, ...] | None = None,
         random_state: int = 0,
+        cmap: Any = None,
         ax: Axes = None,
     ) -> DenoisingDisplay:
         """Add noise to images, or take noisy ones, and restore them.
@@ -95,6 +96,8 @@ class DenoisingDisplay:
             A square by default.
         random_state : int, default=0
             For the noise.
+        cmap : matplotlib colour map, optional
+            Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
 
         Notes
@@ -136,13 +139,16 @@ class DenoisingDisplay:
             shape,
             None if labels is None else labels[shown],
         )
-        return display.plot(ax=ax)
+        return display.plot(ax=ax, cmap=cmap)
 
-    def plot(self, *, ax: Axes = None) -> Self:
+    def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         lines = [self.clean, self.noisy, self.linear, self.kernel]
         titles = ("noisy", f"linear PCA, {self.n_linear}", f"kernel PCA, {self.n_kernel}")
-        labels = [f"{t}\nerror {e:.3g}" for t, e in zip(titles, self.errors.values(), strict=True)]
+        labels = [
+            f"{t}\nsquared distance {e:.3g}"
+            for t, e in zip(titles, self.errors.values(), strict=True)
+        ]
         self.ax_, self.image_ = show_tiles(
             ax,
             np.stack(lines),
@@ -150,6 +156,7 @@ class DenoisingDisplay:
             limits=(float(self.clean.min()), float(self.clean.max())),
             row_labels=["clean", *labels],
             column_labels=[] if self.labels is None else [str(name) for name in self.labels],
+            cmap=cmap,
         )
         self.figure_ = self.ax_.figure
         return self

@@ -22,15 +22,13 @@ from mercer.plots._matplotlib import (
 from mercer.plots._models import (
     check_components,
     check_labels,
+    is_scale,
     rows_of,
     shares_if_known,
     subspace_of,
 )
 
 __all__ = ["EmbeddingDisplay"]
-
-#: More different numbers than this in ``y`` are a scale, not classes.
-MOST_CLASSES = 20
 
 
 @dataclass
@@ -47,6 +45,8 @@ class EmbeddingDisplay:
     new_scores : (k, p) array or None
     shares : (p,) array or None
         Of the true variance.
+    label_name : str
+        Beside a scale of colours.
     figure_, ax_, axes_
         ``ax_`` of a single scatter plot, ``axes_`` (p, p) of a pair plot.
     points_ : list of artists
@@ -60,6 +60,7 @@ class EmbeddingDisplay:
     labels: Array | None = None
     new_scores: Array | None = None
     shares: Array | None = None
+    label_name: str = "y"
     figure_: Figure = field(default=None, repr=False)
     ax_: Axes = field(default=None, repr=False)
     axes_: Axes = field(default=None, repr=False)
@@ -71,10 +72,11 @@ class EmbeddingDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,
+        *,
         X_new: Any = None,
         components: int | Sequence[int] | None = None,
+        label_name: str | None = None,
         ax: Axes = None,
     ) -> EmbeddingDisplay:
         """Draw the scores of rows.
@@ -89,6 +91,8 @@ class EmbeddingDisplay:
         components : int or sequence of int, optional
             How many of the first, or which, counted from 0. Two (the default) make a scatter plot,
             more a plot of every pair.
+        label_name : str, optional
+            What the numbers in ``y`` are; its name if it is a column of a data frame.
         ax : matplotlib axes, optional
             For a pair plot also an array of p × p axes.
 
@@ -109,7 +113,9 @@ class EmbeddingDisplay:
         new = None if X_new is None else subspace.scores(rows_of(estimator, X_new))[:, shown]
         known = shares_if_known(estimator)
         shares = None if known is None else known[shown]
-        return cls(subspace.scores(rows)[:, shown], shown, labels, new, shares).plot(ax=ax)
+        name = label_name or str(getattr(y, "name", None) or "y")
+        scores = subspace.scores(rows)[:, shown]
+        return cls(scores, shown, labels, new, shares, name).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
@@ -169,7 +175,7 @@ class EmbeddingDisplay:
         """Name, rows and look of each class; all rows at once where there are none."""
         if self.labels is None:
             return [("rows", slice(None), {"color": PALETTE[0]})]
-        if _is_scale(self.labels):
+        if is_scale(self.labels):
             return [("rows", slice(None), {"c": self.labels, "cmap": "viridis"})]
         return [
             (
@@ -182,8 +188,8 @@ class EmbeddingDisplay:
 
     def _explain(self, ax: Axes, drawn: Any) -> None:
         """In ``ax``, a legend for the classes in ``drawn``, or a bar of colours for a scale."""
-        if self.labels is not None and _is_scale(self.labels):
-            ax.figure.colorbar(self.points_[0], ax=ax, label="y")
+        if is_scale(self.labels):
+            ax.figure.colorbar(self.points_[0], ax=ax, label=self.label_name)
         handles, names = drawn.get_legend_handles_labels()
         shown = [k for k, name in enumerate(names) if name != "rows" or self.new_scores is not None]
         if shown:
@@ -196,10 +202,6 @@ class EmbeddingDisplay:
     def _name(self, i: int) -> str:
         share = "" if self.shares is None else f" ({self.shares[i]:.1%})"
         return f"component {self.components[i] + 1}{share}"
-
-
-def _is_scale(labels: Array) -> bool:
-    return bool(labels.dtype.kind == "f" and len(np.unique(labels)) > MOST_CLASSES)
 
 
 def _marker(k: int) -> str:

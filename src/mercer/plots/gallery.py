@@ -55,11 +55,12 @@ class PreImageGalleryDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,
+        *,
         n_components: Sequence[int] | None = None,
         n_images: int = 10,
         image_shape: tuple[int, ...] | None = None,
+        cmap: object = None,
         ax: Axes = None,
     ) -> PreImageGalleryDisplay:
         """Draw reconstructions of images by a fitted model.
@@ -77,6 +78,8 @@ class PreImageGalleryDisplay:
             At most so many.
         image_shape : (h, w) or (h, w, 3), optional
             A square by default.
+        cmap : matplotlib colour map, optional
+            Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
 
         Examples
@@ -99,9 +102,9 @@ class PreImageGalleryDisplay:
         shown = first_of_each(labels, len(rows), check_count("n_images", n_images))
         found = np.stack([_reconstruct(estimator, rows[shown], q) for q in counts])
         names = None if labels is None else labels[shown]
-        return cls(rows[shown], found, counts, shape, names).plot(ax=ax)
+        return cls(rows[shown], found, counts, shape, names).plot(ax=ax, cmap=cmap)
 
-    def plot(self, *, ax: Axes = None) -> Self:
+    def plot(self, *, ax: Axes = None, cmap: object = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         tiles = np.concatenate([self.originals[None], self.preimages])
         self.ax_, self.image_ = show_tiles(
@@ -111,6 +114,7 @@ class PreImageGalleryDisplay:
             limits=(float(self.originals.min()), float(self.originals.max())),
             row_labels=["original", *(f"{q}" for q in self.n_components)],
             column_labels=[] if self.labels is None else [str(name) for name in self.labels],
+            cmap=cmap,
         )
         self.ax_.set_ylabel("components")
         self.figure_ = self.ax_.figure

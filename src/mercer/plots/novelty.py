@@ -53,8 +53,8 @@ class NoveltyDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,  # noqa: ARG003
+        *,
         grid: int = 120,
         ax: Axes = None,
     ) -> NoveltyDisplay:

@@ -58,8 +58,8 @@ class RelevanceDisplay:
         cls,
         estimator: Any,
         X: Any = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         kind: str = "bars",
         components: int | Sequence[int] | None = None,
         limit: int = 12,

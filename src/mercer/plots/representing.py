@@ -71,11 +71,12 @@ class RepresentingVectorsDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,  # noqa: ARG003
+        *,
         image_shape: tuple[int, ...] | None = None,
         limit: int = 60,
         grid: int = 90,
+        cmap: Any = None,
         ax: Axes = None,
     ) -> RepresentingVectorsDisplay:
         """Draw the vectors that a fitted sparse model keeps.
@@ -92,6 +93,8 @@ class RepresentingVectorsDisplay:
             Show at most so many images.
         grid : int, default=90
             Points per axis for the distances in a plane.
+        cmap : matplotlib colour map, optional
+            Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
 
         Examples
@@ -119,7 +122,8 @@ class RepresentingVectorsDisplay:
         if image_shape is not None or (d >= SMALLEST_IMAGE and isqrt(d) ** 2 == d):
             shape = shape_of_image(d, image_shape)
             kept = check_count("limit", limit)
-            return cls(vectors[:kept], weights[:kept], len(weights), image_shape=shape).plot(ax=ax)
+            sheet = cls(vectors[:kept], weights[:kept], len(weights), image_shape=shape)
+            return sheet.plot(ax=ax, cmap=cmap)
         if d == 2:
             every = vectors if rows is None else np.vstack([vectors, rows])
             x, y_grid, points = plane(every, [0, 1], check_count("grid", grid, 2))
@@ -130,10 +134,10 @@ class RepresentingVectorsDisplay:
             return display.plot(ax=ax)
         return _in_scores(cls, subspace, vectors, weights, rows).plot(ax=ax)
 
-    def plot(self, *, ax: Axes = None) -> Self:
+    def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         if self.image_shape is not None:
-            return self._sheet(ax, self.image_shape)
+            return self._sheet(ax, self.image_shape, cmap)
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
         self.figure_ = ax.figure
         if self.grid is not None:
@@ -156,7 +160,7 @@ class RepresentingVectorsDisplay:
         tidy(ax)
         return self
 
-    def _sheet(self, ax: Axes, shape: tuple[int, ...]) -> Self:
+    def _sheet(self, ax: Axes, shape: tuple[int, ...], cmap: Any) -> Self:
         """Images in reading order."""
         m, d = self.vectors.shape
         columns = ceil(sqrt(2 * m))
@@ -168,6 +172,7 @@ class RepresentingVectorsDisplay:
             tiles.reshape(lines, columns, d),
             shape,
             limits=(float(self.vectors.min()), float(self.vectors.max())),
+            cmap=cmap,
         )
         count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
         self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")

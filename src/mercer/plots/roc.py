@@ -49,8 +49,8 @@ class NoveltyRocDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,
+        *,
         name: str | None = None,
         ax: Axes = None,
     ) -> NoveltyRocDisplay:

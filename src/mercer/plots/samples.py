@@ -58,11 +58,12 @@ class SampleSheetDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,
+        *,
         n_samples: int = 40,
         image_shape: tuple[int, ...] | None = None,
         random_state: int | np.random.Generator = 0,
+        cmap: Any = None,
         ax: Axes = None,
     ) -> SampleSheetDisplay:
         """Draw samples of a generative model.
@@ -79,6 +80,8 @@ class SampleSheetDisplay:
         image_shape : (h, w) or (h, w, 3), optional
             A square by default.
         random_state : int or Generator, default=0
+        cmap : matplotlib colour map, optional
+            Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
 
         Examples
@@ -105,9 +108,9 @@ class SampleSheetDisplay:
         columns = ceil(n / lines)
         drawn = _draw(estimator, lines, columns, labels, random_state)
         nearest = None if X is None else _nearest(drawn, rows_of(estimator, X))
-        return cls(drawn, shape, nearest, labels).plot(ax=ax)
+        return cls(drawn, shape, nearest, labels).plot(ax=ax, cmap=cmap)
 
-    def plot(self, *, ax: Axes = None) -> Self:
+    def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         lines, columns, d = self.samples.shape
         tiles, names = self.samples, [""] * columns
@@ -124,6 +127,7 @@ class SampleSheetDisplay:
             limits=(float(real.min()), float(real.max())),
             row_labels=[] if self.labels is None else [str(name) for name in self.labels],
             column_labels=names if any(names) else [],
+            cmap=cmap,
         )
         self.figure_ = self.ax_.figure
         return self

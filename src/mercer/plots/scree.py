@@ -54,8 +54,8 @@ class ScreeDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Any = None,  # noqa: ARG003
+        *,
         uncertainty: Uncertainty | None = None,
         ax: Any = None,
     ) -> ScreeDisplay:

@@ -51,12 +51,13 @@ class TraversalDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,  # noqa: ARG003
+        *,
         components: int | Sequence[int] | None = None,
         span: float = 2.0,
         steps: int = 9,
         image_shape: tuple[int, ...] | None = None,
+        cmap: object = None,
         ax: Axes = None,
     ) -> TraversalDisplay:
         """Walk along components and return to input space at every step.
@@ -76,6 +77,8 @@ class TraversalDisplay:
         steps : int, default=9
         image_shape : (h, w) or (h, w, 3), optional
             A square by default.
+        cmap : matplotlib colour map, optional
+            Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
 
         Examples
@@ -101,9 +104,9 @@ class TraversalDisplay:
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))
         images, limits = points.reshape(len(shown), steps, d), (support.min(), support.max())
-        return cls(images, positions, shown, shape, limits).plot(ax=ax)
+        return cls(images, positions, shown, shape, limits).plot(ax=ax, cmap=cmap)
 
-    def plot(self, *, ax: Axes = None) -> Self:
+    def plot(self, *, ax: Axes = None, cmap: object = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_, self.image_ = show_tiles(
             ax,
@@ -112,6 +115,7 @@ class TraversalDisplay:
             limits=self.limits,
             row_labels=[f"{k + 1}" for k in self.components],
             column_labels=[_signed(t) for t in self.positions],
+            cmap=cmap,
         )
         self.ax_.set_ylabel("component")
         self.ax_.set_xlabel("standard deviations from the start")

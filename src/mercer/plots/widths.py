@@ -56,8 +56,8 @@ class WidthSpectrumDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        *,
         y: Targets = None,  # noqa: ARG003
+        *,
         factors: Sequence[float] = FACTORS,
         n_components: int = 8,
         ax: Axes = None,

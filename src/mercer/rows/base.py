@@ -172,7 +172,7 @@ def check_finite(
     label = f"{column}" if columns is None else f"{column} ({columns[column]!r})"
     raise DataError(
         f"Input X contains {block[row, column]} at {place(start + int(row))}, column {label}; "
-        "remove such rows, or fill them with an imputer."
+        "remove such rows, or fill them in by impute or MissingKernelPCA."
     )
 
 

@@ -62,7 +62,7 @@ class Choice:
         if text := [name for name in wanted if name in strange]:
             raise DataError(
                 f"'{path.name}' has columns that hold no numbers: {_list(text)}; "
-                f"leave them out with drop={text[0]!r}, or keep the classes with label={text[0]!r}."
+                f"leave them out with drop={text!r}, or keep the classes with label={text[0]!r}."
             )
         if not wanted:
             raise DataError(f"no column of '{path.name}' is left; choose others.")

@@ -202,5 +202,6 @@ def _arrow_reader(csv: Any, file: BinaryIO, rows: CsvRows) -> Any:
 
 def _complain(text: str) -> str:
     if is_missing(text):
-        return f"{text!r} is not a number but missing; remove the line, or fill it by an imputer."
+        remedy = "remove the line, or fill it in by impute or MissingKernelPCA"
+        return f"{text!r} is not a number but missing; {remedy}."
     return f"{text[:40]!r} is not a number; mend it, or choose columns=."

@@ -58,7 +58,19 @@ class Table:
         width : number of its columns
         columns : their names, if they have any
         """
-        return replace(self, rows=_Mapped(self.rows, function, width, columns))
+        names = [f"x{j}" for j in range(width)] if columns is None else columns
+        rows = _Mapped(self.rows, function, width, columns)
+        return replace(self, rows=rows, beside=self.beside_of(names))
+
+    def beside_of(self, names: Sequence[str]) -> dict[str, Array]:
+        """The columns beside the numbers; ``data_`` goes before a name that results have taken."""
+        found: dict[str, Array] = {}
+        for name, column in self.beside.items():
+            own = name
+            while own in names or own in found:
+                own = f"data_{own}"
+            found[own] = column
+        return found
 
     def blocks(self) -> Iterator[MemoryRows]:
         """The rows in consecutive parts, in memory, with their names."""

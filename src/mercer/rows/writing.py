@@ -193,7 +193,7 @@ def _write_npy(file: BinaryIO, table: Table) -> None:
 
 def _write_npz(file: BinaryIO, table: Table) -> None:
     X = np.concatenate([block.X for block in table.blocks()])
-    arrays: dict[str, Any] = {"X": X, **table.beside}
+    arrays: dict[str, Any] = {"X": X, **table.beside_of(("X", "columns"))}
     if table.rows.columns is not None:
         arrays["columns"] = np.array(table.rows.columns)
     # numpy wants to seek, which a pipe cannot

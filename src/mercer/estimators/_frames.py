@@ -1,0 +1,35 @@
+"""Frames in, frames out: rows that methods give in input space, as ``set_output`` asks for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+import numpy as np
+from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
+
+__all__ = ["framed"]
+
+P = ParamSpec("P")
+
+
+def framed(method: Callable[P, Any]) -> Callable[P, Any]:
+    """A method that gives rows of the model's columns: a frame of them if ``set_output`` says so.
+
+    The index is that of the frame that was given, if it was one.
+    """
+
+    @functools.wraps(method)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        rows, estimator = method(*args, **kwargs), args[0]
+        kind = _get_output_config("transform", estimator)["dense"]
+        if kind == "default" or np.ndim(rows) != 2:
+            return rows
+        given = args[1] if len(args) > 1 else kwargs.get("X", kwargs.get("Z"))
+        names = getattr(estimator, "feature_names_in_", None)
+        columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
+        adapter = ADAPTERS_MANAGER.adapters[kind]
+        return adapter.create_container(rows, given, columns=columns)
+
+    return wrapper

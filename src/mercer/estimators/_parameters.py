@@ -1,0 +1,54 @@
+"""Parameters as people spell them: parts given by name, and the names that neighbours use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+from mercer._sklearn import BaseEstimator
+from mercer.kernels import as_kernel
+
+__all__ = ["ParametersMixin"]
+
+_HINTS = {
+    "gamma": "the kernel owns its width: kernel=Gaussian(gamma=...), from mercer.kernels.",
+    "degree": "the kernel owns it: kernel=Polynomial(degree=...), from mercer.kernels.",
+    "coef0": "the kernel owns it: kernel=Polynomial(coef0=...), from mercer.kernels.",
+    "verbose": "steps are heard by mercer.listen(...); report_ says what was done.",
+    "contamination": "KernelNovelty(false_alarm_rate=...) is the share of normal rows that may be "
+    "called new; fit it to normal rows only.",
+    "eigen_solver": "it is solver=, for example solver='dense' or solver='lanczos'.",
+    "fit_inverse_transform": "inverse_transform and denoise are always there; preimage= says how.",
+    "n_jobs": "all cores are used; threadpoolctl.threadpool_limits(n) allows fewer.",
+    "alpha": "the ridge is one of the pre-images: preimage=Ridge(alpha=...), from mercer.preimage.",
+}
+
+
+class ParametersMixin(BaseEstimator):
+    """``set_params`` that reaches into parts given by name, and hints for foreign names."""
+
+    #: Parameters that may be a name → the function that makes the object.
+    _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": as_kernel}
+
+    def __new__(cls, *_args: Any, **parameters: Any) -> Self:
+        """Name our spelling where Python would only say that a keyword is unexpected."""
+        for name in sorted(parameters.keys() & _HINTS.keys() - set(cls._get_param_names())):
+            raise TypeError(f"{cls.__name__} has no {name}=; {_HINTS[name]}")
+        return super().__new__(cls)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; ``kernel__gamma`` reaches a kernel that was given by its name, too.
+
+        ``KernelPCA(2).set_params(kernel__gamma=1)`` makes its ``"gaussian"`` a
+        ``Gaussian(gamma=1)``.
+        """
+        for part in {name.partition("__")[0] for name in parameters if "__" in name}:
+            value = parameters.get(part, getattr(self, part, None))
+            if value is not None and not isinstance(value, str):
+                continue
+            if part not in self._by_name:
+                inner = next(name for name in parameters if name.startswith(f"{part}__"))
+                raise ValueError(f"{part}={value!r} is no object with {inner}; give one as {part}.")
+            parameters[part] = self._by_name[part](value)
+        super().set_params(**parameters)
+        return self

@@ -1,0 +1,102 @@
+"""Messages of the command line name what can be typed there, and pictures have their options."""
+
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mercer.cli.faults import in_words_of_the_command_line
+from mercer.cli.options import _split
+from tests.cli.conftest import make_rows, write_csv
+
+
+def write_strange(path, names):
+    """Columns of numbers, and others of text."""
+    lines = [",".join(["a", *(f'"{name}"' for name in names)])]
+    lines += [",".join([f"{i}.5", *("text" for _ in names)]) for i in range(9)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
+    strange = ["x;ls", "it's", "two words", "one,two"]
+    data = write_strange(tmp_path / "strange.csv", strange)
+    done = mercer("fit", data, status=3)
+    command = done.err.partition("leave them out with ")[2].partition(", or keep")[0]
+    option, names = shlex.split(command)
+    assert option == "--drop"
+    assert list(_split(None, None, [names])) == strange
+    assert "--label 'x;ls'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        (
+            "10 columns form no square image; give image_shape=(height, width), or (1, 10) to draw",
+            "give --image-shape HEIGHTxWIDTH, or --image-shape 1x10 to draw",
+        ),
+        ("raise max_iter, or use fewer components.", "fit with fewer --components."),
+        ("name one of them with array=.", "with --array."),
+        ("so that array='a b' means nothing", "--array 'a b' means nothing"),
+    ],
+)
+def test_remedies_of_python_become_options(said, typed):
+    assert typed in in_words_of_the_command_line(said)
+
+
+def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_path):
+    holes = write_csv(tmp_path / "holes.csv", np.where(make_rows() > 1, np.nan, make_rows()))
+    failures = [
+        ("plot", "roc", model, train, "--label", "kind"),
+        ("plot", "novelty", model),
+        ("plot", "gallery", model, test, "--image-shape", "3x3"),
+        ("plot", "samples", model),
+        ("novelty", model, test, "--normal", write_csv(tmp_path / "seen.csv", make_rows())),
+        ("transform", model, holes),
+    ]
+    for i, arguments in enumerate(failures):
+        target = ["-o", tmp_path / f"{i}.png"] if arguments[0] == "plot" else []
+        done = mercer(*arguments, *target, status=2 if i == 0 else 3)
+        for word in ("from_fitted", "image_shape", "X)", "KernelNovelty(", "give -1", "max_iter"):
+            assert word not in done.err, done.err
+
+
+def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):
+    pytest.importorskip("matplotlib")
+    shape = ("--image-shape", "2x2", "--cmap", "viridis", "--title", "four numbers")
+    mercer("plot", "gallery", model, test, *shape, "-o", tmp_path / "gallery.png")
+    mercer("plot", "embedding", model, test, "--components", "0,2,3", "-o", tmp_path / "e.png")
+    mercer("plot", "roc", model, train, "--label", "kind", "--positive", "left",
+           "-o", tmp_path / "roc.png")  # fmt: skip
+    wrong = {
+        ("scree", model, "--cmap", "gray"): ["--cmap goes with", "gallery"],
+        ("gallery", model, "--cmap", "grey tone"): ["no 'grey tone'"],
+        ("gallery", model, "--image-shape", "2by2"): ["2by2", "28x28"],
+        ("embedding", model, "--components", "a"): ["0,2"],
+        ("scree", model, "--positive", "left"): ["goes with roc"],
+        ("roc", model, train, "--label", "kind"): ["--positive", "left, right"],
+    }
+    for arguments, words in wrong.items():
+        mercer.fails("plot", *arguments, "-o", tmp_path / "no.png", status=2, words=words)
+
+
+def test_numbers_as_labels_are_a_scale(mercer, model, train, tmp_path, monkeypatch):
+    from mercer.cli import plot
+
+    pytest.importorskip("matplotlib")
+    numbered = write_csv(tmp_path / "n.csv", make_rows(), label=np.linspace(0, 1, 60))
+    drawn = []
+    monkeypatch.setattr(plot, "_figure", lambda display: drawn.append(display) or display.figure_)
+    mercer("plot", "embedding", model, numbered, "--label", "kind", "-o", tmp_path / "e.png")
+    assert len(drawn[0].points_) == 1
+    assert drawn[0].label_name == "kind"
+
+
+def test_python_m_mercer():
+    done = subprocess.run(
+        [sys.executable, "-m", "mercer", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("mercer, version ")
