@@ -63,7 +63,13 @@ def _describe_os_error(error: OSError) -> str:
 
 def _in_words_of_the_command_line(message: str) -> str:
     """Remedies that name a Python argument name the option instead."""
-    words = {"array=": "--array", "columns=": "--columns", "rows[:n]": "fewer rows"}
+    words = {
+        "array=": "--array",
+        "columns=": "--columns",
+        "rows[:n]": "fewer rows",
+        "with impute, fit TableModel(MissingKernelPCA(...))": "with 'mercer impute', fit with "
+        "--model missing",
+    }
     for name, option in words.items():
         message = message.replace(name, option)
     message = re.sub(r"\b(drop|label)='([^' ,]+)'", r"--\1 \2", message)

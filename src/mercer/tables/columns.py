@@ -132,9 +132,9 @@ class Category:
         number = isinstance(self.values[0], float)
         table = np.empty(self.width, dtype=np.float64 if number else object)
         table[:] = self.values
-        found = table[np.where(missing[:, None], 0.0, block).argmax(axis=1)]
+        found = np.take(table, np.where(missing[:, None], 0.0, block).argmax(axis=1))
         found[missing] = np.nan if number else None
-        return found
+        return np.asarray(found)
 
     def describe(self) -> str:
         """What is done, in a few words."""

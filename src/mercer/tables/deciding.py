@@ -13,10 +13,12 @@ from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.tables.columns import Category, Column, Date, LeftOut, Number, parse_dates
 
-__all__ = ["KINDS", "decide", "one_unit"]
+__all__ = ["KINDS", "ROW_NAMES", "decide", "one_unit"]
 
 #: What users may ask for.
-KINDS = ("number", "category", "date", "raw", "drop")
+KINDS = ("number", "category", "date", "raw", "drop", "index")
+#: Why a column of names of the rows is left out.
+ROW_NAMES = "names of the rows"
 #: Columns whose largest entries differ by less than this factor are taken to have one unit.
 ONE_UNIT = 10.0
 #: More categories than this are pooled, or no categories at all.
@@ -29,19 +31,17 @@ FEW_VALUES = 12
 LONG_TAILS, FAR_OUT = 1.5, 10.0
 #: A category counts for as much as a number (variance 1), but a rare one not for more than this.
 LEAST_SPREAD = 0.25
-_FORMS = tuple(
-    [
-        "%Y-%m-%d",
-        "%Y-%m-%d %H:%M:%S",
-        "%Y-%m-%dT%H:%M:%S",
-        "%Y-%m-%d %H:%M",
-        "%Y-%m-%dT%H:%M",
-        "%Y/%m/%d",
-        "%d.%m.%Y",
-        "%d.%m.%Y %H:%M",
-        "%d/%m/%Y",
-        "%m/%d/%Y",
-    ]
+_FORMS = (
+    "%Y-%m-%d",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
 )
 _UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
 _ID = re.compile(r"(^|[_\W])(id|uuid|key|rownames?|unnamed: 0)$", re.IGNORECASE)
@@ -78,6 +78,8 @@ def decide(name: str, values: Array, asked: str | None, scale: str, weight: floa
     present = values[~_absent(values)]
     if asked == "drop":
         return LeftOut("asked for")
+    if asked == "index":
+        return LeftOut(ROW_NAMES)
     if not len(present):
         return LeftOut("no values")
     if values.dtype.kind == "f" and np.isinf(present).any():

@@ -46,7 +46,7 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
     ----------
     kinds : dict, optional
         Name of a column → ``"number"``, ``"category"``, ``"date"``, ``"raw"`` (a number as it
-        is) or ``"drop"``.
+        is), ``"drop"``, or ``"index"`` for names of the rows, which are left out as well.
     weights : dict, optional
         Name of a column → how much it counts; 1 is what a standardised number counts.
     scale : {"auto", "robust", "std", "none"}, default="auto"

@@ -44,7 +44,10 @@ class Frame:
     def make(self, columns: Mapping[str, Array]) -> Any:
         """The same kind of table with other columns; the index stays if the rows do."""
         if self.container == "columns":
-            return dict(columns)
+            return {
+                name: _whole(values) if self.dtypes.get(name) == "int" else values
+                for name, values in columns.items()
+            }
         if self.container == "array":
             arrays = list(columns.values())
             same = all(array.dtype.kind == "f" for array in arrays)
@@ -154,6 +157,13 @@ def _from_array(X: Any) -> Frame:
     names = [f"x{j}" for j in range(values.shape[1])]
     columns = {name: plain_column(values[:, j], name) for j, name in enumerate(names)}
     return Frame(columns, "array")
+
+
+def _whole(values: Array) -> Array:
+    """Whole numbers as such, None where one is missing."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = [None if is_absent(value) else int(value) for value in values.tolist()]
+    return found
 
 
 def _pandas(pd: Any, values: Array, dtype: Any) -> Any:

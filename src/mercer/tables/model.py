@@ -101,14 +101,23 @@ class TableModel(SaveMixin, BaseEstimator):
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         encoder.fit(X)
         rows = self._vectors(X, encoder, missing=get_tags(self._asked()).input_tags.allow_nan)
-        self.encoder_ = encoder
-        self.model_ = clone(self._asked()).fit(rows, y)
-        self._data_fingerprint = getattr(self.model_, "_data_fingerprint", None)
+        self._adopt(clone(self._asked()).fit(rows, y), encoder)
+        return self
+
+    @classmethod
+    def from_fitted(cls, model: Any, encoder: TableEncoder) -> TableModel:
+        """A model that was fitted to vectors of a fitted encoder, on tables."""
+        made = cls(clone(model), clone(encoder))
+        made._adopt(model, encoder)
+        return made
+
+    def _adopt(self, model: Any, encoder: TableEncoder) -> None:
+        self.model_, self.encoder_ = model, encoder
+        self._data_fingerprint = getattr(model, "_data_fingerprint", None)
         self.n_features_in_ = encoder.n_features_in_
         vars(self).pop("feature_names_in_", None)
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
-        return self
 
     @_if_model_has("transform")
     def transform(self, X: Any) -> Any:
@@ -144,6 +153,12 @@ class TableModel(SaveMixin, BaseEstimator):
     def p_values(self, X: Any) -> Array:
         """As of the model, (n,)."""
         return np.asarray(self._ask("p_values", X))
+
+    @_if_model_has("score")
+    def score(self, X: Any, y: Any = None) -> float:
+        """As of the model, measured between vectors."""
+        check_is_fitted(self, "model_")
+        return float(self.model_.score(self.vectors(X), y))
 
     @_if_model_has("contributions")
     def contributions(self, X: Any) -> Any:
@@ -182,8 +197,7 @@ class TableModel(SaveMixin, BaseEstimator):
     @_if_model_has("impute")
     def impute(self, X: Any) -> Any:
         """Missing values filled in, numbers and categories; the others are not touched."""
-        check_is_fitted(self, "model_")
-        rows = self._vectors(X, self.encoder_, missing=True)
+        rows = self.vectors(X, missing=True)
         filled = rows if not np.isnan(rows).any() else self.model_.impute(rows)
         return self._back(X, filled, only_missing=True)
 
@@ -225,10 +239,16 @@ class TableModel(SaveMixin, BaseEstimator):
     def _ask(self, method: str, X: Any, **options: Any) -> Any:
         check_is_fitted(self, "model_")
         missing = get_tags(self.model_).input_tags.allow_nan
-        rows = self._vectors(X, self.encoder_, missing=missing)
+        rows = self.vectors(X, missing=missing)
         return getattr(self.model_, method)(rows, **options)
 
-    def _vectors(self, X: Any, encoder: TableEncoder, *, missing: bool = False) -> Array:
+    def vectors(self, X: Any, *, missing: bool = False) -> Array:
+        """The rows as the model sees them; NaN is let through if ``missing``."""
+        check_is_fitted(self, "model_")
+        return self._vectors(X, self.encoder_, missing=missing)
+
+    @staticmethod
+    def _vectors(X: Any, encoder: TableEncoder, *, missing: bool = False) -> Array:
         blocks = encoder.blocks(encoder.take(X))
         for name, block in blocks.items():
             absent = np.flatnonzero(np.isnan(block).any(axis=1))
