@@ -17,9 +17,9 @@ from mercer.cli.options import ColumnKinds, Reading
 from mercer.cli.tables import located, open_located
 from mercer.exceptions import DataError
 from mercer.rows import MemoryRows, Table
-from mercer.rows.dialect import TEXT, sniff
+from mercer.rows.dialect import TEXT, is_number, sniff
 from mercer.rows.parquet import parquet_names
-from mercer.tables import Frame, TableEncoder, TableModel, read_table
+from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
 from mercer.tables.reading import TABLES
 
@@ -42,10 +42,11 @@ def open_encoded(
     encoder: TableEncoder | None = None
     with located(data, reading) as path:
         if not kinds.raw and _is_mixed(path, reading, kinds):
-            table, encoder = _encode(_chosen(read_table(path), reading), reading, kinds, allow_nan)
+            frame = _read(path, reading, [n for n, k in kinds.kinds.items() if k == "category"])
+            table, encoder = _encode(frame, reading, kinds, allow_nan)
         else:
             table = open_located(path, reading, allow_nan=allow_nan)
-            if not kinds.raw:
+            if not kinds.raw and _wants_scale(path, table, kinds):
                 table, encoder = _scale(table, kinds)
         if encoder is not None:
             _tell(encoder)
@@ -53,10 +54,12 @@ def open_encoded(
 
 
 @contextlib.contextmanager
-def open_frame(data: str, reading: Reading) -> Iterator[Frame]:
+def open_frame(model: TableModel, data: str, reading: Reading) -> Iterator[Frame]:
     """A file as columns, for a model of tables."""
+    known = model.encoder_.columns_.items()
+    texts = [n for n, c in known if isinstance(c, Category) and isinstance(c.values[0], str)]
     with located(data, reading) as path:
-        yield _chosen(read_table(path), reading)
+        yield _read(path, reading, texts)
 
 
 @contextlib.contextmanager
@@ -64,7 +67,7 @@ def open_vectors(
     model: TableModel, data: str, reading: Reading, *, allow_nan: bool = False
 ) -> Iterator[Table]:
     """A file as the vectors that the model inside sees; label and row names go beside."""
-    with open_frame(data, reading) as frame:
+    with open_frame(model, data, reading) as frame:
         vectors = model.vectors(frame, missing=allow_nan)
         yield Table(MemoryRows(vectors), _beside(model.encoder_, frame, reading.label))
 
@@ -116,9 +119,11 @@ def _strange(path: Path, kind: str) -> list[str] | None:
     return dialect.strange(path) if dialect.named else []
 
 
-def _chosen(frame: Frame, reading: Reading) -> Frame:
+def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:
     """The columns that the options ask for, and the label."""
-    asked = [*reading.columns, *reading.drop, *([reading.label] if reading.label else [])]
+    label = [] if reading.label is None else [reading.label]
+    frame = read_table(path, texts=(*texts, *reading.drop, *label))
+    asked = [*reading.columns, *reading.drop, *label]
     for name in asked:
         if name not in frame.columns:
             raise DataError(f"there is no column {name!r}; the columns are {list(frame.columns)}.")
@@ -128,6 +133,8 @@ def _chosen(frame: Frame, reading: Reading) -> Frame:
         if name not in reading.drop
         and (not reading.columns or name in (*reading.columns, reading.label))
     ]
+    if all(name in label for name in wanted):
+        raise DataError(f"no column of '{path.name}' is left; choose others.")
     return Frame({name: frame.columns[name] for name in wanted}, frame.container, frame.dtypes)
 
 
@@ -140,21 +147,31 @@ def _encode(
     return Table(MemoryRows(vectors), _beside(encoder, frame, reading.label)), encoder
 
 
-def _scale(table: Table, kinds: ColumnKinds) -> tuple[Table, TableEncoder | None]:
-    """Rows of numbers in many units, scaled block by block as they are read."""
-    names, n = table.rows.columns, len(table.rows)
+def _wants_scale(path: Path, table: Table, kinds: ColumnKinds) -> bool:
+    """By the rule for units, on the first rows, so that a file is parsed once if it stays raw."""
+    names = table.rows.columns
     if names is None or table.files is not None:
         if kinds.scale in ("std", "robust"):
             raise click.UsageError("--scale: these columns have no names; scale them before")
-        return table, None
-    if kinds.scale == "none":
-        return table, None
+        return False
+    if kinds.scale != "auto":
+        return kinds.scale != "none"
+    if path.suffix.lower() in TEXT:
+        dialect = sniff(path)
+        at = [dialect.fields.index(name) for name in names]
+        rows = [[float(f) if is_number(f) else np.nan for f in r] for r in dialect.first_rows(path)]
+        X = np.array(rows).reshape(-1, len(dialect.fields))[:, at]
+    else:
+        X = table.rows[:1000]
+    return not one_unit(column for column in X.T if np.isfinite(column).any())
+
+
+def _scale(table: Table, kinds: ColumnKinds) -> tuple[Table, TableEncoder]:
+    """Rows of numbers in many units, scaled block by block as they are read."""
+    names, n = table.rows.columns, len(table.rows)
     look = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
-    X = table.rows.take(look)
-    numbers = [column for column in X.T if np.isfinite(column).any()]
-    if kinds.scale == "auto" and one_unit(numbers):
-        return table, None
-    encoder = kinds.encoder().fit(_named(X, names))
+    encoder = TableEncoder(scale="robust" if kinds.scale == "auto" else kinds.scale)
+    encoder.fit(_named(table.rows.take(look), names))
     return table.map(_Encode(encoder), len(encoder.groups_), None), encoder
 
 

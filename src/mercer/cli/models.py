@@ -21,9 +21,10 @@ def load_model(path: str, *abilities: str) -> Any:
         raise ModelFileError(f"there is no model file '{path}'; check its name.")
     model = load(path)
     for ability in abilities:
-        if not hasattr(seen_by(model), ability):
+        inner = seen_by(model)
+        if not hasattr(inner, ability):
             raise Failure(
-                f"'{path}' holds a {type(seen_by(model)).__name__}, which cannot {_WORDS[ability]}. "
+                f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. "
                 f"Fit one that can: mercer fit DATA --model {_MODELS[ability]}."
             )
     return model

@@ -95,7 +95,7 @@ def _mend(fitted: Any, function: Callable[[Any], Any], **how: Any) -> None:
     from mercer.cli.mixed import open_frame
 
     how.pop("allow_nan", None)
-    with open_frame(how["data"], how["reading"]) as frame:
+    with open_frame(fitted, how["data"], how["reading"]) as frame:
         _give(function(frame), **how)
 
 

@@ -27,10 +27,10 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
     What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
     can be said by name: ``TableEncoder(age="number", zip="category")``.
 
-    - A number is scaled by its median and its robust standard deviation. Long tails go through
-      asinh, a logarithm with a sign. Whole numbers come back whole, and no number leaves the
-      bounds that the data show: from 0, 0 to 1, 0 to 100 %. One of few values comes back as the
-      nearest of them.
+    - A number is scaled by its standard deviation. Long tails are scaled by their quartiles and
+      go through asinh, a logarithm with a sign. Whole numbers come back whole, and no number
+      leaves the bounds that the data show: from 0, 0 to 1, 0 to 100 %. One of few values comes
+      back as the nearest of them.
     - A category (text, boolean) becomes a one-hot block, so that a Gaussian on the vectors is the
       product of a Gaussian of the numbers and :math:`e^{-\gamma_c [x \ne y]}` for each category.
       The strongest comes back: only values that were there in ``fit``. Of more than 100, the
@@ -76,7 +76,7 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
     >>> table = pd.DataFrame({"age": [31, 52, 24, 47], "city": ["Oslo", "Rome", "Oslo", "Bonn"]})
     >>> encoder = TableEncoder(scale="std").fit(table)
     >>> print("\n".join(encoder.describe()))
-    age: number, (x - 38.5) / 11.46, whole, from 0
+    age: number, (x - 38.5) / 11.41, whole, from 0
     city: category of 3 (Oslo, Bonn, Rome)
     >>> encoder.transform(table).shape
     (4, 4)
@@ -102,7 +102,8 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         **columns: str,
     ) -> None:
         # With no words of their own the dict stays the very object, as clone wants it.
-        self.kinds = {**(kinds or {}), **columns} if columns else kinds
+        more = columns and isinstance(kinds or {}, Mapping)
+        self.kinds = {**(kinds or {}), **columns} if more else kinds
         self.weights = weights
         self.scale = scale
 
@@ -238,8 +239,8 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
 
     def _check(self, frame: Frame) -> tuple[Mapping[str, str], Mapping[str, float]]:
         kinds, weights = self.kinds or {}, self.weights or {}
-        if not len(frame):
-            raise DataError("the table has 0 rows; give at least 2.")
+        if len(frame) < 2:
+            raise DataError(f"the table has {len(frame)} rows (1 sample); give at least 2.")
         if unknown := [name for name in (*kinds, *weights) if name not in frame.columns]:
             raise DataError(
                 f"there is no column {unknown[0]!r}; the columns are "

@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
@@ -58,11 +59,10 @@ class Frame:
             for name, values in columns.items()
         }
         if self.container == "pandas":
-            rows = len(next(iter(columns.values()), ()))
-            index = self.index if self.index is not None and len(self.index) == rows else None
-            return module.DataFrame(
-                {name: module.Series(v, index=index) for name, v in made.items()}
-            )
+            frame = module.DataFrame(made)
+            if self.index is not None and len(self.index) == len(frame):
+                frame.index = self.index
+            return frame
         return module.DataFrame(made) if self.container == "polars" else module.table(made)
 
 
@@ -70,6 +70,8 @@ def take_apart(X: Any) -> Frame:
     """The columns of a data frame (pandas, polars, pyarrow), of a mapping, or of an array."""
     if isinstance(X, Frame):
         return X
+    if issparse(X):
+        raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
     if isinstance(X, Mapping):
         return Frame({str(name): plain_column(values, str(name)) for name, values in X.items()})
     module = type(X).__module__.partition(".")[0]
@@ -143,14 +145,15 @@ def _dates(values: list[Any]) -> Array:
 
 
 def _from_array(X: Any) -> Frame:
-    if hasattr(X, "toarray"):
-        raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
     values = np.asarray(X)
-    if values.ndim != 2 or 0 in values.shape:
+    if values.ndim == 2 and values.shape[1] == 0:
         raise DataError(
-            f"a table has rows and columns, and this is of shape {values.shape}; give a data "
-            "frame or a two-dimensional array. Reshape your data: X.reshape(-1, 1) if it has one "
-            f"feature. Found array with {values.size} sample(s) and 0 feature(s)."
+            f"0 feature(s) (shape={values.shape}) while a minimum of 1 is required; give columns."
+        )
+    if values.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got shape {values.shape} instead. Give a data frame. "
+            "Reshape your data: X.reshape(-1, 1) if it has one feature."
         )
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported; give real and imaginary parts as columns.")

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,13 @@ __all__ = ["TABLES", "read_table"]
 
 #: Endings of files that hold tables of any kind.
 TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow")
-#: Fewer values than this share that are no numbers are errors, not categories.
-TYPING_ERRORS = 0.1
+#: Values that are no numbers are errors up to this share, and make a category above it.
+TYPING_ERRORS = 0.5
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+")
 
 
-def read_table(path: str | os.PathLike[str]) -> Frame:
+def read_table(path: str | os.PathLike[str], *, texts: Collection[str] = ()) -> Frame:
     r"""Read a table of numbers, texts and dates into memory.
 
     Parameters
@@ -39,6 +39,8 @@ def read_table(path: str | os.PathLike[str]) -> Frame:
         ``.csv``, ``.tsv``, ``.txt`` (commas, semicolons or tabs; decimal commas where no comma
         parts the fields), ``.jsonl``, ``.parquet``, ``.feather``; text also as ``.csv.gz``,
         ``.csv.xz``, ``.csv.zst``.
+    texts : names
+        Columns of a text file that are texts, whatever they look like.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def read_table(path: str | os.PathLike[str]) -> Frame:
     if not path.exists():
         raise DataError(f"there is no file '{path}'; check its name.")
     if kind in TEXT:
-        return _frame_of_texts(path, *_texts(path))
+        return _frame_of_texts(path, *_texts(path), texts)
     if kind in (".jsonl", ".ndjson"):
         return _frame_of_records(path)
     if kind in (".parquet", ".feather", ".arrow") or path.is_dir():
@@ -123,11 +125,18 @@ def _records(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
 
 
 def _frame_of_texts(
-    path: Path, names: list[str], records: list[list[str]], delimiter: str
+    path: Path,
+    names: list[str],
+    records: list[list[str]],
+    delimiter: str,
+    as_texts: Collection[str],
 ) -> Frame:
     columns, dtypes = {}, {}
     for name, values in zip(names, zip(*records, strict=True), strict=True):
         texts = [value.strip() for value in values]
+        if name in as_texts:
+            columns[name], dtypes[name] = _plain_texts(texts), ""
+            continue
         columns[name], dtypes[name] = _column(texts, delimiter)
         if columns[name].dtype.kind == "O":
             _refuse_typing_errors(path, name, texts)
@@ -143,18 +152,23 @@ def _column(texts: list[str], delimiter: str) -> tuple[Array, str]:
     if present and delimiter != "," and all(map(_DECIMAL_COMMA.fullmatch, present)):
         plain = (text.replace(".", "").replace(",", ".") for text in texts)
         return np.array([np.nan if is_missing(text) else float(text) for text in plain]), ""
+    return _plain_texts(texts), ""
+
+
+def _plain_texts(texts: list[str]) -> Array:
     found = np.empty(len(texts), dtype=object)
     found[:] = [None if is_missing(text) else text for text in texts]
-    return found, ""
+    return found
 
 
 def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
     """A column of numbers with a few others is no column of texts."""
     others = [i for i, text in enumerate(texts) if not is_number(text) and not is_missing(text)]
-    if len(others) < TYPING_ERRORS * sum(not is_missing(text) for text in texts):
+    if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         raise DataError(
             f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
-            f"number, as nearly all others are ({len(others)} are none); mend it, or empty it."
+            f"number, as most others are ({len(others)} are none); mend it, leave the column out "
+            f"with drop={name!r}, keep the classes with label={name!r}, or make it a category."
         )
 
 
