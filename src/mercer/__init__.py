@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mercer.exceptions import strict
     from mercer.model_file import export_onnx
     from mercer.subspace import ParallelAnalysis, Subspace
+    from mercer.tables import TableEncoder, TableModel
 
 _WHERE = {
     "DeepGenerativeKernelPCA": "mercer.estimators",
@@ -41,6 +42,8 @@ _WHERE = {
     "ReweightedKernelPCA": "mercer.estimators",
     "SparseKernelPCA": "mercer.estimators",
     "Subspace": "mercer.subspace",
+    "TableEncoder": "mercer.tables",
+    "TableModel": "mercer.tables",
     "compress": "mercer.estimators",
     "export_onnx": "mercer.model_file",
     "listen": "mercer._progress",
@@ -50,7 +53,9 @@ _WHERE = {
 }
 
 # Layers above `load`, by the first part of the words that model files have for their classes.
-_registry.LAYERS.update(alternatives="mercer.alternatives", compat="mercer.compat")
+_registry.LAYERS.update(
+    alternatives="mercer.alternatives", compat="mercer.compat", tables="mercer.tables"
+)
 
 __all__ = [
     "DeepGenerativeKernelPCA",
@@ -65,6 +70,8 @@ __all__ = [
     "ReweightedKernelPCA",
     "SparseKernelPCA",
     "Subspace",
+    "TableEncoder",
+    "TableModel",
     "__version__",
     "compress",
     "export_onnx",

@@ -52,7 +52,7 @@ DATA = {
     "hole": ("x.csv", b"a,b\n1,2\n3,\n5,6\n", ["line 3", "'b'", "missing"]),
     "text": ("x.csv", b"a,b\n1,2\n3,red\n5,6\n", ["'b'", "--drop b", "--label b"]),
     "latin-1": ("x.csv", b"a,b\n1,2\n3,\xe9\n", ["'b'"]),
-    "UTF-16": ("x.csv", "a,b\n1,2\n".encode("utf-16"), ["UTF-16"]),
+    "UTF-16": ("x.csv", "a,b\n1,2\n".encode("utf-16"), ["at least 2"]),
     "NUL": ("x.csv", b"a,b\n1,2\n3,\x004\n", ["line 3", "NUL"]),
     "ragged": ("x.csv", b"a,b\n1,2\n3,4,5\n", ["line 3", "3 fields"]),
     "names twice": ("x.csv", b"a,a\n1,2\n3,4\n", ["'a'"]),
@@ -75,6 +75,7 @@ DATA = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*is read as Latin-1")
 @pytest.mark.parametrize(("name", "content", "words"), DATA.values(), ids=DATA)
 def test_bad_data(mercer, tmp_path, name, content, words):
     path = tmp_path / name

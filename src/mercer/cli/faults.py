@@ -80,6 +80,8 @@ _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 
 #: What the library says → what can be typed at a shell.
 _WORDS = {
+    "with impute, fit TableModel(MissingKernelPCA(...))": "with 'mercer impute', fit with "
+    "--model missing",
     "rows[:n]": "fewer rows",
     "image_shape=(height, width)": "--image-shape HEIGHTxWIDTH",
     "give (height, width) or (height, width, 3)": "give HEIGHTxWIDTH or HEIGHTxWIDTHx3",

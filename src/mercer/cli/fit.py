@@ -7,7 +7,15 @@ import click
 
 from mercer._types import Estimator
 from mercer.cli.model_options import describes_model
-from mercer.cli.options import Reading, data_argument, reads, seed_option, speaks
+from mercer.cli.options import (
+    ColumnKinds,
+    Reading,
+    data_argument,
+    encodes,
+    reads,
+    seed_option,
+    speaks,
+)
 
 if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
@@ -37,6 +45,7 @@ NOT_CONVERGED = 5
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do not fit.")
 @seed_option
 @reads
+@encodes
 @describes_model
 @speaks
 def fit(
@@ -47,6 +56,7 @@ def fit(
     resume: bool,
     dry_run: bool,
     reading: Reading,
+    kinds: ColumnKinds,
     recipe: "Recipe",
     as_json: bool,
     quiet: bool,
@@ -54,13 +64,16 @@ def fit(
     """Fit a model to DATA and write it to a model file.
 
     DATA is a .csv, .tsv, .npy, .npz, .parquet or .zarr file, a folder of Parquet files or PNG
-    images, or '-' for standard input. Kernel width, solver and number of components are chosen from
-    the data unless you say otherwise; what was chosen, and why, is printed.
+    images, or '-' for standard input; text may be compressed (.gz, .xz, .zst). A table may hold
+    categories, dates and numbers of many units: what is done with each column is said, and rows
+    that the model gives back have the same columns. Kernel width, solver and number of components
+    are chosen from the data unless you say otherwise; what was chosen, and why, is printed.
     """
     import time
 
     from mercer.cli.console import progress
-    from mercer.cli.tables import check_target, open_input
+    from mercer.cli.mixed import open_encoded
+    from mercer.cli.tables import check_target
 
     recipe.check()
     target = _target(data, output)
@@ -69,7 +82,8 @@ def fit(
         check_target(target, force=force)
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
-    with open_input(data, reading, allow_nan=recipe.model == "missing") as table:
+    missing = recipe.model == "missing"
+    with open_encoded(data, reading, kinds, allow_nan=missing) as (table, encoder):
         plan = recipe.plan(table.rows)
         if dry_run:
             return _show(plan, table, data, as_json=as_json)
@@ -82,7 +96,12 @@ def fit(
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is no part of a model
         model.set_params(solver=recipe.make().solver)
-    model.save(target)
+    if encoder is not None:
+        from mercer.tables import TableModel
+
+        TableModel.from_fitted(model, encoder).save(target)
+    else:
+        model.save(target)
     _report(
         model, table, target, seconds=time.perf_counter() - started, as_json=as_json, quiet=quiet
     )
@@ -95,7 +114,9 @@ def _target(data: str, output: Path | None) -> Path:
         return output
     if data == "-" or output is not None:
         raise click.UsageError("a model is written to a file; name it with --output")
-    return Path(Path(data).resolve().stem + ".mercer")
+    from mercer.rows.packed import plain_name
+
+    return Path(plain_name(Path(data).resolve()).stem + ".mercer")
 
 
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:

@@ -24,15 +24,15 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
     import numpy as np
 
     from mercer.cli.console import print_json, progress, summary
-    from mercer.cli.models import feature_names, load_model
+    from mercer.cli.models import load_model, seen_by
     from mercer.cli.tables import open_input
 
     fitted = load_model(model, "score")
-    with open_input(data, reading, like=feature_names(fitted)) as table, progress(quiet=quiet):
-        sums = np.zeros(2)
+    with open_input(data, reading, model=fitted) as table, progress(quiet=quiet):
+        sums, inner = np.zeros(2), seen_by(fitted)
         for rows in table.blocks():
-            errors = fitted.reconstruction_error(rows)
-            sums += len(rows) * fitted.score(rows), errors.sum(dtype=np.float64)
+            errors = inner.reconstruction_error(rows)
+            sums += len(rows) * inner.score(rows), errors.sum(dtype=np.float64)
         n, d = table.rows.shape
     result = {
         "rows": n,
@@ -49,7 +49,7 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
         "error": f"{result['root_mean_square_error']:.6g} (root mean square, per entry)",
         "feature space": f"{result['reconstruction_error']:.6g} (mean squared distance)",
     }
-    summary(f"{type(fitted).__name__} on {data}", lines)
+    summary(f"{type(inner).__name__} on {data}", lines)
 
 
 @click.command(short_help="How new each row is to the model.")
@@ -86,17 +86,18 @@ def novelty(
     alone.
     """
     from mercer.cli.console import print_json, progress, remark
-    from mercer.cli.models import feature_names, load_model
+    from mercer.cli.models import load_model, seen_by
     from mercer.cli.tables import check_output, open_input, write_output
 
     if false_alarm_rate is not None and normal is None:
         raise click.UsageError("--false-alarm-rate goes with --normal; else the model has its own")
     fitted = load_model(model)
     check_output(output, ["score"], labelled=reading.label is not None)
+    judge = seen_by(fitted)
     if normal is not None:
-        fitted = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
-    with open_input(data, reading, like=feature_names(fitted)) as table, progress(quiet=quiet):
-        judged, found = _judge(fitted, table)
+        judge = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
+    with open_input(data, reading, model=fitted) as table, progress(quiet=quiet):
+        judged, found = _judge(judge, table)
     write_output(output, judged, as_json=as_json, quiet=quiet)
     if as_json and output.path is not None:
         print_json({"output": str(output.path), "rows": len(judged.rows), "new": found})
@@ -108,13 +109,13 @@ def novelty(
 
 def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:
     from mercer import KernelNovelty
-    from mercer.cli.models import feature_names
+    from mercer.cli.models import seen_by
     from mercer.cli.tables import open_input
 
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
-    with open_input(normal, reading, like=feature_names(fitted)) as table:
-        return KernelNovelty.from_fitted(fitted, table.rows, false_alarm_rate=rate)
+    with open_input(normal, reading, model=fitted) as table:
+        return KernelNovelty.from_fitted(seen_by(fitted), table.rows, false_alarm_rate=rate)
 
 
 def _judge(fitted: Estimator, table: RowsLike) -> tuple[Any, int | None]:

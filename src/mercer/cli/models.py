@@ -9,7 +9,7 @@ from typing import Any
 from mercer._types import Estimator
 from mercer.cli.faults import Failure
 
-__all__ = ["feature_names", "load_model", "score_names", "size_text"]
+__all__ = ["feature_names", "load_model", "on_tables", "score_names", "seen_by", "size_text"]
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -21,9 +21,10 @@ def load_model(path: str, *abilities: str) -> Any:
         raise ModelFileError(f"there is no model file '{path}'; check its name.")
     model = load(path)
     for ability in abilities:
-        if not hasattr(model, ability):
+        inner = seen_by(model)
+        if not hasattr(inner, ability):
             raise Failure(
-                f"'{path}' holds a {type(model).__name__}, which cannot {_WORDS[ability]}. "
+                f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. "
                 f"Fit one that can: mercer fit DATA --model {_MODELS[ability]}."
             )
     return model
@@ -33,6 +34,16 @@ def feature_names(model: Estimator) -> Sequence[str] | None:
     """The names of the columns that the model was fitted to, if they had any."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def on_tables(model: Estimator) -> bool:
+    """Whether it takes and gives tables of all kinds of columns."""
+    return hasattr(model, "encoder_")
+
+
+def seen_by(model: Estimator) -> Any:
+    """The model of vectors inside a model of tables; any other as it is."""
+    return model.model_ if on_tables(model) else model
 
 
 def score_names(model: Estimator) -> Sequence[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
 __all__ = ["FORMATS", "Output", "Reading", "data_argument", "model_argument", "reads", "speaks"]
-__all__ += ["format_option", "output_folder", "seed_option", "writes"]
+__all__ += ["ColumnKinds", "encodes", "format_option", "output_folder", "seed_option", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -32,6 +32,21 @@ class Reading:
     def chooses(self) -> bool:
         """Whether anything is said about columns or arrays."""
         return bool(self.columns or self.drop or self.label or self.array)
+
+
+@dataclass(frozen=True)
+class ColumnKinds:
+    """What the options of ``mercer fit`` say about the columns of a table."""
+
+    scale: str = "auto"
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    raw: bool = False
+
+    def encoder(self) -> Any:
+        """The encoder that they ask for."""
+        from mercer.tables import TableEncoder
+
+        return TableEncoder(dict(self.kinds), scale=self.scale)
 
 
 @dataclass(frozen=True)
@@ -114,6 +129,36 @@ def reads(function: Command) -> Command:
         return function(*args, reading=Reading(columns, drop, label, array, format), **rest)
 
     return wrapper
+
+
+def encodes(function: Command) -> Command:
+    """The options of :class:`ColumnKinds`, as the argument ``kinds``."""
+
+    @click.option(
+        "--scale",
+        type=click.Choice(["auto", "std", "robust", "none"]),
+        default="auto",
+        show_default=True,
+        help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
+    )
+    @_kind_option("--category", "Columns of categories.")
+    @_kind_option("--number", "Columns of numbers.")
+    @_kind_option("--date", "Columns of dates.")
+    @click.option("--index", metavar="NAME", help="The column that names the rows.")
+    @click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns.")
+    @functools.wraps(function)
+    def wrapper(*args: Any, scale: str, index: str | None, raw: bool, **rest: Any) -> Any:
+        kinds = {name: kind for kind in ("category", "number", "date") for name in rest.pop(kind)}
+        kinds |= {} if index is None else {index: "index"}
+        if raw and (kinds or scale != "auto"):
+            raise click.UsageError("--raw takes numbers as they are; leave the other options out")
+        return function(*args, kinds=ColumnKinds(scale, kinds, raw), **rest)
+
+    return wrapper
+
+
+def _kind_option(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(name, multiple=True, callback=_split, metavar="A,B,...", help=text)
 
 
 def writes(what: str) -> Callable[[Command], Command]:

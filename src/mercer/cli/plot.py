@@ -164,10 +164,11 @@ def _draw(
     *,
     intervals: bool,
 ) -> Any:
-    from mercer.cli.models import feature_names
+    from mercer.cli.models import feature_names, seen_by
     from mercer.cli.tables import open_input
     from mercer.rows import image_shape
 
+    model = seen_by(fitted)
     display = _display(KINDS[kind][0])
     takes, positive = _parameters(display), look.pop("positive")
     options = _options(kind, takes, look)
@@ -176,18 +177,18 @@ def _draw(
         if kind == "relevance" and options["image_shape"] is not None:
             options["kind"] = "images"
     if intervals and data is None:
-        options["uncertainty"] = fitted.uncertainty()
+        options["uncertainty"] = model.uncertainty()
     if data is None:
-        return _figure(display(fitted, **options))
-    with open_input(data, reading, like=feature_names(fitted)) as table, warnings.catch_warnings():
+        return _figure(display(model, **options))
+    with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         # The columns were checked by name; the arrays that are drawn have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if intervals:
-            options["uncertainty"] = fitted.uncertainty(table.rows)
+            options["uncertainty"] = model.uncertainty(table.rows)
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         y = _new_or_not(table.label, positive) if kind == "roc" else _as_numbers(table.label)
-        return _figure(display(fitted, table.rows[:], y=y, **options))
+        return _figure(display(model, table.rows[:], y=y, **options))
 
 
 def _parameters(display: Any) -> Any:
@@ -256,18 +257,20 @@ def _new_or_not(labels: Any, positive: str | None) -> Any:
 
 def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
-    from mercer.cli.models import feature_names
+    from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
     from mercer.live import describe, render
     from mercer.rows.images import image_shape
 
-    names = feature_names(fitted)
+    model, names = seen_by(fitted), feature_names(fitted)
+    if on_tables(fitted):
+        names = list(fitted.encoder_.get_feature_names_out())
     options: dict[str, Any] = {"images": image_shape(names), "names": names}
     if data is None:
-        return render(describe(fitted, **options)).encode()
-    with open_input(data, reading, like=names) as table, warnings.catch_warnings():
+        return render(describe(model, **options)).encode()
+    with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return render(describe(fitted, table.rows[:], table.label, **options)).encode()
+        return render(describe(model, table.rows[:], table.label, **options)).encode()
 
 
 def _figure(display: Any) -> Any:

@@ -70,17 +70,21 @@ def relevance(
 def _measure(
     fitted: Any, data: str | None, reading: Reading, unit: str, *, intervals: bool
 ) -> tuple[Any, Any]:
-    from mercer.cli.models import feature_names
+    from mercer.cli.models import on_tables, seen_by
     from mercer.cli.tables import open_input
 
-    fitted.set_output(transform="default") if hasattr(fitted, "set_output") else None
+    model, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
+    if groups is not None and intervals:
+        raise click.UsageError("--intervals are of single variables; a model of tables has groups")
+    model.set_output(transform="default") if hasattr(model, "set_output") else None
     if data is None:
-        return fitted.relevance(unit=unit), fitted.uncertainty() if intervals else None
-    with open_input(data, reading, like=feature_names(fitted)) as table:
-        sure = fitted.uncertainty(table.rows) if intervals else None
+        found = model.relevance(unit=unit, groups=groups)
+        return found, model.uncertainty() if intervals else None
+    with open_input(data, reading, model=fitted) as table:
+        sure = model.uncertainty(table.rows) if intervals else None
         if sure is not None:
             _ = sure.relevance
-        return fitted.relevance(table.rows, unit=unit), sure
+        return model.relevance(table.rows, unit=unit, groups=groups), sure
 
 
 def _table(found: Any, sure: Any) -> Any:

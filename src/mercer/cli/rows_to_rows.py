@@ -1,6 +1,7 @@
 """``transform``, ``inverse``, ``denoise`` and ``impute``: rows in, rows out, block by block."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -9,6 +10,13 @@ from mercer._types import Estimator, RowsLike
 from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
 
 __all__ = ["denoise", "impute", "inverse", "transform"]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What stands in for a model where only the names of columns are known."""
+
+    feature_names_in_: Sequence[str]
 
 
 def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
@@ -25,25 +33,31 @@ def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
 @_takes_rows("scores")
 def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
-    from mercer.cli.models import feature_names, load_model, score_names
+    from mercer.cli.models import load_model, score_names, seen_by
 
     fitted = load_model(model, "transform")
-    _convert(fitted.transform, feature_names(fitted), score_names(fitted), **how)
+    inner = seen_by(fitted)
+    _convert(inner.transform, fitted, score_names(inner), **how)
 
 
 @click.command(short_help="Rows from scores: the way back to input space.")
 @_takes_rows("rows", "scores")
 def inverse(model: str, **how: Any) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
-    from mercer.cli.models import feature_names, load_model, score_names
+    from mercer.cli.models import feature_names, load_model, on_tables, score_names
+    from mercer.cli.tables import open_input
 
     fitted = load_model(model, "inverse_transform")
+    if on_tables(fitted):
+        with open_input(how["data"], how["reading"]) as scores:
+            _give(fitted.inverse_transform(scores.rows[:]), **how)
+        return
 
     def back(rows: RowsLike) -> Any:
         return fitted.inverse_transform(rows.X)
 
     width = fitted.n_features_in_
-    _convert(back, score_names(fitted), feature_names(fitted), width=width, **how)
+    _convert(back, _Names(score_names(fitted)), feature_names(fitted), width=width, **how)
 
 
 @click.command(short_help="Remove noise from rows.")
@@ -73,15 +87,34 @@ def impute(model: str, **how: Any) -> None:
 
 def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
     """Rows that become rows of the same columns."""
-    from mercer.cli.models import feature_names
+    from mercer.cli.models import feature_names, on_tables
 
-    names = feature_names(fitted)
-    _convert(function, names, names, width=fitted.n_features_in_, **how)
+    if not on_tables(fitted):
+        width = fitted.n_features_in_
+        _convert(function, fitted, feature_names(fitted), width=width, **how)
+        return
+    from mercer.cli.mixed import open_frame
+
+    how.pop("allow_nan", None)
+    with open_frame(fitted, how["data"], how["reading"]) as frame:
+        _give(function(frame), **how)
+
+
+def _give(columns: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any) -> None:
+    """Write columns of any kind."""
+    from mercer.cli.mixed import columns_table
+    from mercer.cli.tables import check_output, tell, write_output
+
+    check_output(output, list(columns), labelled=True)
+    made = columns_table(columns)
+    write_output(output, made, as_json=as_json, quiet=quiet)
+    n, d = len(made.rows), len(columns)
+    tell(output, f"{n:,} rows, {d:,} columns", as_json=as_json, rows=n, columns=d)
 
 
 def _convert(
     function: Callable[[Any], Any],
-    before: Sequence[str] | None,
+    model: Any,
     after: Sequence[str] | None,
     *,
     width: int | None = None,
@@ -94,12 +127,12 @@ def _convert(
 ) -> None:
     """Read, apply the function to each block, and write; nothing as long as the file is kept.
 
-    ``before`` and ``after`` name the columns; where they have no names, there are ``width``.
+    ``model`` knows the columns to read; ``after`` names those to write, ``width`` counts them.
     """
     from mercer.cli.tables import check_output, open_input, tell, write_output
 
     check_output(output, after, labelled=reading.label is not None)
-    with open_input(data, reading, like=before, allow_nan=allow_nan) as table:
+    with open_input(data, reading, model=model, allow_nan=allow_nan) as table:
         made = table.map(function, width or len(after or ()), after)
         write_output(output, made, as_json=as_json, quiet=quiet)
     n, d = made.rows.shape

@@ -36,18 +36,20 @@ def sample(
     import numpy as np
 
     from mercer.cli.console import progress
-    from mercer.cli.models import feature_names, load_model
+    from mercer.cli.mixed import columns_table
+    from mercer.cli.models import feature_names, load_model, on_tables, seen_by
     from mercer.cli.tables import check_output, tell, write_output
     from mercer.rows import MemoryRows, Table
 
     fitted = load_model(model, "sample")
-    names = feature_names(fitted)
-    check_output(output, names)
-    wanted = _class_of(fitted, label)
+    names, mixed = feature_names(fitted), on_tables(fitted)
+    check_output(output, names, labelled=mixed)
+    wanted = _class_of(seen_by(fitted), label)
     with progress(quiet=quiet):
-        rows = np.asarray(fitted.sample(count, label=wanted, random_state=seed))
-    write_output(output, Table(MemoryRows(rows, names)), as_json=as_json, quiet=quiet)
-    n, d = rows.shape
+        rows = fitted.sample(count, label=wanted, random_state=seed)
+    made = columns_table(rows) if mixed else Table(MemoryRows(np.asarray(rows), names))
+    write_output(output, made, as_json=as_json, quiet=quiet)
+    n, d = count, len(made.names)
     tell(output, f"{n:,} new rows", as_json=as_json, rows=n, columns=d)
 
 

@@ -15,17 +15,20 @@ import click
 
 from mercer.cli.console import print_json, progress, remark
 from mercer.cli.faults import Failure
+from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import Output, Reading
 from mercer.rows import Choice, Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.rows.images import find_images
+from mercer.rows.packed import PACKED, open_packed, plain_name
 from mercer.rows.whole import is_device
 
-__all__ = ["check_output", "check_target", "open_input", "prepare_folder", "tell", "write_output"]
+__all__ = ["check_output", "check_target", "located", "open_input", "open_located"]
+__all__ += ["prepare_folder", "tell", "write_output"]
 
 
 @contextlib.contextmanager
 def open_input(
-    data: str, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
+    data: str, reading: Reading, *, model: Any = None, allow_nan: bool = False
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
 
@@ -33,24 +36,51 @@ def open_input(
     ----------
     data : path, or "-"
     reading : what the options say about columns, label, array and format
-    like : the columns that a model knows, if it knows any
+    model : whose columns are wanted; a model of tables gets the vectors that it makes of them
     allow_nan : whether values may be missing
     """
-    with contextlib.ExitStack() as stack:
-        path = Path(data)
-        if data == "-":
-            if sys.stdin.isatty():
-                raise click.UsageError("'-' reads standard input, and nothing is piped into it")
-            path = stack.enter_context(spooled(sys.stdin.buffer, reading.format))
-        if reading.chooses and path.is_dir() and find_images(path):
-            raise click.UsageError("a folder of images has no columns to choose from")
-        choice = Choice(reading.columns, reading.drop, reading.label, like)
-        table = open_table(path, choice, array=reading.array, allow_nan=allow_nan)
-        if table.unused:
-            shown = ", ".join(map(repr, table.unused[:8]))
-            more = f" and {len(table.unused) - 8} more" if len(table.unused) > 8 else ""
-            remark(f"columns of '{path.name}' that the model does not know: {shown}{more}")
-        yield table
+    if on_tables(model):
+        from mercer.cli.mixed import open_vectors
+
+        with open_vectors(model, data, reading, allow_nan=allow_nan) as table:
+            yield table
+        return
+    with located(data, reading) as path:
+        yield open_located(path, reading, like=feature_names(model), allow_nan=allow_nan)
+
+
+@contextlib.contextmanager
+def located(data: str, reading: Reading) -> Iterator[Path]:
+    """Where the data are: standard input and compressed files are unpacked first."""
+    path = Path(data)
+    if data == "-":
+        if sys.stdin.isatty():
+            raise click.UsageError("'-' reads standard input, and nothing is piped into it")
+        with spooled(sys.stdin.buffer, reading.format) as path:
+            yield path
+    elif path.suffix.lower() in PACKED and path.is_file():
+        inside = plain_name(path)
+        with open_packed(path) as stream:
+            spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
+            with spool as unpacked:
+                yield unpacked
+    else:
+        yield path
+
+
+def open_located(
+    path: Path, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
+) -> Table:
+    """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
+    if reading.chooses and path.is_dir() and find_images(path):
+        raise click.UsageError("a folder of images has no columns to choose from")
+    choice = Choice(reading.columns, reading.drop, reading.label, like)
+    table = open_table(path, choice, array=reading.array, allow_nan=allow_nan)
+    if table.unused:
+        shown = ", ".join(map(repr, table.unused[:8]))
+        more = f" and {len(table.unused) - 8} more" if len(table.unused) > 8 else ""
+        remark(f"columns of '{path.name}' that the model does not know: {shown}{more}")
+    return table
 
 
 def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:

@@ -60,7 +60,7 @@ def _check_table(
         return _check_objects(X)
     _refuse_masked(X)
     X = _as_table(X)
-    _refuse_lossy(X)
+    _refuse_lossy(estimator, X)
     try:
         return validate_data(
             estimator,
@@ -171,16 +171,31 @@ def _as_table(X: RowsLike) -> Any:
         ) from error
 
 
-def _refuse_lossy(X: RowsLike) -> None:
+def _refuse_lossy(estimator: Estimator, X: RowsLike) -> None:
     """Refuse the kinds of entries that a conversion to float would change without a word."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and hasattr(X, "columns"):
         for name, dtype in zip(X.columns, dtypes, strict=True):
+            if str(dtype).startswith(_NOT_NUMBERS):
+                _refuse_table(estimator, name, dtype)
             _refuse_kind(getattr(dtype, "kind", "f"), f"column {name!r} of dtype {dtype}")
     elif isinstance(X, np.ndarray):
         _refuse_kind(X.dtype.kind, f"an array of shape {X.shape} and dtype {X.dtype}")
         if X.dtype.kind == "O" and any(isinstance(entry, str | bytes) for entry in X.flat):
             _refuse_kind("U", f"an object array of shape {X.shape} that holds text")
+
+
+_NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", "Datetime", "Date")
+
+
+def _refuse_table(estimator: Any, name: Any, dtype: Any) -> None:
+    """A table of all kinds of columns has a model of its own; say how to write it."""
+    model = type(estimator).__name__
+    raise DataError(
+        f"could not convert string to float: column {name!r} is of dtype {dtype}, and dates and "
+        f"times have no unit as numbers; write TableModel({model}(...)).fit(X), with TableModel "
+        "from mercer, or encode the column as numbers first."
+    )
 
 
 def _refuse_kind(kind: str, what: str) -> None:

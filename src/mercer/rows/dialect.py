@@ -61,9 +61,18 @@ class Dialect:
         return fields
 
     def strange(self, path: Path) -> list[str]:
-        """Columns whose first fields are no numbers.
+        """Columns whose first fields are no numbers."""
+        body = self.first_rows(path)
+        return [
+            name
+            for j, name in enumerate(self.names)
+            if any(not is_number(record[j]) and not is_missing(record[j]) for record in body)
+        ]
 
-        Whatever else is wrong with the file is left to the reader, which says it with the line.
+    def first_rows(self, path: Path) -> list[list[str]]:
+        """The fields of the first rows, for a look at them.
+
+        Whatever is wrong with the file is left to the reader, which says it with the line.
         """
         with path.open("rb") as file:
             file.seek(self.place)
@@ -75,12 +84,7 @@ class Dialect:
             return []
         if "\0" in text:
             return []
-        body = [record for record in records if len(record) == len(self.fields)]
-        return [
-            name
-            for j, name in enumerate(self.names)
-            if any(not is_number(record[j]) and not is_missing(record[j]) for record in body)
-        ]
+        return [record for record in records if len(record) == len(self.fields)]
 
 
 def sniff(path: Path) -> Dialect:

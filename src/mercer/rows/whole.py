@@ -109,13 +109,14 @@ def is_device(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def spooled(stream: BinaryIO, kind: str = "csv") -> Iterator[Path]:
+def spooled(stream: BinaryIO, kind: str = "csv", name: str = "standard input") -> Iterator[Path]:
     """Standard input, or another stream, as a file: it may be larger than the memory.
 
     Parameters
     ----------
     stream : binary file, such as ``sys.stdin.buffer``
     kind : ``"csv"``, ``"tsv"``, ``"npy"``, ``"npz"`` or ``"parquet"``
+    name : what the file is called in messages
 
     Examples
     --------
@@ -126,7 +127,7 @@ def spooled(stream: BinaryIO, kind: str = "csv") -> Iterator[Path]:
     array([[1., 2., 3.]])
     """
     with temporary_folder() as folder:
-        path = folder / f"standard input.{kind}"
+        path = folder / f"{name}.{kind}"
         with path.open("wb") as file:
             shutil.copyfileobj(stream, file)
         os.utime(path, (0, 0))  # the same rows through another pipe may resume a fit

@@ -1,0 +1,13 @@
+"""Tables as people have them: numbers, categories, dates and holes, to vectors and back."""
+
+from mercer._registry import ours
+from mercer.tables.columns import Category, Date, LeftOut, Number
+from mercer.tables.encoder import TableEncoder
+from mercer.tables.frames import Frame
+from mercer.tables.model import TableModel
+from mercer.tables.reading import read_table
+
+__all__ = ["Category", "Date", "Frame", "LeftOut", "Number", "TableEncoder", "TableModel"]
+__all__ += ["read_table"]
+
+ours("tables", Category, Date, LeftOut, Number, TableEncoder, TableModel)

@@ -1,0 +1,259 @@
+"""How one column becomes numbers for a kernel, and how it comes back: one class for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+
+__all__ = ["Category", "Column", "Date", "LeftOut", "Number"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: ``u = gain · g((x - center)/scale)``, g the identity or ``asinh`` for long tails.
+
+    Coming back it is rounded and kept inside what the data show.
+
+    Attributes
+    ----------
+    center, scale, gain : float
+    tails : bool
+        Whether g is asinh, a logarithm with a sign: linear within one scale of the centre.
+    whole : bool
+        All values were whole numbers, and they come back so.
+    low, high : float
+        Bounds that the data show; infinite where they show none.
+    levels : tuple of float
+        All values, where the column has few of them: the nearest comes back. Empty otherwise.
+    """
+
+    center: float = 0.0
+    scale: float = 1.0
+    gain: float = 1.0
+    tails: bool = False
+    whole: bool = False
+    low: float = -np.inf
+    high: float = np.inf
+    levels: tuple[float, ...] = ()
+    width: ClassVar[int] = 1
+
+    def encode(self, values: Array) -> Array:
+        """(n,) numbers as an (n, 1) block."""
+        if values.dtype.kind != "f":
+            raise DataError(f"was of numbers in fit, and holds {_kind_of(values)} now")
+        if np.isinf(values).any():
+            raise DataError(f"contains infinity in row {int(np.isinf(values).argmax())}")
+        u = (values - self.center) / self.scale
+        u = np.arcsinh(u) if self.tails else u
+        return np.asarray(self.gain * u)[:, None]
+
+    def decode(self, block: Array) -> Array:
+        """The way back; NaN stays."""
+        u = block[:, 0] / self.gain
+        if self.tails:
+            u = np.sinh(np.clip(u, -500, 500))
+        values = self.center + self.scale * u
+        if self.levels:
+            return _nearest(np.array(self.levels), values)
+        values = np.clip(np.rint(values) if self.whole else values, self.low, self.high)
+        return np.asarray(values)
+
+    def describe(self) -> str:
+        """What is done, in a few words."""
+        raw = self.scale == self.gain == 1 and not self.center and not self.tails
+        words = ["number as it is" if raw else "number"]
+        if not raw:
+            words.append(f"({'asinh of ' * self.tails}x - {self.center:.4g}) / {self.scale:.4g}")
+        if self.levels:
+            words.append(f"one of {len(self.levels)} values")
+        elif self.whole:
+            words.append("whole")
+        if not self.levels and np.isfinite((self.low, self.high)).any():
+            words.append(f"from {self.low:g}" + f" to {self.high:g}" * bool(np.isfinite(self.high)))
+        return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Category:
+    """A category: a one-hot block of height ``gain``, so that a Gaussian has exp(-γ [x ≠ y]).
+
+    Coming back the strongest wins: only values that were there in ``fit`` come out.
+
+    Attributes
+    ----------
+    values : tuple of str, bool or float
+    gain : float
+    pooled : tuple
+        Rare values of a column with very many; they share the slot of the last of ``values``,
+        the most frequent among them.
+    """
+
+    values: tuple[Any, ...]
+    gain: float = 1.0
+    pooled: tuple[Any, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Number of slots."""
+        return len(self.values)
+
+    @cached_property
+    def _slots(self) -> Mapping[Any, int]:
+        last = len(self.values) - 1
+        return {**dict.fromkeys(self.pooled, last), **{v: i for i, v in enumerate(self.values)}}
+
+    def unseen(self, values: Array) -> list[Any]:
+        """Different values that fit has not seen."""
+        absent = {value for value in values.tolist() if not _missing(value)}
+        return sorted(absent - set(self._slots), key=str)
+
+    def encode(self, values: Array) -> Array:
+        """(n,) values as an (n, c) block: NaN for a missing value, zeros for an unseen one."""
+        slots = np.array(
+            [-2 if _missing(v) else self._slots.get(v, -1) for v in values.tolist()], dtype=int
+        )
+        block = np.zeros((len(values), self.width))
+        known = np.flatnonzero(slots >= 0)
+        block[known, slots[known]] = self.gain
+        block[slots == -2] = np.nan
+        return block
+
+    def decode(self, block: Array) -> Array:
+        """The strongest; a missing value stays missing."""
+        missing = np.asarray(np.isnan(block).any(axis=1))
+        number = isinstance(self.values[0], float)
+        table = np.empty(self.width, dtype=np.float64 if number else object)
+        table[:] = self.values
+        found = np.take(table, np.where(missing[:, None], 0.0, block).argmax(axis=1))
+        found[missing] = np.nan if number else None
+        return np.asarray(found)
+
+    def describe(self) -> str:
+        """What is done, in a few words."""
+        shown = ", ".join(str(value)[:20] for value in self.values[:4])
+        more = f", {self.width - 4} more" if self.width > 4 else ""
+        pool = f"; {len(self.pooled)} rare ones count as one" if self.pooled else ""
+        return f"category of {self.width} ({shown}{more}{pool})"
+
+
+@dataclass(frozen=True)
+class Date:
+    """A date or time, as a number of units since the first one; comes back in whole units.
+
+    Attributes
+    ----------
+    number : Number
+    origin : str
+        The first date, as ISO 8601.
+    unit : {"D", "h", "m", "s", "ms", "us", "ns"}
+        The coarsest in which all are whole.
+    form : str
+        Of dates that are texts, as for ``strftime``; "" for dates that are dates.
+    """
+
+    number: Number
+    origin: str
+    unit: str
+    form: str = ""
+    width: ClassVar[int] = 1
+
+    def encode(self, values: Array) -> Array:
+        """(n,) dates as an (n, 1) block."""
+        if self.form and values.dtype.kind == "O":
+            values = parse_dates(values, self.form)
+        if values.dtype.kind != "M":
+            raise DataError(f"was of dates in fit, and holds {_kind_of(values)} now")
+        counts = (values - np.datetime64(self.origin)) / np.timedelta64(1, self.unit)  # type: ignore[call-overload]
+        return self.number.encode(np.asarray(counts, dtype=np.float64))
+
+    def decode(self, block: Array) -> Array:
+        """The nearest whole unit; NaT stays."""
+        counts = np.rint(self.number.decode(block))
+        origin = np.datetime64(self.origin).astype(f"M8[{self.unit}]")
+        steps = np.where(np.isnan(counts), 0, counts).astype(np.int64).astype(f"m8[{self.unit}]")
+        dates = origin + steps
+        dates[np.isnan(counts)] = np.datetime64("NaT")
+        return _as_texts(dates, self.form) if self.form else np.asarray(dates)
+
+    def describe(self) -> str:
+        """What is done, in a few words."""
+        names = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+        return f"date, {names.get(self.unit, self.unit)} since {self.origin}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that the kernel does not see.
+
+    Attributes
+    ----------
+    reason : str
+    constant : the one value of a constant column, which new rows get, too
+    """
+
+    reason: str
+    constant: Any = None
+    width: ClassVar[int] = 0
+
+    def encode(self, values: Array) -> Array:
+        """Nothing."""
+        return np.empty((len(values), 0))
+
+    def decode(self, block: Array) -> Array:
+        """The constant, or nothing known."""
+        if isinstance(self.constant, float) or self.constant is None:
+            return np.full(len(block), np.nan if self.constant is None else self.constant)
+        return np.full(len(block), self.constant, dtype=object)
+
+    def describe(self) -> str:
+        """What is done, in a few words."""
+        return f"left out: {self.reason}"
+
+
+Column: TypeAlias = Number | Category | Date | LeftOut
+
+
+def parse_dates(values: Array, form: str) -> Array:
+    """Texts of one form as dates; DataError names the first that is none."""
+    found = np.full(len(values), np.datetime64("NaT", "us"))
+    for i, value in enumerate(values.tolist()):
+        if value is None:
+            continue
+        try:
+            found[i] = datetime.strptime(str(value).strip(), form)
+        except ValueError as error:
+            raise DataError(f"has {value!r} in row {i}, which is no date like {form}") from error
+    return found
+
+
+def _as_texts(dates: Array, form: str) -> Array:
+    plain = dates.astype("M8[us]").tolist()
+    texts = np.empty(len(plain), dtype=object)
+    texts[:] = [None if date is None else date.strftime(form) for date in plain]
+    return texts
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _nearest(levels: Array, values: Array) -> Array:
+    edges = (levels[1:] + levels[:-1]) / 2
+    found = (
+        levels[np.searchsorted(edges, values)]
+        if len(levels) > 1
+        else np.full(len(values), levels[0])
+    )
+    return np.where(np.isnan(values), np.nan, found)
+
+
+def _kind_of(values: Array) -> str:
+    return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")

@@ -1,0 +1,208 @@
+"""What is done with a column: decided once, from its values, unless the user says it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.tables.columns import Category, Column, Date, LeftOut, Number, parse_dates
+
+__all__ = ["KINDS", "ROW_NAMES", "decide", "one_unit"]
+
+#: What users may ask for.
+KINDS = ("number", "category", "date", "raw", "drop", "index")
+#: Why a column of names of the rows is left out.
+ROW_NAMES = "names of the rows"
+#: Columns whose largest entries differ by less than this factor are taken to have one unit.
+ONE_UNIT = 10.0
+#: More categories than this are pooled, or no categories at all.
+MOST_CATEGORIES = 100
+#: A pool may hold this share of the rows; with more the column is free text.
+MOST_POOLED = 0.2
+#: A number with so few values, each seen five times on average, comes back as one of them.
+FEW_VALUES = 12
+#: Tails are long if the standard deviation is so many robust ones, or a value lies so far out.
+LONG_TAILS, FAR_OUT = 1.5, 10.0
+#: A category counts for as much as a number (variance 1), but a rare one not for more than this.
+LEAST_SPREAD = 0.25
+_FORMS = (
+    "%Y-%m-%d",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+)
+_UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
+_ID = re.compile(r"(^|[_\W])(id|uuid|key|rownames?|unnamed: 0)$", re.IGNORECASE)
+_PERCENT = re.compile(r"%|percent|pct", re.IGNORECASE)
+
+
+def one_unit(columns: Iterable[Array]) -> bool:
+    """Whether all columns seem to be measured in one unit, as pixels and spectra are.
+
+    Then their differences in spread mean something, and scaling would blow up what is nearly
+    constant. The rule: the largest absolute values of nine tenths of the columns lie within a
+    factor of ten (``python -m benchmarks tables`` measures it).
+    """
+    largest = [float(np.nanmax(np.abs(x))) for x in columns if np.nanmax(x) > np.nanmin(x)]
+    if not largest:
+        return True
+    low, high = (
+        np.quantile(largest, [0.05, 0.95]) if len(largest) > 20 else (min(largest), max(largest))
+    )
+    return bool(high <= ONE_UNIT * low)
+
+
+def decide(name: str, values: Array, asked: str | None, scale: str, weight: float) -> Column:
+    """The column's kind, with its numbers.
+
+    Parameters
+    ----------
+    name : str
+    values : (n,) array of a plain kind, see :mod:`mercer.tables.frames`
+    asked : one of ``KINDS``, or None to decide here
+    scale : {"robust", "std", "none"}
+    weight : how much it counts; 1 is what a standardised number does
+    """
+    present = values[~_absent(values)]
+    if asked == "drop":
+        return LeftOut("asked for")
+    if asked == "index":
+        return LeftOut(ROW_NAMES)
+    if not len(present):
+        return LeftOut("no values")
+    if values.dtype.kind == "f" and np.isinf(present).any():
+        raise DataError(f"column {name!r} contains infinity; remove such rows.")
+    if asked not in ("number", "category", "raw") and (date := _date(values, present, weight)):
+        return date
+    if asked == "date":
+        raise DataError(
+            f"column {name!r} has {present[0]!r}, which is no date of a known form; write dates "
+            "as 2024-12-31, or leave the column out."
+        )
+    if len({*present.tolist()}) == 1 and asked is None:
+        return LeftOut("constant", present.tolist()[0])
+    if present.dtype.kind == "f" and asked != "category":
+        if asked is None and _is_id(name, present):
+            return LeftOut(f"id-like, {len(present):,} different whole numbers")
+        return _number(name, present, "none" if asked == "raw" else scale, weight)
+    if asked in ("number", "raw"):
+        raise DataError(f"column {name!r} has {present[0]!r}, which is no number; mend it.")
+    return _category(name, present.tolist(), asked is not None, weight)
+
+
+def _absent(values: Array) -> Array:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind == "M":
+        return np.isnat(values)
+    return np.array([value is None for value in values.tolist()], dtype=bool)
+
+
+def _is_id(name: str, x: Array) -> bool:
+    """All different and whole; and called an id, or the numbers from 1 to n in some order."""
+    if len(x) < 20 or (x != np.rint(x)).any() or len(np.unique(x)) < len(x):
+        return False
+    return bool(_ID.search(name)) or x.max() - x.min() + 1 == len(x)
+
+
+def _number(name: str, x: Array, scale: str, weight: float) -> Number:
+    whole = bool((x == np.rint(x)).all()) and float(np.abs(x).max()) < 2**53
+    levels = np.unique(x)
+    few = len(levels) <= FEW_VALUES and len(x) >= 5 * len(levels)
+    low, high = _bounds(name, x)
+    known: dict[str, Any] = {
+        "whole": whole,
+        "low": low,
+        "high": high,
+        "levels": tuple(levels.tolist()) if few else (),
+    }
+    if scale == "none":
+        return Number(gain=weight, **known)
+    if scale == "std":
+        return Number(float(x.mean()), _positive(x.std()), weight, **known)
+    center, spread = float(np.median(x)), float(np.subtract(*np.quantile(x, [0.75, 0.25]))) / 1.349
+    deviation = _positive(x.std())
+    if few or spread == 0:
+        spread = deviation
+    far = float(np.abs(x - center).max()) / spread
+    if not few and (deviation > LONG_TAILS * spread or far > FAR_OUT):
+        gain = weight / _positive(np.arcsinh((x - center) / spread).std())
+        return Number(center, spread, gain, tails=True, **known)
+    # Without long tails the plain deviation is safe, and measured better than quartiles.
+    return Number(center, deviation, weight, **known)
+
+
+def _bounds(name: str, x: Array) -> tuple[float, float]:
+    """Bounds that people would see: from 0, to 1, to 100 %."""
+    low, high = float(x.min()), float(x.max())
+    if low < 0:
+        return -np.inf, np.inf
+    if high <= 1:
+        return 0.0, 1.0
+    percent = high <= 100 and (high == 100 or _PERCENT.search(name))
+    return 0.0, 100.0 if percent else np.inf
+
+
+def _positive(spread: float) -> float:
+    return float(spread) if spread > 0 and np.isfinite(spread) else 1.0
+
+
+def _category(name: str, values: list[Any], asked: bool, weight: float) -> Column:
+    counts, n = Counter(values), len(values)
+    # Most frequent first; ties by their names, so that the order of the rows does not matter.
+    ordered = sorted(counts, key=lambda value: (-counts[value], str(value)))
+    kept, pooled = ordered[:MOST_CATEGORIES], ordered[MOST_CATEGORIES:]
+    if not asked and n >= 20 and len(ordered) > n / 2:
+        what = "id-like" if len(ordered) == n or _ID.search(name) else "free text"
+        return LeftOut(f"{what}, {len(ordered):,} different texts in {n:,} rows")
+    if not asked and sum(counts[value] for value in pooled) > MOST_POOLED * n:
+        return LeftOut(f"free text, {len(ordered):,} different texts in {n:,} rows")
+    shares = np.array([counts[value] for value in kept]) / n
+    gain = weight / np.sqrt(max(1 - (shares**2).sum(), LEAST_SPREAD))
+    return Category(tuple(kept), float(gain), tuple(pooled))
+
+
+def _date(values: Array, present: Array, weight: float) -> Date | None:
+    form = ""
+    if present.dtype.kind == "O":
+        form = next((form for form in _FORMS if _parses(present, form)), "")
+        if not form:
+            return None
+        values, present = parse_dates(values, form), parse_dates(present, form)
+    if present.dtype.kind != "M":
+        return None
+    first = present.min()
+    steps = present - first
+    fits = (u for u in _UNITS if (steps == steps.astype(f"m8[{u}]")).all() and _holds(first, u))
+    unit = next(fits, "ns")
+    counts = (steps / np.timedelta64(1, unit)).astype(np.float64)  # type: ignore[call-overload]
+    scaled = _number("", counts, "robust", weight)
+    number = Number(scaled.center, scaled.scale, scaled.gain, scaled.tails, whole=True)
+    return Date(number, str(first.astype(f"M8[{unit}]")), unit, form)
+
+
+def _holds(date: np.datetime64, unit: str) -> bool:
+    return bool(date == date.astype(f"M8[{unit}]"))
+
+
+def _parses(values: Array, form: str) -> bool:
+    try:
+        texts = values[: 1 + len(values) // 50].tolist()
+        if not all(isinstance(text, str) and text[:1].isdigit() for text in texts):
+            return False
+        parse_dates(values, form)
+    except DataError:
+        return False
+    return True

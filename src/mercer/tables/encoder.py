@@ -1,0 +1,287 @@
+"""TableEncoder: a table as vectors for a kernel, and back to a legal table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._linalg import Array
+from mercer._sklearn import BaseEstimator, TransformerMixin
+from mercer.estimators._saving import SaveMixin
+from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.tables.columns import Category, Column, LeftOut
+from mercer.tables.deciding import KINDS, decide, one_unit
+from mercer.tables.frames import Frame, names_text, take_apart
+
+__all__ = ["TableEncoder"]
+
+SCALES = ("auto", "robust", "std", "none")
+
+
+class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
+    r"""Turn a table of numbers, categories and dates into vectors, and vectors into legal rows.
+
+    What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
+    can be said by name: ``TableEncoder(age="number", zip="category")``.
+
+    - A number is scaled by its standard deviation. Long tails are scaled by their quartiles and
+      go through asinh, a logarithm with a sign. Whole numbers come back whole, and no number
+      leaves the bounds that the data show: from 0, 0 to 1, 0 to 100 %. One of few values comes
+      back as the nearest of them.
+    - A category (text, boolean) becomes a one-hot block, so that a Gaussian on the vectors is the
+      product of a Gaussian of the numbers and :math:`e^{-\gamma_c [x \ne y]}` for each category.
+      The strongest comes back: only values that were there in ``fit``. Of more than 100, the
+      rarest share one slot.
+    - A date counts days (or seconds, ...) since the first one, and comes back as a date.
+    - Columns that are constant, id-like, or free text are left out.
+    - A missing value is NaN in the vectors, and missing again on the way back.
+
+    A category that ``fit`` has not seen becomes zeros, as far from one known category as from
+    another, with a warning.
+
+    Parameters
+    ----------
+    kinds : dict, optional
+        Name of a column → ``"number"``, ``"category"``, ``"date"``, ``"raw"`` (a number as it
+        is), ``"drop"``, or ``"index"`` for names of the rows, which are left out as well.
+    weights : dict, optional
+        Name of a column → how much it counts; 1 is what a standardised number counts.
+    scale : {"auto", "robust", "std", "none"}, default="auto"
+        Of numbers. ``"auto"`` leaves them as they are where all columns seem to have one unit, as
+        pixels and spectra have: numbers only, and their largest values within a factor of ten.
+    **columns : str
+        More ``kinds``, for columns whose names are words.
+
+    Attributes
+    ----------
+    columns_ : dict
+        Name → what is done: a ``Number``, ``Category``, ``Date`` or ``LeftOut``.
+    scale_ : str
+        What ``"auto"`` came to.
+    n_features_in_ : int
+    feature_names_in_ : (d,) array
+
+    Notes
+    -----
+    ``inverse_transform`` respects bounds and levels because it is for vectors that a model has
+    made; a row outside of what ``fit`` has seen is encoded as it is and comes back inside.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mercer.tables import TableEncoder
+    >>> table = pd.DataFrame({"age": [31, 52, 24, 47], "city": ["Oslo", "Rome", "Oslo", "Bonn"]})
+    >>> encoder = TableEncoder(scale="std").fit(table)
+    >>> print("\n".join(encoder.describe()))
+    age: number, (x - 38.5) / 11.41, whole, from 0
+    city: category of 3 (Oslo, Bonn, Rome)
+    >>> encoder.transform(table).shape
+    (4, 4)
+    >>> encoder.inverse_transform(encoder.transform(table)).equals(table)
+    True
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "columns_",
+        "scale_",
+        "container_",
+        "dtypes_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
+
+    def __init__(
+        self,
+        kinds: Mapping[str, str] | None = None,
+        *,
+        weights: Mapping[str, float] | None = None,
+        scale: str = "auto",
+        **columns: str,
+    ) -> None:
+        # With no words of their own the dict stays the very object, as clone wants it.
+        more = columns and isinstance(kinds or {}, Mapping)
+        self.kinds = {**(kinds or {}), **columns} if more else kinds
+        self.weights = weights
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Decide what is done with each column.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, pyarrow), mapping of columns, or (n, d) array
+        y : ignored
+        """
+        frame = take_apart(X)
+        kinds, weights = self._check(frame)
+        self.scale_ = self._decide_scale(frame, kinds)
+        self.columns_: dict[str, Column] = {
+            name: decide(name, values, kinds.get(name), self.scale_, weights.get(name, 1.0))
+            for name, values in frame.columns.items()
+        }
+        if not any(column.width for column in self.columns_.values()):
+            raise DataError(
+                f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
+                "they are: TableEncoder(name='category')."
+            )
+        self.n_features_in_ = len(self.columns_)
+        vars(self).pop("feature_names_in_", None)
+        if frame.container != "array":
+            self.feature_names_in_ = np.array(list(self.columns_), dtype=object)
+        self.container_ = frame.container
+        self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+        self._dtypes = dict(frame.dtypes)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Rows as vectors, (n, D); NaN where a value is missing."""
+        check_is_fitted(self, "columns_")
+        return np.hstack([*self.blocks(self.take(X)).values()])
+
+    def inverse_transform(self, Z: Any) -> Any:
+        """Vectors as a table of the kind that ``fit`` was given; every value is a legal one.
+
+        Parameters
+        ----------
+        Z : (n, D) array
+
+        Returns
+        -------
+        table
+            Left-out columns are there, too, with their constant or without values.
+        """
+        check_is_fitted(self, "columns_")
+        frame = Frame({}, self.container_, getattr(self, "_dtypes", self.dtypes_))
+        return frame.make(self.decode(Z))
+
+    def describe(self) -> list[str]:
+        """A line for each column: what is done with it."""
+        return [f"{name}: {column.describe()}" for name, column in self.columns_.items()]
+
+    @property
+    def groups_(self) -> list[str]:
+        """For each entry of a vector the column that it comes from."""
+        return [name for name, column in self.columns_.items() for _ in range(column.width)]
+
+    @property
+    def left_out_(self) -> dict[str, str]:
+        """Columns that are left out, and why."""
+        found = self.columns_.items()
+        return {name: column.reason for name, column in found if isinstance(column, LeftOut)}
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
+        """``age``, ``city=Oslo``, ...: a name for each entry of a vector."""
+        check_is_fitted(self, "columns_")
+        names: list[str] = []
+        for name, column in self.columns_.items():
+            if isinstance(column, Category):
+                names += [f"{name}={value}" for value in column.values]
+            else:
+                names += [name] * column.width
+        return np.array(names, dtype=object)
+
+    def take(self, X: Any) -> Frame:
+        """The columns of a table by the names of the fit, in any order; by position of an array."""
+        frame = take_apart(X)
+        if frame.container == "array":
+            if len(frame.columns) != self.n_features_in_:
+                raise DataError(
+                    f"X has {len(frame.columns)} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input; give the columns of the fit."
+                )
+            columns = dict(zip(self.columns_, frame.columns.values(), strict=True))
+            return Frame(columns, "array")
+        lost = [name for name, column in self.columns_.items() if column.width]
+        lost = [name for name in lost if name not in frame.columns]
+        if lost:
+            raise DataError(
+                f"the table lacks {len(lost)} of the model's {self.n_features_in_} columns: "
+                f"{names_text(lost)}; give the columns that were there in fit."
+            )
+        return frame
+
+    def blocks(self, frame: Frame) -> dict[str, Array]:
+        """The vectors column by column; unseen categories are named in a warning."""
+        found = {}
+        for name, column in self.columns_.items():
+            if not column.width:
+                continue
+            values = frame.columns[name]
+            if isinstance(column, Category) and (unseen := column.unseen(values)):
+                warn(
+                    f"column {name!r} has {len(unseen)} categories that fit has not seen: "
+                    f"{names_text([str(value) for value in unseen])}; they count as none of the "
+                    "known ones. Fit again with such rows if they matter.",
+                    MercerWarning,
+                )
+            try:
+                found[name] = column.encode(values)
+            except DataError as error:
+                raise DataError(f"column {name!r} {error}; mend it.") from error
+        return found
+
+    def decode(self, Z: Any) -> dict[str, Array]:
+        """Vectors as columns of plain kinds."""
+        Z = np.asarray(Z, dtype=np.float64)
+        width = sum(column.width for column in self.columns_.values())
+        if Z.ndim != 2 or Z.shape[1] != width:
+            raise DataError(f"vectors of shape {Z.shape} are not of {width} entries; give those.")
+        edges = np.cumsum([0, *(column.width for column in self.columns_.values())])
+        return {
+            name: column.decode(Z[:, start:stop])
+            for (name, column), start, stop in zip(
+                self.columns_.items(), edges[:-1], edges[1:], strict=True
+            )
+        }
+
+    def _check(self, frame: Frame) -> tuple[Mapping[str, str], Mapping[str, float]]:
+        kinds, weights = self.kinds or {}, self.weights or {}
+        if len(frame) < 2:
+            raise DataError(f"the table has {len(frame)} rows (1 sample); give at least 2.")
+        if unknown := [name for name in (*kinds, *weights) if name not in frame.columns]:
+            raise DataError(
+                f"there is no column {unknown[0]!r}; the columns are "
+                f"{names_text(list(frame.columns))}."
+            )
+        for name, kind in kinds.items():
+            _one_of(f"kind of column {name!r}", kind, KINDS)
+        _one_of("scale", self.scale, SCALES)
+        for name, weight in weights.items():
+            if not 0 < weight < np.inf:
+                raise DataError(f"weight of column {name!r} is {weight}; give a positive number.")
+        return kinds, weights
+
+    def _decide_scale(self, frame: Frame, kinds: Mapping[str, str]) -> str:
+        if self.scale != "auto":
+            return self.scale
+        used = {n: v for n, v in frame.columns.items() if kinds.get(n) != "drop"}
+        numbers = [
+            values
+            for name, values in used.items()
+            if values.dtype.kind == "f"
+            and kinds.get(name) in (None, "number", "raw")
+            and np.isfinite(values).any()
+        ]
+        return "none" if len(numbers) == len(used) and one_unit(numbers) else "robust"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "columns_")
+
+    def __getstate__(self) -> Any:
+        # Types as a library's objects; their names are kept beside them.
+        return {name: value for name, value in super().__getstate__().items() if name != "_dtypes"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _one_of(what: str, given: Any, known: Sequence[str]) -> None:
+    if given not in known:
+        raise DataError(f"{what} is {given!r}; give one of {', '.join(map(repr, known))}.")

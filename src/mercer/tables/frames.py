@@ -1,0 +1,209 @@
+"""Tables of any library as columns of three plain kinds, and back.
+
+Below this file a column is an array of one of three kinds: float64 with NaN, ``datetime64`` with
+NaT, or objects (texts, booleans) with None where a value is missing.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+
+__all__ = ["Frame", "is_absent", "names_text", "plain_column", "take_apart"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Columns by name, and what is needed to give a table of the same kind back.
+
+    Attributes
+    ----------
+    columns : name → array of a plain kind
+    container : {"pandas", "polars", "pyarrow", "array", "columns"}
+    dtypes : name → type in the table it came from; "" where that says nothing
+    index : of a pandas frame
+    """
+
+    columns: Mapping[str, Array]
+    container: str = "columns"
+    dtypes: Mapping[str, Any] = field(default_factory=dict)
+    index: Any = None
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def make(self, columns: Mapping[str, Array]) -> Any:
+        """The same kind of table with other columns; the index stays if the rows do."""
+        if self.container == "columns":
+            return {
+                name: _whole(values) if self.dtypes.get(name) == "int" else values
+                for name, values in columns.items()
+            }
+        if self.container == "array":
+            arrays = list(columns.values())
+            same = all(array.dtype.kind == "f" for array in arrays)
+            return np.column_stack([a if same else a.astype(object) for a in arrays])
+        module = import_module(self.container)
+        made = {
+            name: _REBUILD[self.container](module, values, self.dtypes.get(name, ""))
+            for name, values in columns.items()
+        }
+        if self.container == "pandas":
+            frame = module.DataFrame(made)
+            if self.index is not None and len(self.index) == len(frame):
+                frame.index = self.index
+            return frame
+        return module.DataFrame(made) if self.container == "polars" else module.table(made)
+
+
+def take_apart(X: Any) -> Frame:
+    """The columns of a data frame (pandas, polars, pyarrow), of a mapping, or of an array."""
+    if isinstance(X, Frame):
+        return X
+    if issparse(X):
+        raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
+    if isinstance(X, Mapping):
+        return Frame({str(name): plain_column(values, str(name)) for name, values in X.items()})
+    module = type(X).__module__.partition(".")[0]
+    names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
+    if names is None or module not in _REBUILD:
+        return _from_array(X)
+    repeated = {str(name) for name in names if list(names).count(name) > 1}
+    if repeated:
+        raise DataError(f"columns of the same name: {sorted(repeated)}; rename them.")
+    columns, dtypes = {}, {}
+    for name in names:
+        column = X[name]
+        columns[str(name)] = plain_column(column, str(name))
+        dtypes[str(name)] = column.type if module == "pyarrow" else column.dtype
+    return Frame(columns, module, dtypes, getattr(X, "index", None))
+
+
+def plain_column(column: Any, name: str) -> Array:
+    """One column as an array of a plain kind."""
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")
+    if kind in "iuf" and hasattr(column, "isna"):
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in "iuf":
+        return np.asarray(column, dtype=np.float64)
+    if kind == "M":
+        if getattr(column.dtype, "tz", None) is not None:
+            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+        return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    return _of_values([None if is_absent(value) else value for value in listed], name)
+
+
+def is_absent(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN, NaT, pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _of_values(values: list[Any], name: str) -> Array:
+    """Python values of one kind, None where one is missing."""
+    seen = [value for value in values if value is not None]
+    if all(isinstance(value, bool | np.bool_) for value in seen):
+        plain: list[Any] = [None if value is None else bool(value) for value in values]
+    elif all(isinstance(value, Real) and not isinstance(value, bool) for value in seen):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    elif all(isinstance(value, datetime.date | np.datetime64) for value in seen):
+        return _dates(values)
+    elif all(isinstance(value, str) for value in seen):
+        plain = [None if value is None else str(value) for value in values]
+    else:
+        kinds = sorted({type(value).__name__ for value in seen})
+        raise DataError(
+            f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])}); make them "
+            "all numbers, all texts or all dates, or leave the column out."
+        )
+    found = np.empty(len(plain), dtype=object)
+    found[:] = plain
+    return found
+
+
+def _dates(values: list[Any]) -> Array:
+    """Dates in microseconds; aware ones in UTC."""
+    plain = [
+        value.astimezone(datetime.UTC).replace(tzinfo=None)
+        if isinstance(value, datetime.datetime) and value.tzinfo is not None
+        else value
+        for value in values
+    ]
+    return np.array(["NaT" if v is None else np.datetime64(v, "us") for v in plain], "M8[us]")
+
+
+def _from_array(X: Any) -> Frame:
+    values = np.asarray(X)
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise DataError(
+            f"0 feature(s) (shape={values.shape}) while a minimum of 1 is required; give columns."
+        )
+    if values.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got shape {values.shape} instead. Give a data frame. "
+            "Reshape your data: X.reshape(-1, 1) if it has one feature."
+        )
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported; give real and imaginary parts as columns.")
+    names = [f"x{j}" for j in range(values.shape[1])]
+    columns = {name: plain_column(values[:, j], name) for j, name in enumerate(names)}
+    return Frame(columns, "array")
+
+
+def _whole(values: Array) -> Array:
+    """Whole numbers as such, None where one is missing."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = [None if is_absent(value) else int(value) for value in values.tolist()]
+    return found
+
+
+def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
+    """A series of the type that it had, or of the nearest that can hold the values."""
+    series = pd.Series(values)
+    if getattr(dtype, "tz", None) is not None:
+        series = series.dt.tz_localize("UTC")
+    kind = getattr(dtype, "kind", "")
+    if kind in "iu" and series.isna().any() and str(dtype)[:1].islower():
+        return series
+    return _try(series.astype, dtype, series)
+
+
+def _polars(pl: Any, values: Array, dtype: Any) -> Any:
+    listed = [None if is_absent(value) else value for value in values.tolist()]
+    series = pl.Series(values if values.dtype.kind == "M" else listed, strict=False)
+    return _try(series.cast, dtype, series)
+
+
+def _pyarrow(pa: Any, values: Array, dtype: Any) -> Any:
+    given = values if values.dtype.kind == "M" else values.tolist()
+    array = pa.array(given, from_pandas=True)
+    return _try(array.cast, dtype, array)
+
+
+def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
+    """Types that a library no longer knows (of a model file) are left to the library."""
+    try:
+        return otherwise if isinstance(dtype, str) and not dtype else cast(dtype)
+    except (TypeError, ValueError, AttributeError):
+        return otherwise
+
+
+_REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+
+
+def names_text(names: Sequence[str], most: int = 8) -> str:
+    """Some names for a message."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,204 @@
+"""A file as columns of numbers, texts and dates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.rows.dialect import TEXT, is_missing, is_number
+from mercer.rows.files import decoding, require
+from mercer.rows.packed import open_packed, plain_name
+from mercer.tables.frames import Frame, take_apart
+
+__all__ = ["TABLES", "read_table"]
+
+#: Endings of files that hold tables of any kind.
+TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow")
+#: Values that are no numbers are errors up to this share, and make a category above it.
+TYPING_ERRORS = 0.5
+_DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?")
+_WHOLE = re.compile(r"[-+]?\d+")
+
+
+def read_table(path: str | os.PathLike[str], *, texts: Collection[str] = ()) -> Frame:
+    r"""Read a table of numbers, texts and dates into memory.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, ``.tsv``, ``.txt`` (commas, semicolons or tabs; decimal commas where no comma
+        parts the fields), ``.jsonl``, ``.parquet``, ``.feather``; text also as ``.csv.gz``,
+        ``.csv.xz``, ``.csv.zst``.
+    texts : names
+        Columns of a text file that are texts, whatever they look like.
+
+    Returns
+    -------
+    Frame
+        Give it to :class:`TableModel` in place of a data frame; what comes back are columns by
+        name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mercer.tables import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
+    >>> _ = path.write_text("name;price\nAnna;1.234,5\nBert;7,25\n")
+    >>> read_table(path).columns["price"]
+    array([1234.5 ,    7.25])
+    """
+    path = Path(path)
+    kind = plain_name(path).suffix.lower()
+    if not path.exists():
+        raise DataError(f"there is no file '{path}'; check its name.")
+    if kind in TEXT:
+        return _frame_of_texts(path, *_texts(path), texts)
+    if kind in (".jsonl", ".ndjson"):
+        return _frame_of_records(path)
+    if kind in (".parquet", ".feather", ".arrow") or path.is_dir():
+        return _frame_of_arrow(path, kind)
+    raise DataError(
+        f"'{path.name}': the ending '{path.suffix}' is not known; give one of {', '.join(TABLES)}."
+    )
+
+
+def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
+    """Names, the fields of each row, and the delimiter."""
+    text = _decoded(path)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if not first:
+        raise DataError(f"'{path}' is empty; give a file with data.")
+    delimiter = max(",;\t", key=first.count)
+    records = list(_records(text, delimiter, path))
+    names = [name.strip() for name in records[0]]
+    if all(is_number(name) or is_missing(name) or _DECIMAL_COMMA.fullmatch(name) for name in names):
+        return [str(j) for j in range(len(names))], records, delimiter
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise DataError(f"'{path}' has several columns called {repeated[0]!r}; rename them.")
+    if len(records) < 2:
+        raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
+    return names, records[1:], delimiter
+
+
+def _decoded(path: Path) -> str:
+    with open_packed(path) as file:
+        raw = file.read()
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        warn(
+            f"'{path}' is not UTF-8 (byte {error.start + 1} is {raw[error.start]:#x}) and is read "
+            "as Latin-1; save it as UTF-8 if names look wrong.",
+            MercerWarning,
+        )
+        return raw.decode("latin-1")
+
+
+def _records(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    width = None
+    try:
+        for fields in reader:
+            if not fields or (len(fields) == 1 and not fields[0].strip()):
+                continue
+            width = width or len(fields)
+            if len(fields) != width:
+                raise DataError(
+                    f"line {reader.line_num} of '{path}' has {len(fields)} fields, where {width} "
+                    "are expected; mend it."
+                )
+            yield fields
+    except csv.Error as error:
+        raise DataError(f"line {reader.line_num} of '{path}': {error}; mend it.") from error
+
+
+def _frame_of_texts(
+    path: Path,
+    names: list[str],
+    records: list[list[str]],
+    delimiter: str,
+    as_texts: Collection[str],
+) -> Frame:
+    columns, dtypes = {}, {}
+    for name, values in zip(names, zip(*records, strict=True), strict=True):
+        texts = [value.strip() for value in values]
+        if name in as_texts:
+            columns[name], dtypes[name] = _plain_texts(texts), ""
+            continue
+        columns[name], dtypes[name] = _column(texts, delimiter)
+        if columns[name].dtype.kind == "O":
+            _refuse_typing_errors(path, name, texts)
+    return Frame(columns, "columns", dtypes)
+
+
+def _column(texts: list[str], delimiter: str) -> tuple[Array, str]:
+    """Numbers where all that is not missing is one, else texts; "int" if all are written so."""
+    present = [text for text in texts if not is_missing(text)]
+    if present and all(map(is_number, present)):
+        values = [np.nan if is_missing(text) else float(text) for text in texts]
+        return np.array(values), "int" if all(map(_WHOLE.fullmatch, present)) else ""
+    if present and delimiter != "," and all(map(_DECIMAL_COMMA.fullmatch, present)):
+        plain = (text.replace(".", "").replace(",", ".") for text in texts)
+        return np.array([np.nan if is_missing(text) else float(text) for text in plain]), ""
+    return _plain_texts(texts), ""
+
+
+def _plain_texts(texts: list[str]) -> Array:
+    found = np.empty(len(texts), dtype=object)
+    found[:] = [None if is_missing(text) else text for text in texts]
+    return found
+
+
+def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
+    """A column of numbers with a few others is no column of texts."""
+    others = [i for i, text in enumerate(texts) if not is_number(text) and not is_missing(text)]
+    if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
+        raise DataError(
+            f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
+            f"number, as most others are ({len(others)} are none); mend it, leave the column out "
+            f"with drop={name!r}, keep the classes with label={name!r}, or make it a category."
+        )
+
+
+def _frame_of_records(path: Path) -> Frame:
+    """JSON lines: an object on each line; a key that a line lacks is missing there."""
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(_decoded(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+        if not isinstance(row, dict):
+            raise DataError(f"line {number} of '{path}' is no object of names and values; mend it.")
+        rows.append(row)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if not names:
+        raise DataError(f"'{path}' is empty; give a file with data.")
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    dtypes = {name: "int" for name, v in columns.items() if {type(x) for x in v} == {int}}
+    return Frame(take_apart(columns).columns, "columns", dtypes)
+
+
+def _frame_of_arrow(path: Path, kind: str) -> Frame:
+    with decoding(path, f"{kind.strip('.') or 'Parquet'} file"):
+        if kind in (".feather", ".arrow"):
+            table = require("pyarrow.feather", "io").read_table(path)
+        else:
+            table = require("pyarrow.parquet", "io").read_table(path)
+        frame = take_apart(table)
+    dtypes = {name: "int" for name, dtype in frame.dtypes.items() if "int" in str(dtype)}
+    return Frame(frame.columns, "columns", dtypes)

@@ -1,0 +1,237 @@
+"""Tables to vectors and back: nothing is lost, and only legal values come out."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits, load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer
+from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, MissingKernelPCA
+from mercer.exceptions import DataError, MercerWarning
+from mercer.kernels import Gaussian
+from mercer.tables import TableEncoder, TableModel
+
+CITIES = ["Oslo", "Rome", "Bonn"]
+
+
+def people(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "id": np.arange(n) + 17,
+            "city": rng.choice(CITIES, n),
+            "size": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "age": rng.integers(18, 90, n),
+            "income": np.exp(rng.normal(10, 1.5, n)),
+            "share": rng.random(n),
+            "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 999, n), "D"),
+            "member": rng.random(n) < 0.5,
+            "land": ["NO"] * n,
+        },
+        index=[f"row {i}" for i in range(n)],
+    )
+
+
+def known_to_differ(estimator):
+    why = "columns are taken by name, in any order"
+    return {
+        "check_dataframe_column_names_consistency": why,
+        "check_do_not_raise_errors_in_init_or_set_params": "**columns are no parameters",
+    }
+
+
+@parametrize_with_checks([TableEncoder()], expected_failed_checks=known_to_differ)
+@pytest.mark.filterwarnings("ignore")
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+def test_what_is_done_is_decided_and_told():
+    encoder = TableEncoder().fit(people())
+    assert encoder.left_out_ == {
+        "id": "id-like, 80 different whole numbers",
+        "land": "constant",
+    }
+    told = dict(line.split(": ", 1) for line in encoder.describe())
+    assert told["income"].startswith("number, (asinh of x - ")
+    assert told["share"].endswith("from 0 to 1")
+    assert told["since"].startswith("date, days since 2020-")
+    assert told["city"].startswith("category of 3")
+
+
+def test_the_way_back_loses_nothing():
+    table = people()
+    encoder = TableEncoder().fit(table)
+    back = encoder.inverse_transform(encoder.transform(table)).set_index(table.index)
+    for name in ("city", "size", "age", "member", "land"):
+        assert (back[name] == table[name]).all()
+        assert back[name].dtype == table[name].dtype
+    assert (back["since"] == table["since"]).all()
+    for name in ("income", "share"):
+        assert_allclose(back[name], table[name], rtol=1e-12, atol=1e-12)
+    assert back["id"].isna().all()
+
+
+def test_a_gaussian_on_blocks_is_a_product_of_kernels():
+    """exp(-γ‖u - v‖²) = Π exp(-γ_c [x ≠ y]) with γ_c = 2 γ gain²."""
+    table = pd.DataFrame({"a": list("xyxyzz"), "b": list("ppqqpp")})
+    encoder = TableEncoder(weights={"b": 2}).fit(table)
+    K = Gaussian(gamma=0.3)(encoder.transform(table), encoder.transform(table))
+    expected = np.ones((6, 6))
+    for name, column in encoder.columns_.items():
+        differ = table[name].to_numpy()[:, None] != table[name].to_numpy()
+        expected *= np.exp(-2 * 0.3 * column.gain**2 * differ)
+    assert_allclose(K, expected, atol=1e-12)
+
+
+def test_one_unit_stays_raw_and_many_are_scaled():
+    assert TableEncoder().fit(load_digits().data).scale_ == "none"
+    assert TableEncoder().fit(load_iris().data).scale_ == "none"
+    assert TableEncoder().fit(load_iris().data * [1, 1, 1000, 1]).scale_ == "robust"
+    assert TableEncoder().fit(people()).scale_ == "robust"
+
+
+def test_kinds_and_weights_by_name():
+    encoder = TableEncoder(age="category", id="number", weights={"id": 3}, city="drop")
+    encoder.fit(people())
+    assert type(encoder.columns_["age"]).__name__ == "Category"
+    assert encoder.columns_["id"].gain == 3
+    assert encoder.left_out_["city"] == "asked for"
+    assert TableEncoder(age="category").get_params()["kinds"] == {"age": "category"}
+    for wrong in ({"kinds": {"nobody": "number"}}, {"kinds": {"age": "figure"}}, {"scale": "no"}):
+        with pytest.raises(DataError):
+            TableEncoder(**wrong).fit(people())
+
+
+def test_unseen_categories_are_named_and_far_from_all():
+    encoder = TableEncoder().fit(people())
+    new = people(3).assign(city="Lima")
+    with pytest.warns(MercerWarning, match="'city' has 1 categories .* 'Lima'"):
+        vectors = encoder.transform(new)
+    assert not vectors[:, [g == "city" for g in encoder.groups_]].any()
+
+
+def test_very_many_categories_are_pooled_or_left_out():
+    rng = np.random.default_rng(0)
+    often = rng.integers(0, 90, 3000)
+    rare = np.where(rng.random(3000) < 0.1, rng.integers(100, 400, 3000), often)
+    table = pd.DataFrame({"often": rare.astype(str), "text": [f"t{i}" for i in range(3000)]})
+    encoder = TableEncoder().fit(table)
+    assert encoder.columns_["often"].width == 100
+    assert encoder.columns_["often"].pooled
+    assert encoder.left_out_["text"].startswith("id-like")
+    back = encoder.inverse_transform(encoder.transform(table))
+    assert set(back["often"]) <= set(table["often"])
+
+
+MODELS = [KernelPCA(6), GenerativeKernelPCA(6, random_state=0), MissingKernelPCA(KernelPCA(4))]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_frames_in_frames_out(model):
+    table = people()
+    fitted = TableModel(model).fit(table)
+    clean = fitted.denoise(table)
+    assert_array_equal(clean.index, table.index)
+    assert list(clean.columns) == list(table.columns)
+    assert (clean.dtypes == table.dtypes).all()
+    assert (clean["id"] == table["id"]).all()
+    holes = table.astype({"age": float})
+    for j, name in enumerate(["city", "size", "age", "income", "since"]):
+        holes.loc[holes.index[j::7], name] = None
+    filled = fitted.impute(holes)
+    assert not filled.drop(columns="id").isna().any().any()
+    for name in ("city", "age", "since"):
+        known = holes[name].notna()
+        assert (filled[name][known] == table[name][known]).all()
+    assert set(filled["city"]) <= set(CITIES)
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, lambda t: pl.from_pandas(t).to_arrow()])
+def test_other_libraries(convert):
+    table = convert(people().reset_index(drop=True))
+    clean = TableModel(KernelPCA(4)).fit(table).denoise(table)
+    assert type(clean) is type(table)
+    assert clean.schema == table.schema
+
+
+def test_missing_values_are_refused_with_the_remedy():
+    table = people()
+    table.loc["row 3", "city"] = None
+    with pytest.raises(DataError, match=r"'city' .* row 3. .*MissingKernelPCA"):
+        TableModel().fit(table)
+
+
+def test_a_method_is_there_if_the_model_has_it():
+    assert hasattr(TableModel(GenerativeKernelPCA()), "sample")
+    assert not hasattr(TableModel(KernelPCA()), "sample")
+    assert not hasattr(TableModel(KernelNovelty()), "denoise")
+
+
+def test_novelty_and_relevance_speak_of_columns():
+    table = people()
+    model = TableModel(KernelNovelty(random_state=0)).fit(table)
+    strange = table.iloc[:2].assign(income=1e12)
+    parts = model.contributions(strange)
+    assert list(parts.columns) == ["city", "size", "age", "income", "share", "since", "member"]
+    assert (parts.to_numpy().argmax(axis=1) == 3).all()
+    assert (model.p_values(strange) < 0.05).all()
+    found = TableModel(KernelPCA(3)).fit(table).relevance(table)
+    assert list(found.names) == list(parts.columns)
+
+
+def test_saved_and_loaded(tmp_path):
+    table = people()
+    model = TableModel(GenerativeKernelPCA(4, random_state=0), TableEncoder(age="number")).fit(
+        table
+    )
+    again = mercer.load(model.save(tmp_path / "m.mercer"))
+    assert_array_equal(again.transform(table), model.transform(table))
+    new = again.sample(5, random_state=1)
+    assert new["city"].tolist() == model.sample(5, random_state=1)["city"].tolist()
+    assert (again.denoise(table).dtypes == table.dtypes).all()
+
+
+def test_kernel_pca_says_what_to_write():
+    with pytest.raises(ValueError, match=r"TableModel\(KernelPCA\(...\)\)"):
+        KernelPCA().fit(people()[["age", "city"]])
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(20, 40))
+    texts = st.lists(st.sampled_from(["a", "b", "ü c", "1"]), min_size=n, max_size=n)
+    numbers = st.lists(st.floats(-1e6, 1e6, width=32), min_size=n, max_size=n)
+    wholes = st.lists(st.integers(0, 50), min_size=n, max_size=n)
+    days = st.lists(st.dates(datetime.date(1990, 1, 1)), min_size=n, max_size=n)
+    table = {"t": draw(texts), "x": draw(numbers), "n": draw(wholes), "d": draw(days)}
+    table["always"] = list(np.linspace(0, 1, n))
+    return table
+
+
+@given(tables(), st.integers(0, 100))
+@settings(max_examples=30, deadline=None)
+def test_only_legal_values_come_out(table, seed):
+    encoder = TableEncoder().fit(table)
+    Z = encoder.transform(table)
+    back = encoder.decode(Z)
+    used = [name for name in table if name not in encoder.left_out_]
+    for name in {"t", "d", "n"} & set(used):
+        assert name == "d" or back[name].tolist() == list(table[name])
+    spread = np.abs(Z).max() + 1
+    new = encoder.decode(Z + spread * np.random.default_rng(seed).standard_normal(Z.shape))
+    assert set(new["t"].tolist()) <= set(table["t"])
+    if "n" in used:
+        assert (new["n"] == np.rint(new["n"])).all()
+        assert (new["n"] >= 0).all()
+    assert ((new["always"] >= 0) & (new["always"] <= 1)).all()
+    if "d" in used:
+        assert new["d"].dtype.kind == "M"
+        assert not np.isnat(new["d"]).any()
