@@ -5,10 +5,11 @@ Each says what is meant where ``Any`` would say nothing.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import DTypeLike
+if TYPE_CHECKING:  # the command line answers --help without numpy
+    import numpy as np
+    from numpy.typing import DTypeLike
 
 __all__ = [
     "ArrayLike",
@@ -30,11 +31,11 @@ ArrayLike: TypeAlias = Any
 Targets: TypeAlias = Any
 #: An estimator with scikit-learn's methods and the attributes that the docstring names.
 Estimator: TypeAlias = Any
-#: Matplotlib's objects, which is not there unless somebody draws.
+#: Matplotlib's objects; it is not there unless somebody draws.
 Axes: TypeAlias = Any
 Figure: TypeAlias = Any
 Artist: TypeAlias = Any
 #: A floating type; None for the one that is there.
-Precision: TypeAlias = DTypeLike | None
+Precision: TypeAlias = "DTypeLike | None"
 #: What scikit-learn accepts as ``random_state``.
-Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+Seed: TypeAlias = "int | np.random.Generator | np.random.RandomState | None"
