@@ -8,7 +8,6 @@ t``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from scipy.spatial.distance import cdist
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_nonnegative, require_positive
+from mercer.kernels._distances import LARGEST_NORM, Scattered, measure_close, points_of
 from mercer.kernels.base import Kernel, Origin, PackedRows
 from mercer.kernels.width import resolve_length
 
@@ -52,7 +52,7 @@ class RadialKernel(Kernel):
         """The mean: distances do not change, and far fewer digits cancel."""
         return np.asarray(np.mean(X, axis=0, dtype=np.float64))
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | _Scattered:
+    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | Scattered:
         shift = np.zeros(X.shape[1]) if origin is None else origin
         # Subtract in the rows' own precision, or a finer one: x - mean is exact where it matters.
         wanted = np.dtype(dtype or X.dtype)
@@ -61,8 +61,8 @@ class RadialKernel(Kernel):
         with np.errstate(over="ignore"):  # what leaves the range of float32 is scattered, too
             scaled = scaled.astype(wanted, copy=False)
             norms = square_sums(scaled)
-        if norms.size and not norms.max() <= _LARGEST_NORM[scaled.dtype.char]:
-            return _Scattered(scaled)
+        if norms.size and not norms.max() <= LARGEST_NORM[scaled.dtype.char]:
+            return Scattered(scaled)
         left = np.empty((len(X), X.shape[1] + 2), dtype=scaled.dtype)
         np.multiply(scaled, np.sqrt(2.0), out=left[:, :-2])
         right = left.copy()
@@ -72,13 +72,13 @@ class RadialKernel(Kernel):
 
     def arguments(self, A: Any, B: Any, out: Array) -> Array:
         """``out = t``, between the kernel's floor and 0."""
-        if isinstance(A, _Scattered) or isinstance(B, _Scattered):
+        if isinstance(A, Scattered) or isinstance(B, Scattered):
             # One side is spread so wide that the product formula would lose its digits.
             with np.errstate(over="ignore"):
-                np.negative(cdist(_points(A), _points(B), "sqeuclidean"), out=out)
+                np.negative(cdist(points_of(A), points_of(B), "sqeuclidean"), out=out)
         else:
             np.matmul(A.left, B.right.T, out=out)
-            _measure_close(A, B, out, self.is_kinked)
+            measure_close(A, B, out, self.is_kinked)
         return np.clip(out, self.floor(out.dtype), 0, out=out)
 
     @property
@@ -363,51 +363,3 @@ class Matern(_OneLength):
                 step = (target - value) / np.where(rate == 0, -1, rate)
                 a = np.maximum(a + np.where(target == 0, 0, step), 0)
         return np.asarray(-a * a / (2 * self.nu))
-
-
-@dataclass(frozen=True)
-class _Scattered:
-    """Scaled rows for which the product formula would cancel; distances are taken directly."""
-
-    points: Array
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.points.dtype
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def __getitem__(self, rows: slice) -> _Scattered:
-        return _Scattered(self.points[rows])
-
-
-def _points(packed: PackedRows | _Scattered) -> Array:
-    return packed.points if isinstance(packed, _Scattered) else packed.left[:, :-2] / np.sqrt(2.0)
-
-
-def _measure_close(A: PackedRows, B: PackedRows, t: Array, is_kinked: bool) -> None:
-    """Take the distances of close pairs directly: there the product formula has lost its digits.
-
-    It errs by eps·N in t, with N the squared norms |x|²/ℓ²; k feels that by its slope, which is
-    small from √N on for every profile. A kink feels it where t is nothing but that error, too.
-    """
-    norms = -float(A.left[:, -2].min(initial=0.0) + B.right[:, -1].min(initial=0.0))
-    reach = np.sqrt(norms) if norms > WIDE[t.dtype.char] else 0.0
-    if is_kinked:
-        reach = max(reach, 1e-4 * norms)
-    if not reach or t.max(initial=-np.inf) <= -reach:
-        return
-    close = np.flatnonzero(t > -reach)
-    for part in np.array_split(close, -(-len(close) // _PAIRS)):
-        i, j = np.divmod(part, t.shape[1])
-        t[i, j] = -0.5 * square_sums(A.left[i, :-2] - B.right[j, :-2])
-
-
-#: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in
-#: float64. And how many pairs at a time.
-WIDE = {"d": 1e5, "f": 256.0}
-_PAIRS = 1 << 13
-
-# Beyond these norms the product formula would leave no digits of t at all.
-_LARGEST_NORM = {"d": 4e6, "f": 8e3}

@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.kernels import Kernel, Polynomial, Product, RadialKernel, Scaled, Sum
-from mercer.kernels.radial import WIDE
+from mercer.kernels._distances import WIDE
 from mercer.testing.problems import FitProblem
 
 __all__ = ["ROUNDING", "Reference"]
