@@ -53,7 +53,13 @@ autosummary_context = {
     "at_top": [
         f"{package}.{name}"
         for name in mercer.__all__
-        for package in ("mercer.subspace", "mercer.solvers", "mercer.preimage", "mercer.kernels")
+        for package in (
+            "mercer.subspace",
+            "mercer.solvers",
+            "mercer.preimage",
+            "mercer.kernels",
+            "mercer.tables",
+        )
         if getattr(mercer, name) is getattr(importlib.import_module(package), name, None)
     ]
 }
@@ -89,12 +95,11 @@ html_theme_options = {
 html_sidebars = {"index": []}
 
 
-def skip_inherited_from_sklearn(
-    _app: Any, _what: str, _name: str, obj: Any, *_: Any
-) -> bool | None:
-    """scikit-learn's own methods are described in its manual, whose labels are unknown here."""
-    return True if str(getattr(obj, "__module__", "")).startswith("sklearn.") else None
+def skip_inherited(_app: Any, _what: str, name: str, obj: Any, *_: Any) -> bool | None:
+    """Methods of scikit-learn and of Python's texts are described in their own manuals."""
+    foreign = str(getattr(obj, "__module__", "")).startswith("sklearn.")
+    return True if foreign or getattr(str, name, None) is not None else None
 
 
 def setup(app: Any) -> None:
-    app.connect("autodoc-skip-member", skip_inherited_from_sklearn)
+    app.connect("autodoc-skip-member", skip_inherited)

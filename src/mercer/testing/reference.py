@@ -102,7 +102,7 @@ class Reference:
 
     @cached_property
     def own_centred(self) -> Array:
-        """|φ(x) - μ|² of all rows."""
+        """Squared distances of all rows from the mean."""
         return np.asarray(self.own - 2 * self.to_mean + self.mean_square)
 
     @cached_property
@@ -157,7 +157,7 @@ class Reference:
 
     @cached_property
     def size(self) -> float:
-        """Largest |k| anywhere, for overflow."""
+        """The largest kernel value anywhere, for overflow."""
         return float(np.nanmax([np.abs(self.K).max(), np.nanmax(np.abs(self.own))]))
 
 
