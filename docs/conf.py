@@ -1,6 +1,7 @@
 """Sphinx configuration. The build contacts no other machine and treats warnings as errors."""
 
 import importlib
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -97,8 +98,9 @@ html_sidebars = {"index": []}
 
 def skip_inherited(_app: Any, _what: str, name: str, obj: Any, *_: Any) -> bool | None:
     """Methods of scikit-learn and of Python's texts are described in their own manuals."""
-    foreign = str(getattr(obj, "__module__", "")).startswith("sklearn.")
-    return True if foreign or getattr(str, name, None) is not None else None
+    from_sklearn = str(getattr(obj, "__module__", "")).startswith("sklearn.")
+    from_str = not inspect.isfunction(obj) and hasattr(str, name) and inspect.isroutine(obj)
+    return True if from_sklearn or from_str else None
 
 
 def setup(app: Any) -> None:
