@@ -186,8 +186,8 @@ def test_kernels_are_evaluated_by_tiles():
 def test_siblings_do_not_know_each_other():
     """The contract says so with a bar, which somebody might soften to a colon."""
     layers = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert '"(generative) | (novelty) | (robust) | (sparse)"' in layers
-    assert '"(compat) | (testing) | (alternatives)"' in layers
+    assert '"(generative) | (novelty) | (relevance) | (robust) | (sparse)"' in layers
+    assert '"(compat) | (testing) | (alternatives) | (tables)"' in layers
 
 
 def test_subspaces_are_built_in_one_layer():

@@ -61,25 +61,20 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     ----------
     n_components : int or None, default=None
     kernel : {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"} or callable
-    gamma, degree, coef0, kernel_params
-        Parameters of the kernel; ``gamma=None`` is ``1 / n_features``.
-    alpha : float, default=1.0
-        Ridge penalty of the inverse transform.
+    gamma, degree, coef0, kernel_params : of the kernel; ``gamma=None`` is ``1 / n_features``
+    alpha : float, default=1.0, the ridge penalty of the inverse transform
     fit_inverse_transform : bool, default=False
         Learn ``inverse_transform`` by kernel ridge regression from scores to rows.
     eigen_solver : {"auto", "dense", "arpack", "randomized"}, default="auto"
         ``"dense"`` is :class:`~mercer.solvers.Dense`, ``"arpack"``
         :class:`~mercer.solvers.Lanczos`, ``"randomized"`` :class:`~mercer.solvers.Davidson` to
         1e-10, and ``"auto"`` one of the first two by size.
-    tol, max_iter
-        Of ``"arpack"``.
-    iterated_power : int or "auto"
-        Checked, and without effect: our randomised start is improved until it is right.
+    tol, max_iter : of ``"arpack"``
+    iterated_power : checked, and without effect: our start is improved until it is right
     remove_zero_eig : bool, default=False
         Drop components whose eigenvalue is zero; always done if ``n_components`` is None.
     random_state, copy_X
-    n_jobs : int or None
-        Threads; None leaves the choice to the library.
+    n_jobs : number of threads; None leaves the choice to the library
 
     Attributes
     ----------
@@ -295,7 +290,8 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[values > 0], vectors[:, values > 0]
         self.eigenvalues_ = values.astype(dtype, copy=False)
-        self.explained_variance_ratio_ = self.eigenvalues_ / operator.trace()
+        trace = operator.trace()  # 0 for a constant kernel, which has no shares either
+        self.explained_variance_ratio_ = self.eigenvalues_ / (trace if trace > 0 else np.inf)
         self.eigenvectors_ = vectors.astype(dtype, copy=False)
 
     def _fit_ridge(self, rows: RowsLike) -> None:

@@ -23,7 +23,7 @@ def write_strange(path, names):
 def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
     strange = ["x;ls", "it's", "two words", "one,two"]
     data = write_strange(tmp_path / "strange.csv", strange)
-    done = mercer("fit", data, status=3)
+    done = mercer("fit", data, "--raw", status=3)
     command = done.err.partition("leave them out with ")[2].partition(", or keep")[0]
     option, names = shlex.split(command)
     assert option == "--drop"

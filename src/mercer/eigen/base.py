@@ -18,6 +18,7 @@ from mercer.eigen.policy import (
     hides_components,
     keep_positive,
     refuse_no_variance,
+    refuse_overflow,
     warn_if_degenerate,
 )
 from mercer.eigen.result import Fit, Report, Spectrum
@@ -137,6 +138,7 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
+        refuse_overflow(problem.kernel.points(problem.X), spectrum.values)
         fit = Fit.of(
             self._subspace(problem, spectrum, q),
             spectrum.values[:q].astype(problem.dtype, copy=False),
@@ -191,7 +193,8 @@ def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Fi
     if scores is not None:
         found.append(audit_scores(subspace, spectrum, scores, spot))
     if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
-        return found
+        # A given matrix may be asymmetric by 1e-10, and its rows are not its columns then.
+        return [replace(finding, allowed=finding.allowed + 1e-9) for finding in found]
     variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]
     return [*found, *audit_rows(subspace, spot.rows, variance, errors, spot.values)]
 

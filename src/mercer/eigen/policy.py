@@ -22,6 +22,7 @@ from mercer.exceptions import (
 from mercer.gram import CenteredGram, GramOperator
 from mercer.kernels import Kernel, RadialKernel
 from mercer.kernels.width import median_length
+from mercer.points import Points
 from mercer.subspace import ComponentRule
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "rank_floor",
     "refuse_negative",
     "refuse_no_variance",
+    "refuse_overflow",
     "warn_if_degenerate",
 ]
 
@@ -87,6 +89,16 @@ def refuse_no_variance(operator: GramOperator) -> None:
         raise DataError(
             f"kernel has no variance: the eigenvalues sum to {trace:.2g}, mere rounding; "
             "give rows that differ, or another kernel width."
+        )
+
+
+def refuse_overflow(points: Points, values: Array) -> None:
+    """Raise where the precision of the rows cannot hold the eigenvalues."""
+    if float(values[0]) > float(np.finfo(points.dtype).max):
+        largest = float(np.abs(points.rows).max())
+        raise KernelError(
+            f"the kernel overflows {points.dtype}: the rows reach a magnitude of {largest:.3g}; "
+            "scale them first (for example with StandardScaler), or give them in float64."
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
@@ -126,5 +127,5 @@ def _trials(model: Any, rows: Array) -> dict[str, Callable[[], Any]]:
     trials: dict[str, Callable[[], Any]]
     trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}
     if hasattr(model, "density_"):
-        trials["density"] = partial(model.density_.sample, 3, np.random.default_rng(0))
+        trials["density"] = partial(model.density_.sample, 3, fixed_rng(0))
     return trials

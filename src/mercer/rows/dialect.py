@@ -100,7 +100,10 @@ def sniff(path: Path) -> Dialect:
         raise DataError(f"'{path}' is empty; give a file with data.")
     text = decode(line, number, path)
     delimiter = max(",;\t", key=text.count)
-    fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
+    try:
+        fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
+    except csv.Error as error:
+        raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
     named = not all(is_number(field) or is_missing(field) for field in fields)
     return Dialect(
         delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
