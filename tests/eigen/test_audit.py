@@ -63,7 +63,7 @@ def test_components_dropped_below_the_floor_of_float32(monkeypatch, rng):
 
 
 def test_scores_divided_by_tiny_weights(monkeypatch, rng):
-    """By LAPACK, whose vectors are right to eps of their largest entry; a Krylov space is better."""
+    """By LAPACK, whose vectors are right to eps of the largest entry; Krylov spaces are better."""
     X, weight = rng.standard_normal((300, 3)), 10 ** rng.uniform(-12, 12, 300)
     model = KernelPCA(3, kernel=Gaussian(sigma=2.0), solver=Dense())
     Z = model.fit_transform(X, sample_weight=weight)

@@ -114,7 +114,7 @@ def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
         length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
     centring = eps * (lam[0] + model.removed) / lam
     stored = float(np.finfo(features.dtype).eps)
-    return np.asarray(4 * (score + score**2 + summed + length + centring) + stored)
+    return np.asarray(8 * (score + score**2 + summed + length + centring) + stored)
 
 
 def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float]:

@@ -113,7 +113,9 @@ def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Ar
     eps = float(np.finfo(operator.dtype).eps)
     arithmetic = eps * (abs(float(values[0])) + operator.scale())
     size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
-    return np.asarray((operator.entry_errors(vectors) + arithmetic) / size)
+    # Sums of many like terms in float32 round all the same way, in each product in another one.
+    sums = float(np.finfo(operator.precision).eps)
+    return np.asarray((operator.entry_errors(vectors) + arithmetic) / size + sums)
 
 
 def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Array:
