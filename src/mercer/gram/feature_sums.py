@@ -86,6 +86,11 @@ class LandmarkFeatures:
         return self._whitening.working
 
     @property
+    def cut(self) -> float:
+        """Variance of a direction that was left out because rounding hides it; 0 if none was."""
+        return self._whitening.cut
+
+    @property
     def whitens_first(self) -> bool:
         """Whether features are whitened before they are summed."""
         return self._whitening.before_sums
@@ -135,7 +140,8 @@ class LandmarkFeatures:
         tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]
         keep = s > (1 / STEEP[np.float64] if tall else 1e-12) * s[-1]
         basis = Q[:, keep] / np.sqrt(s[keep])
-        return _Whitening(basis, np.dtype(np.float64), before_sums=not tall)
+        cut = 0.0 if tall or keep.all() else float(s[~keep].max() / len(s))
+        return _Whitening(basis, np.dtype(np.float64), not tall, max(cut, 0.0))
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,7 @@ class _Whitening:
     basis: Array
     working: np.dtype
     before_sums: bool
+    cut: float = 0.0
 
 
 @dataclass(frozen=True)
