@@ -178,8 +178,8 @@ def test_a_kernel_whose_tiles_are_shifted_is_seen_by_the_operators():
         def origin(self, X):
             return X.mean(axis=0)
 
-        def pack(self, X, origin=None):
-            return Linear().pack(X if origin is None else X - origin)
+        def pack(self, X, origin=None, dtype=None):
+            return Linear().pack(X if origin is None else X - origin, None, dtype)
 
         def fill(self, A, B, out):
             Linear().fill(A, B, out)
