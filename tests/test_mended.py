@@ -77,6 +77,7 @@ def test_float32_rows_are_widened_before_anything_else(rng, kernel):
     assert np.abs(K - kernel.exact(wide, wide)).max() < 1e-9
 
 
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.RankWarning")
 def test_a_search_space_has_no_more_vectors_than_rows():
     problem = random_problem(1753)
     model = KernelPCA(problem.k, kernel=problem.kernel, solver=Davidson(), random_state=0)
