@@ -7,7 +7,7 @@ from mercer import IncrementalKernelPCA, KernelPCA
 from mercer.exceptions import KernelError, NumericalWarning, RankWarning
 from mercer.gram import StreamedGram
 from mercer.kernels import Chi2, Cosine, Gaussian, Matern, Sigmoid
-from mercer.solvers import Davidson, Dense, Landmarks
+from mercer.solvers import Dense, Landmarks
 from mercer.testing import judge_fit, random_problem
 
 
@@ -75,17 +75,6 @@ def test_float32_rows_are_widened_before_anything_else(rng, kernel):
     kernel.fill(packed, packed, K)
     wide = X.astype(np.float64)
     assert np.abs(K - kernel.exact(wide, wide)).max() < 1e-9
-
-
-@pytest.mark.filterwarnings("ignore::mercer.exceptions.RankWarning")
-def test_a_search_space_has_no_more_vectors_than_rows():
-    problem = random_problem(1753)
-    model = KernelPCA(problem.k, kernel=problem.kernel, solver=Davidson(), random_state=0)
-    with pytest.warns(NumericalWarning):  # beyond the first component float32 is too coarse
-        model.fit(problem.X)
-    exact = KernelPCA(1, kernel=problem.kernel, solver=Dense()).fit(problem.X.astype(np.float64))
-    np.testing.assert_allclose(model.eigenvalues_[0], exact.eigenvalues_[0], rtol=1e-5)
-    assert model.report_.converged
 
 
 # Davidson: vectors on few rows (357), a Ritz value that has yet to grow (2327). The smallest

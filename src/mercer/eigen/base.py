@@ -94,6 +94,8 @@ class EigenSolver(Solver):
         if isinstance(problem.X, Rows):
             # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
             problem = replace(problem, X=problem.X[:])
+        if problem.dtype == np.float32 and not problem.kernel.is_pairwise:
+            problem.kernel.diag(problem.X)  # refuses values that a model in float32 cannot hold
         operator = _weighted_and_centered(self.bind(problem), problem)
         if not self.streams and operator.refined() is None:
             refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
@@ -168,7 +170,8 @@ class EigenSolver(Solver):
 
 def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:
     subspace, spot = fit.subspace, problem.spot
-    dropped = problem.rule.is_request and q < problem.rule.guess(problem.rank_limit)
+    asked = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
+    dropped = spectrum.converged and q < asked
     found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
     scores = fit.scores(problem.weight)
     if scores is not None:

@@ -80,10 +80,8 @@ class Davidson(EigenSolver):
     def _is_coarse(self, spectrum: Spectrum) -> bool:
         """Whether pairs or the trace are only as good as the rounding of coarse entries allows."""
         operator = spectrum.operator
-        # The iteration's own error is below tol, and rounding may be as large.
         return bool(
-            spectrum.errors.max() > 2 * self.tol
-            or operator.trace_error() > self.tol * operator.trace()
+            spectrum.errors.max() > self.tol or operator.trace_error() > self.tol * operator.trace()
         )
 
     def _iterate(

@@ -113,8 +113,8 @@ def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Ar
     eps = float(np.finfo(operator.dtype).eps)
     arithmetic = eps * (abs(float(values[0])) + operator.scale())
     size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
-    # Sums of many like terms in float32 round all the same way, in each product in another one.
-    sums = float(np.finfo(operator.precision).eps)
+    # Vectors and sums in float32 round, too: up and down alike, but for terms that are the same.
+    sums = float(np.finfo(operator.precision).eps) / 2
     return np.asarray((operator.entry_errors(vectors) + arithmetic) / size + sums)
 
 

@@ -77,7 +77,7 @@ class DenseGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.product_errors(self._rows, V, row_scale)
+        return self.spot.entry_errors(self._rows, V, row_scale)
 
     def _rows(self, index: Array) -> Array:
         """Rows of the matrix."""

@@ -30,8 +30,6 @@ BLOCK = 2048
 STEEP = {np.float64: 1e9, np.float32: 5e5}
 #: Largest kernel value of which squares can be summed in float32.
 LARGEST = 1e15
-#: If centring leaves less than this share of the sums, it costs digits.
-FLAT = 0.05
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -129,8 +127,7 @@ class LandmarkFeatures:
             # tr(K⁻¹) times the largest row sum bounds the condition number from above.
             condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
             # Centring takes the mean off the sums, and its rounding stays.
-            left = max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
-            condition /= min(left / FLAT, 1.0)
+            condition /= max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
             small = np.abs(K).max() < LARGEST  # squares of the rest leave the range of float32
             if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)

@@ -57,25 +57,27 @@ class SpotCheck:
             return np.asarray(self.X[index], dtype=np.float64)
         return self.kernel.exact(take(self.X, index), self.X)
 
-    def product_errors(
+    @cached_property
+    def skew(self) -> float:
+        """How far a given matrix is from a symmetric one at these rows; rounding, or refused."""
+        if not self.kernel.is_pairwise:
+            return 0.0
+        across = np.asarray(self.X[:, self.index], dtype=np.float64).T
+        return float(np.abs(self.values - across).max())
+
+    def entry_errors(
         self, fast: Callable[[Array], Array], V: Array, row_scale: Array | None
     ) -> Array:
         """Estimated norms ``|E v|``, where ``fast(index)`` are rows of K + E.
 
-        Vectors and sums are rounded like the entries, as a product does it. Vectors that live on
-        a few rows are looked at on these: a sample would miss them.
+        Vectors that live on a few rows are looked at on these: a sample would miss them.
         """
-
-        def off(index: Array, values: Array) -> Array:
-            rows = fast(index)
-            return np.asarray(values @ V - rows @ V.astype(rows.dtype, copy=False))
-
-        sampled = self.norms(off(self.index, self.values), row_scale)
+        sampled = self.norms((self.values - fast(self.index)) @ V, row_scale)
         scaled = V if row_scale is None else V * row_scale[:, None]
         own = np.setdiff1d(np.flatnonzero(self._is_local(scaled)), self.index)
         if not len(own):
             return sampled
-        R = off(own, self.rows(own))
+        R = (self.rows(own) - fast(own)) @ V
         R = R if row_scale is None else R * row_scale[own, None]
         return np.asarray(np.sqrt(sampled**2 + np.einsum("ij,ij->j", R, R)))
 

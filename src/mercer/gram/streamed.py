@@ -95,7 +95,7 @@ class StreamedGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.product_errors(self._rows, V, row_scale)
+        return self.spot.entry_errors(self._rows, V, row_scale)
 
     def _rows(self, index: Array) -> Array:
         """Rows of the matrix as products see them."""
