@@ -66,6 +66,10 @@ class Points(ABC):
         """The points with these numbers as support of a model on all of them."""
         return self.take(index).rows
 
+    def skew(self, index: Array) -> float:  # noqa: ARG002
+        """Largest ``|k(x, y) - k(y, x)|`` at these points: by rounding, in a matrix given."""
+        return 0.0
+
     def require_open(self, purpose: str, instead: str = "") -> None:
         """Raise :class:`KernelError`, naming the purpose, if only given points can be compared.
 
@@ -165,6 +169,9 @@ class Columns(Points):
 
     def chosen(self, index: Array) -> Array:
         return np.asarray(index)
+
+    def skew(self, index: Array) -> float:
+        return float(np.abs(self.rows[index] - self.rows[:, index].T).max())
 
     @property
     def _lack(self) -> str:

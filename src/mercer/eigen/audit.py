@@ -150,7 +150,7 @@ def audit_spectrum(
     lam = spectrum.values[:q].astype(np.float64)
     root = np.ones(len(B)) if spot.weight is None else np.sqrt(spot.weight)
     Z = K @ B - subspace.offset
-    floor = _floor(subspace, spectrum)
+    floor = _floor(subspace, spectrum) + np.sqrt(len(B)) * spot.skew
     # D (z - λ B / w) √λ is the residual of the unit eigenvector v = B √λ / D.
     residual = np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None])
     R, claimed = spot.norms(residual), _claimed(subspace, spectrum, q)
@@ -166,6 +166,7 @@ def audit_spectrum(
         size = float(np.abs(K).max()) + np.finfo(float).tiny
         types = (operator.precision, subspace.coef.dtype)
         coarse = 64 * max(float(np.finfo(dtype).eps) for dtype in types)
+        coarse += spot.skew / size
         findings.append(Finding("centring", float(np.abs(Kc - product).max() / size), coarse))
     # The rows may have been drawn twice: then the matrix is one of fewer rows.
     once = np.unique(i, return_index=True)[1]

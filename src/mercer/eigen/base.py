@@ -187,7 +187,8 @@ class EigenSolver(Solver):
 
 def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:
     subspace, spot = fit.subspace, problem.spot
-    dropped = problem.rule.is_request and q < problem.rule.guess(problem.rank_limit)
+    asked = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
+    dropped = spectrum.converged and q < asked
     found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
     scores = fit.scores(problem.weight)
     if scores is not None:

@@ -63,11 +63,16 @@ def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
 
 
 def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
-    """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds."""
+    """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds.
+
+    What lies outside may be larger than what was found inside (a narrow kernel, rows far apart);
+    then the pair may be as good as it likes, and is another one than was asked for.
+    """
     lam = model.values[: len(found)]
     gap = lam - beyond
     share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
-    return np.asarray(found / lam * share)
+    missed = np.maximum(1.1 * beyond - lam, 0)
+    return np.asarray((found * share + missed) / lam)
 
 
 def counted(model: LandmarkModel, rule: ComponentRule, few: Any) -> tuple[LandmarkModel, Array]:
@@ -114,8 +119,9 @@ def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
     if features.working == np.float64:  # and so are the entries of K_ZZ
         length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
     centring = eps * (lam[0] + model.removed) / lam
-    stored = float(np.finfo(features.dtype).eps)
-    return np.asarray(4 * (score + score**2 + summed + length + centring) + stored)
+    known = score + score**2 + summed + length + centring
+    stored = float(np.finfo(features.dtype).eps) + features.cut * model.weight / lam
+    return np.asarray(8 * known + stored)
 
 
 def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float]:
@@ -135,7 +141,7 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     outside = Basis(features.kernel, rows, np.float64).gram() - a @ a.T
     outside *= root
     outside *= root.T
-    own = sample.weight * np.maximum(features.kernel.diag(rows) - square_sums(a), 0)
+    own = sample.weight * np.maximum(features.own(rows) - square_sums(a), 0)
     np.fill_diagonal(outside, 0)
     shares = Z * (outside @ Z)
     beyond = _largest_eigenvalue(outside, own)

@@ -61,7 +61,7 @@ class LandmarkModel:
             spectrum = np.linalg.eigvalsh(features.gram)
             refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
             # n eigenvalues that sum to less than zero have one below a share of that.
-            refuse_negative(outside / n, values[-1], n * floor)
+            refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
         trace = sums.diagonal - removed
         return cls(
             features,

@@ -30,8 +30,6 @@ BLOCK = 2048
 STEEP = {np.float64: 1e9, np.float32: 5e5}
 #: Largest kernel value of which squares can be summed in float32.
 LARGEST = 1e15
-#: If centring leaves less than this share of the sums, it costs digits.
-FLAT = 0.05
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -79,6 +77,11 @@ class LandmarkFeatures:
         return self._whitening.working
 
     @property
+    def cut(self) -> float:
+        """Variance of a direction that was left out because rounding hides it; 0 if none was."""
+        return self._whitening.cut
+
+    @property
     def whitens_first(self) -> bool:
         """Whether features are whitened before they are summed."""
         return self._whitening.before_sums
@@ -97,6 +100,10 @@ class LandmarkFeatures:
         """k(x_i, z_j), (n, m)."""
         return self.functions.at(X)
 
+    def own(self, X: Any) -> Array:
+        """k(x_i, x_i) in float64: what is left of them after the mean may be their last digits."""
+        return self.kernel.diag(self.kernel.points(X).cast(np.float64).rows)
+
     def whitened(self, sums: FeatureSums) -> FeatureSums:
         """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
         if self._whitening.before_sums:
@@ -112,8 +119,7 @@ class LandmarkFeatures:
             # tr(K⁻¹) times the largest row sum bounds the condition number from above.
             condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
             # Centring takes the mean off the sums, and its rounding stays.
-            left = max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
-            condition /= min(left / FLAT, 1.0)
+            condition /= max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
             small = np.abs(K).max() < LARGEST  # squares of the rest leave the range of float32
             if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
@@ -123,7 +129,8 @@ class LandmarkFeatures:
         tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]
         keep = s > (1 / STEEP[np.float64] if tall else 1e-12) * s[-1]
         basis = Q[:, keep] / np.sqrt(s[keep])
-        return _Whitening(basis, np.dtype(np.float64), before_sums=not tall)
+        cut = 0.0 if tall or keep.all() else float(s[~keep].max() / len(s))
+        return _Whitening(basis, np.dtype(np.float64), not tall, max(cut, 0.0))
 
 
 @dataclass(frozen=True)
@@ -131,6 +138,7 @@ class _Whitening:
     basis: Array
     working: np.dtype
     before_sums: bool
+    cut: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -153,7 +161,7 @@ class ChunkSums:
             # By the largest weight first: with it squares might leave the range of float32.
             top = float(w.max(initial=0.0)) or 1.0
             linear += top * ((w / top).astype(A.dtype) @ A)
-            diagonal += float(w @ features.kernel.diag(block))
+            diagonal += float(w @ features.own(block))
             if weight is not None:
                 A *= np.sqrt(w / top)[:, None]
             part_square = A.T @ A  # BLAS computes one triangle only

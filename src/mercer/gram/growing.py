@@ -18,7 +18,7 @@ def missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> 
     O(n m (d + m)) time for n rows and m landmarks.
     """
     A = features.kernel_values(rows) @ features.basis
-    own = features.kernel.diag(rows)
+    own = features.own(rows)
     left, bar = own - square_sums(A), share * own
     candidates = np.flatnonzero(left > bar)
     candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from

@@ -59,6 +59,11 @@ class SpotCheck:
     def _exact(self, index: Array) -> Array:
         return self.kernel.exact(self.kernel.points(self.X).take(index).rows, self.X)
 
+    @cached_property
+    def skew(self) -> float:
+        """How far a given matrix is from a symmetric one at these rows."""
+        return self.kernel.points(self.X).skew(self.index)
+
     def norms(self, R: Array, row_scale: Array | None = None) -> Array:
         """Estimated norms of columns (n, b) of which ``R`` (s, b) are the rows looked at.
 

@@ -80,7 +80,7 @@ class Basis:
         K = self.own_tiles().gram()
         K += K.T
         K /= 2
-        np.fill_diagonal(K, self.kernel.diag(self.points))
+        np.fill_diagonal(K, self.kernel.diag(self.kernel.points(self.points).cast(K.dtype).rows))
         return K
 
 

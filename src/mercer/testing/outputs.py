@@ -138,6 +138,8 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
     total = float((reference.w * np.abs(reference.own[reference.counts])).sum())
     blur = 2 * ROUNDING * reference.eps * total + 3 * found.claim * found.values[-1]
     blur += np.sqrt(len(reference.w)) * reference.formula  # of the mean, a sum of so many entries
+    # What a solver promises for eigenvalues it promises for their sum, and for the mean.
+    blur += 3 * (problem.method.tol or 0.0) * reference.trace
     if problem.method.tol is None:
         blur += 3 * found.claim * reference.trace + 2 * found.outside()
     true = found.values / reference.trace
@@ -250,6 +252,7 @@ class _Bounds:
         allowed += 2 * (np.abs(Z) * self.evaluation[:m]).sum(axis=1)
         p, to_mean = ref.p.astype(np.float64), ref.blur @ ref.p.astype(np.float64)
         allowed += 2 * to_mean[:m] + p @ to_mean[ref.counts]
+        allowed += (self.problem.method.tol or 0.0) * parts[:m].astype(np.float64)
         # A claim stands for coarse entries, which the mean is made of, too.
         allowed += 3 * found.claim * self.lam[-1] / self.w.max()
         off = np.abs(found.errors - true.astype(np.float64))

@@ -74,10 +74,10 @@ class Reference:
 
     @cached_property
     def formula(self) -> float:
-        """What the eigenvalues may be off because of ``extra``."""
+        """What the eigenvalues may be off because of ``extra``: |E|, whose entries may agree."""
         root = np.sqrt(self.w.astype(np.float64))
         E = self.extra * np.abs(self.K.astype(np.float64))
-        return float(self.eps * np.sqrt(len(root)) * (root[:, None] * E[self.counts] * root).max())
+        return float(self.eps * np.linalg.norm(root[:, None] * E[self.counts] * root))
 
     @cached_property
     def p(self) -> Array:
