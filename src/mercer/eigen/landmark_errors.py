@@ -15,6 +15,7 @@ from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis
 from mercer.landmarks import sample_rows
 from mercer.landmarks.base import take
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import ComponentRule
 
 __all__ = ["Sample", "counted", "residuals", "rounding", "truncation", "weighted_draw"]
@@ -133,7 +134,7 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     sample.
     """
     features, rows, p = model.features, sample.rows, len(sample.rows)
-    if isinstance(rows, np.ndarray):
+    if isinstance(rows, np.ndarray | SparseRows):
         rows = rows.astype(np.float64, copy=False)
     root = np.sqrt(sample.weight)[:, None]
     a = features.kernel_values(rows) @ features.basis

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 from mercer._types import Estimator
 from mercer.exceptions import MercerError, UnavailableError
 from mercer.kernels import Kernel, as_kernel
+from mercer.points import SparseVectors
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel"]
 
@@ -49,16 +51,26 @@ class _Hidden:
         return self.method.__get__(model, owner)
 
 
-def needs_coordinates(remedy: str) -> Callable[[Method], Method]:
-    """For methods that need an input space; ``remedy`` says what to do without."""
+def needs_coordinates(remedy: str, *, fitted: bool = True) -> Callable[[Method], Method]:
+    """For methods that need an input space; ``remedy`` says what to do without.
+
+    ``fitted`` for methods that move the rows of the fit: a model of sparse rows lacks them.
+    """
 
     def lack(model: Estimator) -> str | None:
+        if fitted and (sparse := _sparse_support(model)) is not None:
+            return f"it was fitted to sparse rows, and {sparse._lack}."
         kernel = kernel_of(model)
         if kernel is None or kernel.takes_vectors:
             return None
         return f"{kernel!r} has no coordinates, no input space; {remedy}."
 
     return absent_if(lack)
+
+
+def _sparse_support(model: Estimator) -> SparseVectors | None:
+    support = getattr(getattr(model, "subspace_", None), "support", None)
+    return SparseVectors(support) if isinstance(support, SparseRows) else None
 
 
 def needs_open_kernel(method: Method) -> Method:

@@ -26,6 +26,7 @@ from mercer.preimage import PreImageSolver
 from mercer.relevance import spectrum_advice
 from mercer.rows import MemoryRows, Rows
 from mercer.solvers import as_solver
+from mercer.sparse_rows import SparseRows, permuted_columns
 from mercer.subspace import ComponentRule, Count, as_rule
 
 __all__ = ["KernelPCA"]
@@ -89,7 +90,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        objects=True, precomputed=True, weights=True, onnx=True
+        sparse=True, objects=True, precomputed=True, weights=True, onnx=True
     )
 
     def __init__(
@@ -115,7 +116,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or data frame
+        X : (n, d) array, data frame, or SciPy sparse matrix
             (n, n) for a precomputed kernel; a list for kernels of objects. A path, a row source
             (:func:`mercer.rows.open_rows`) or a dask collection is read in blocks, by landmarks.
         y : ignored
@@ -209,7 +210,7 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
         k = min(k, problem.rank_limit)
         rows = []
         for _ in range(repeats):
-            X = problem.rng.permuted(problem.X, axis=0)
+            X = permuted_columns(problem.X, problem.rng)
             values = solver.fit(replace(problem, X=X, rule=Count(k))).eigenvalues
             rows.append(np.pad(values, (0, k - len(values))))
         return np.array(rows)
@@ -220,6 +221,10 @@ def _null_spectra(problem: Problem, solver: Solver) -> Any:
 def _own(support: RowsLike, X: RowsLike) -> Any:
     """The support points, safe from changes that the caller may make to X afterwards."""
     X = X.X if isinstance(X, MemoryRows) else X
+    if isinstance(support, SparseRows):
+        given = getattr(X, "data", None)
+        shared = isinstance(given, np.ndarray) and np.may_share_memory(support.data, given)
+        return support.copy() if shared else support
     if isinstance(support, np.ndarray) and support.flags.writeable:
         return support.copy() if np.may_share_memory(support, np.asarray(X)) else support
     return support

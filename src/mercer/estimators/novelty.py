@@ -125,7 +125,7 @@ class KernelNovelty(
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
     _saved: ClassVar[tuple[str, ...]] = (
         "score_",

@@ -26,6 +26,7 @@ from mercer.preimage import PreImageSolver
 from mercer.sparse import Centres, Pool, Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import data_axes, model_axes, span
 from mercer.sparse.noise import default_variance, for_count
+from mercer.sparse_rows import permuted_columns
 from mercer.subspace import ComponentRule, Subspace, as_rule
 
 __all__ = ["SparseKernelPCA", "choose_kernels"]
@@ -108,7 +109,9 @@ class SparseKernelPCA(SubspaceEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        sparse=True, objects=True, precomputed=True, onnx=True
+    )
 
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,
@@ -287,7 +290,7 @@ def _null_spectra(rows: Rows, chosen: Selection) -> Any:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
         found = np.zeros((repeats, k))
         for line in found:
-            permuted = replace(rows, X=rows.rng.permuted(rows.X, axis=0))
+            permuted = replace(rows, X=permuted_columns(rows.X, rows.rng))
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]

@@ -21,6 +21,7 @@ from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis, Kernel
 from mercer.rows import as_rows
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 
@@ -154,7 +155,7 @@ class ChunkSums:
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
         for part in blocks(len(X), BLOCK):
             block = X[part]
-            if isinstance(block, np.ndarray):
+            if isinstance(block, np.ndarray | SparseRows):
                 block = block.astype(features.working, copy=False)
             w = np.ones(len(block)) if weight is None else weight[part]
             A = features.of(block)

@@ -16,6 +16,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
+from mercer.sparse_rows import concatenate
 from mercer.tiles import Tiles
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
@@ -126,7 +127,9 @@ def _landmarks(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> A
     few = rank // 4
     pivoted = RPCholesky(oversample=SEARCHED // few).select(kernel, X, few, rng)
     spread = Uniform().select(kernel, X, rank - len(pivoted), rng)
-    start = np.unique(np.vstack([pivoted, spread]), axis=0)
+    start = concatenate([pivoted, spread])
+    if isinstance(start, np.ndarray):
+        start = np.unique(start, axis=0)
     return KMeans(Given(start), steps=1).select(kernel, X, len(start), rng)
 
 

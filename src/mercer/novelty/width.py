@@ -13,8 +13,10 @@ from mercer._held_out import held_out_scores
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.kernels import Kernel
 from mercer.novelty.score import NoveltyScore
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["WidthChoice", "select_width"]
 
@@ -43,7 +45,7 @@ class WidthChoice:
 
 def select_width(
     learn: Callable[[Kernel, Array], NoveltyScore],
-    X: Array,
+    X: RowsLike,
     kernels: Sequence[Kernel],
     rng: np.random.Generator,
     folds: int = 4,
@@ -64,7 +66,12 @@ def select_width(
     folds : int, default=4
     """
     partner = (np.arange(len(X)) + rng.integers(1, len(X), len(X))) % len(X)
-    beyond = X + BEYOND * (X - X[partner])
+    if isinstance(X, SparseRows):
+        beyond: Any = SparseRows.of(
+            (1 + BEYOND) * X.to_scipy() - BEYOND * X[partner].to_scipy(), X.dtype
+        )
+    else:
+        beyond = X + BEYOND * (X - X[partner])
     seed = int(rng.integers(2**31))
     separation = np.empty(len(kernels))
     for i, kernel in enumerate(kernels):
@@ -75,7 +82,7 @@ def select_width(
 
 
 def _separation(
-    learn: Any, kernel: Kernel, X: Array, beyond: Array, folds: int, seed: int
+    learn: Any, kernel: Kernel, X: RowsLike, beyond: RowsLike, folds: int, seed: int
 ) -> float:
     """Area under the curve, from scores by models that saw neither the row nor its novelty."""
     new = np.empty(len(X))
