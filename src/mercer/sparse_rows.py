@@ -150,8 +150,11 @@ class SparseRows:
         """The row of each entry, (z,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
-    def check(self) -> None:
-        """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a file."""
+    def check(self, *, ordered: bool = True) -> None:
+        """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a file.
+
+        ``ordered`` if columns have to increase in each row.
+        """
         arrays = (self.data, self.indices, self.indptr)
         if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
             raise ModelFileError("sparse rows are not made of three vectors")
@@ -167,7 +170,7 @@ class SparseRows:
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.width:
             raise ModelFileError(f"sparse rows have entries beyond their {self.width} columns")
         same = np.diff(self.row_numbers()) == 0
-        if (np.diff(self.indices)[same] <= 0).any():
+        if ordered and (np.diff(self.indices)[same] <= 0).any():
             raise ModelFileError("columns of a sparse row do not increase")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")

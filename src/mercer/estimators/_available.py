@@ -14,7 +14,7 @@ from mercer.kernels import Kernel, as_kernel
 from mercer.points import SparseVectors
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel"]
+__all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel", "takes_sparse"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Why the model cannot do it, and what to do; None if it can.
@@ -86,6 +86,14 @@ def needs_open_kernel(method: Method) -> Method:
         )
 
     return absent_if(lack)(method)
+
+
+def takes_sparse(model: Estimator) -> bool:
+    """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
+    try:
+        return as_kernel(model.kernel).takes_sparse
+    except (MercerError, AttributeError):
+        return True
 
 
 def kernel_of(model: Estimator) -> Kernel | None:

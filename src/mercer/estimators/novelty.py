@@ -13,7 +13,7 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
-from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
+from mercer.estimators._available import absent_if, kernel_of, needs_coordinates, takes_sparse
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
@@ -384,7 +384,7 @@ class KernelNovelty(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = False
+        tags.input_tags.sparse = takes_sparse(self)
         return tags
 
 
