@@ -173,6 +173,7 @@ def _denoising_table(studies: list[Study]) -> Table:
 
 def _more(results: Results) -> dict[str, str]:
     """The other figures, as lines."""
+    from mercer.cli.demo.table import fill_in
     from mercer.cli.models import size_text
 
     small, made, found = results.compressed, results.generated, results.found
@@ -188,5 +189,6 @@ def _more(results: Results) -> dict[str, str]:
         "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
         f"one, at {found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under "
         f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
+        "table": fill_in(),
         "time": f"{results.seconds:.1f} s",
     }
