@@ -17,6 +17,7 @@ from mercer.rows.dialect import TEXT
 from mercer.rows.images import ImageRows, find_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.npy import NpyRows, load_npz
+from mercer.rows.packed import PACKED
 from mercer.rows.parquet import ParquetRows
 from mercer.rows.sparse_file import is_sparse_npz, load_mtx, load_sparse_npz
 from mercer.rows.zarr_array import ZarrRows
@@ -101,6 +102,11 @@ def _open(
         return ParquetRows(path, columns)
     if kind in TEXT:
         return CsvRows(path, columns, allow_nan=allow_nan)
+    if kind in PACKED:
+        raise DataError(
+            f"'{path.name}' is compressed, and rows are read in blocks from the file itself; unpack "
+            "it, or read it into memory with mercer.tables.read_table."
+        )
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "
         "give .npy, .npz, .mtx, .parquet, .csv, .tsv, .txt or .zarr."
