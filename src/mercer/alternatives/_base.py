@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import check_array
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_rows
@@ -89,7 +89,7 @@ class Alternative(
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
         return make_rng(self.random_state)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._sklearn import Tags
 from mercer._types import ArrayLike, RowsLike
 from mercer.alternatives._base import Alternative
 from mercer.exceptions import DataError, RankWarning, warn
@@ -99,7 +100,7 @@ class TensorAlternative(Alternative):
         codes, dtype = self._check_codes(Z)
         return codes.reshape(-1, *self.ranks_), dtype
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
+from mercer._sklearn import Tags
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
@@ -236,7 +237,7 @@ class RobustPCA(ReversibleAlternative):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

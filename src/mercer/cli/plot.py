@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator, Targets
 from mercer.cli.options import Reading, model_argument, reads, speaks
 
 __all__ = ["plot"]
@@ -157,7 +158,7 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
 
 def _draw(
     kind: str,
-    fitted: Any,
+    fitted: Estimator,
     data: str | None,
     reading: Reading,
     look: dict[str, Any],
@@ -228,7 +229,7 @@ def _check_cmap(name: str) -> None:
         )
 
 
-def _as_numbers(labels: Any) -> Any:
+def _as_numbers(labels: Targets) -> Any:
     """Labels that are all numbers as such, so that many of them become a scale."""
     import numpy as np
 
@@ -238,7 +239,7 @@ def _as_numbers(labels: Any) -> Any:
         return labels
 
 
-def _new_or_not(labels: Any, positive: str | None) -> Any:
+def _new_or_not(labels: Targets, positive: str | None) -> Any:
     """-1 for new and 1 for normal rows, from the class that is new."""
     import numpy as np
 
@@ -255,7 +256,7 @@ def _new_or_not(labels: Any, positive: str | None) -> Any:
     return np.where(labels.astype(str) == positive, -1, 1)
 
 
-def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
+def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input

@@ -114,7 +114,7 @@ def _give(columns: Any, *, output: Output, as_json: bool, quiet: bool, **_how: A
 
 def _convert(
     function: Callable[[Any], Any],
-    model: Any,
+    model: Estimator,
     after: Sequence[str] | None,
     *,
     width: int | None = None,

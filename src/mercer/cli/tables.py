@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator
 from mercer.cli.console import print_json, progress, remark
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
@@ -28,7 +29,7 @@ __all__ += ["prepare_folder", "tell", "write_output"]
 
 @contextlib.contextmanager
 def open_input(
-    data: str, reading: Reading, *, model: Any = None, allow_nan: bool = False
+    data: str, reading: Reading, *, model: Estimator = None, allow_nan: bool = False
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._parallel import lapack_threads
+from mercer._types import RowsLike
 from mercer.eigen.result import Fit
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
@@ -53,6 +54,6 @@ class Plan:
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 
-def stand_in(rows: Any) -> Any:
+def stand_in(rows: RowsLike) -> Any:
     """An array with the rows' shape and type but none of their bytes."""
     return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)

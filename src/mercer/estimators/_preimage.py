@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -41,6 +42,8 @@ class PreImageMixin(LearntMixin):
     kernel: str | Kernel
     preimage: str | PreImageSolver
     tuning_: Choice
+    #: The estimator's own check of new rows.
+    _rows: Callable[..., Any]
 
     @property
     def preimage_(self) -> PreImageSolver:
@@ -205,7 +208,7 @@ class PreImageMixin(LearntMixin):
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
     def _project(self, X: RowsLike, match_noise: bool) -> tuple[Any, Array]:
-        rows = self._rows(X)  # type: ignore[attr-defined]
+        rows = self._rows(X)
         Z = self.subspace_.scores(rows)
         return rows, match_rows(self.subspace_, rows, Z) if match_noise else Z
 

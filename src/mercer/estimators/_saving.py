@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import Estimator, RowsLike
 from mercer.exceptions import DataError, ModelFileError
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
@@ -135,7 +136,7 @@ def remember_data(estimator: SaveMixin, rows: object, *, more: bool = False) -> 
     }
 
 
-def refuse_seen(model: Any, X: Any, rows: Array) -> None:
+def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
     """Refuse the rows that the model was fitted to, as far as can be known, for its judgement.
 
     ``X`` as given, ``rows`` as checked: a file is known by itself or by what is in it.

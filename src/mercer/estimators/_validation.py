@@ -37,14 +37,14 @@ def check_rows(
     """Rows as a floating array (float32 stays), or as a list for kernels of objects.
 
     Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
-    checked as they are read), and are loaded otherwise.
+    checked as they are read), and are loaded otherwise, and wherever they hold kernel values.
 
     Records ``n_features_in_``, ``feature_names_in_`` and a fingerprint of the data when ``reset``,
     and checks the first two otherwise.
     """
     if is_source(X):
         rows = _check_source(estimator, as_rows(X), reset)
-        checked = rows if stream else _load(rows)
+        checked = rows if stream and not kernel.is_pairwise else _load(rows)
     else:
         checked = _check_table(estimator, X, kernel, reset, allow_nan)
     if reset:
@@ -188,7 +188,7 @@ def _refuse_lossy(estimator: Estimator, X: RowsLike) -> None:
 _NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", "Datetime", "Date")
 
 
-def _refuse_table(estimator: Any, name: Any, dtype: Any) -> None:
+def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
     """A table of all kinds of columns has a model of its own; say how to write it."""
     model = type(estimator).__name__
     raise DataError(

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
@@ -220,7 +220,7 @@ class DeepGenerativeKernelPCA(
         return bound
 
     def _check(self, kernel: Kernel) -> None:
-        if isinstance(self.layers, str) or not isinstance(self.layers, Sequence | np.ndarray):
+        if np.ndim(self.layers) != 1:
             raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
         if not len(self.layers):
             raise DataError("layers is empty; give the components of at least one layer.")
@@ -238,7 +238,7 @@ class DeepGenerativeKernelPCA(
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_bound"}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

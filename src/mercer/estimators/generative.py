@@ -146,7 +146,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         density, eta = as_density(self.density), check_eta(self.eta)
         as_generator_preimage(self.preimage)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(self, X, kernel, reset=True, stream=True)
         pca = KernelPCA(self.n_components, kernel=kernel, solver=self.solver, random_state=rng)
         self._adopt(pca, np.asarray(pca.fit_transform(rows)), eta, y)
         self.density_: FittedDensity = density.fit(self.scores_, rng)

@@ -158,7 +158,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         (Landmarks(), True)
         """
         kernel = as_kernel(self.kernel)
-        rows = check_rows(clone(self), X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(clone(self), X, kernel, reset=True, stream=True)
         return self._plan(kernel, rows)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
@@ -167,10 +167,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
         return as_solver(self.solver).plan(problem)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Array | None:
+    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> Array | None:
         """Fit; the scores of the rows as they were given, where the solver has them."""
         kernel = as_kernel(self.kernel)
-        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(self, X, kernel, reset=True, stream=True)
         weight = check_weight(sample_weight, rows)
         plan, present = self._plan(kernel, rows), None
         own = isinstance(rows, Rows) and plan.loads

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
+from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin, Tags
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._parameters import ParametersMixin
@@ -317,7 +317,7 @@ class RKMRegressor(RegressorMixin, _Machine):
         found = self._targets(X)
         return np.asarray(found[:, 0]) if not self.n_targets_ else found
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, Figure
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 
 __all__ = ["ContributionsDisplay"]
@@ -36,7 +36,7 @@ class ContributionsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, row: Any, *, limit: int = 12, ax: Axes = None
+        cls, estimator: Estimator, row: RowsLike, *, limit: int = 12, ax: Axes = None
     ) -> ContributionsDisplay:
         """Draw the contributions of one row under a fitted :class:`~mercer.KernelNovelty`.
 

@@ -66,7 +66,7 @@ class DenoisingDisplay:
         X: RowsLike = None,
         y: Targets = None,
         *,
-        X_noisy: Any = None,
+        X_noisy: RowsLike = None,
         noise: Noise | None = None,
         match_noise: bool = False,
         n_images: int = 10,
@@ -163,7 +163,7 @@ class DenoisingDisplay:
 
 
 def _noisy(
-    estimator: Estimator, clean: Array, X_noisy: Any, noise: Noise | None, random_state: int
+    estimator: Estimator, clean: Array, X_noisy: RowsLike, noise: Noise | None, random_state: int
 ) -> Array:
     if X_noisy is None:
         level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise

@@ -74,7 +74,7 @@ class EmbeddingDisplay:
         X: RowsLike = None,
         y: Targets = None,
         *,
-        X_new: Any = None,
+        X_new: RowsLike = None,
         components: int | Sequence[int] | None = None,
         label_name: str | None = None,
         ax: Axes = None,

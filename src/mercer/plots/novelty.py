@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from mercer._linalg import Array
 from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
@@ -46,7 +46,7 @@ class NoveltyDisplay:
     figure_: Figure = field(default=None, repr=False)
     ax_: Axes = field(default=None, repr=False)
     contour_: Artist = field(default=None, repr=False)
-    threshold_: Any = field(default=None, repr=False)
+    threshold_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(

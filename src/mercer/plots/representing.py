@@ -61,8 +61,8 @@ class RepresentingVectorsDisplay:
     names: tuple[str, str] = ("x0", "x1")
     figure_: Figure = field(default=None, repr=False)
     ax_: Axes = field(default=None, repr=False)
-    circles_: Any = field(default=None, repr=False)
-    points_: Any = field(default=None, repr=False)
+    circles_: Artist = field(default=None, repr=False)
+    points_: Artist = field(default=None, repr=False)
     contour_: Artist = field(default=None, repr=False)
     image_: Artist = field(default=None, repr=False)
 

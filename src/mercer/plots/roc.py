@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.metrics import auc, roc_curve
@@ -42,7 +42,7 @@ class NoveltyRocDisplay:
     figure_: Figure = field(default=None, repr=False)
     ax_: Axes = field(default=None, repr=False)
     line_: Artist = field(default=None, repr=False)
-    point_: Any = field(default=None, repr=False)
+    point_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(

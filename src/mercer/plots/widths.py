@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError, RankWarning
 from mercer.kernels import Kernel, RadialKernel
@@ -49,7 +49,7 @@ class WidthSpectrumDisplay:
     figure_: Figure = field(default=None, repr=False)
     ax_: Axes = field(default=None, repr=False)
     areas_: list[Any] = field(default_factory=list, repr=False)
-    mark_: Any = field(default=None, repr=False)
+    mark_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
