@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._parallel import lapack_threads
 from mercer._types import RowsLike
+from mercer.eigen.null import null_spectra
 from mercer.eigen.result import Fit
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
@@ -49,8 +50,10 @@ class Plan:
     def fit(self, problem: Problem) -> Fit:
         """Carry it out."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
+        problem = replace(problem, X=X)
         with lapack_threads(problem.n):
-            fit = self.solver.fit(replace(problem, X=X))
+            rule = problem.rule.bind(null_spectra(problem, self.solver))
+            fit = self.solver.fit(replace(problem, rule=rule))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 
