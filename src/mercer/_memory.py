@@ -1,9 +1,9 @@
-"""How much memory this process may still take."""
+"""How much memory this process may still take, and bytes in words."""
 
 import os
 from pathlib import Path
 
-__all__ = ["available_bytes"]
+__all__ = ["available_bytes", "size_text"]
 
 
 def available_bytes() -> int:
@@ -15,6 +15,15 @@ def available_bytes() -> int:
     if override:
         return int(float(override))
     return min(_machine_available(), _container_available())
+
+
+def size_text(size: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
 
 
 def _machine_available() -> int:

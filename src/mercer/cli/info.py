@@ -42,8 +42,8 @@ def _print(facts: "ModelInfo") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from mercer._memory import size_text
     from mercer.cli.console import Terminal, summary
-    from mercer.cli.models import size_text
 
     lines = {name: text for name, text in facts.parameters.items() if text != "None"}
     lines |= {

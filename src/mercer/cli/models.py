@@ -9,7 +9,7 @@ from typing import Any
 from mercer._types import Estimator
 from mercer.cli.faults import Failure
 
-__all__ = ["feature_names", "load_model", "on_tables", "score_names", "seen_by", "size_text"]
+__all__ = ["feature_names", "load_model", "on_tables", "score_names", "seen_by"]
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -49,15 +49,6 @@ def seen_by(model: Estimator) -> Any:
 def score_names(model: Estimator) -> Sequence[str]:
     """What ``transform`` calls its columns."""
     return [str(name) for name in model.get_feature_names_out()]
-
-
-def size_text(size: float) -> str:
-    """Bytes as people write them."""
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
 
 
 _WORDS = {

@@ -180,7 +180,7 @@ def _draw(
     if intervals and data is None:
         options["uncertainty"] = model.uncertainty()
     if data is None:
-        return _figure(display(model, **options))
+        return display(model, **options).figure_
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         # The columns were checked by name; the arrays that are drawn have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -189,7 +189,7 @@ def _draw(
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         y = _new_or_not(table.label, positive) if kind == "roc" else _as_numbers(table.label)
-        return _figure(display(model, table.rows[:], y=y, **options))
+        return display(model, table.rows[:], y=y, **options).figure_
 
 
 def _parameters(display: Any) -> Any:
@@ -272,7 +272,3 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return render(describe(model, table.rows[:], table.label, **options)).encode()
-
-
-def _figure(display: Any) -> Any:
-    return getattr(display, "figure_", None) or display.ax_.figure

@@ -8,8 +8,8 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
+from mercer._memory import size_text
 from mercer._types import Estimator
-from mercer.cli.models import size_text
 from mercer.rows import Rows
 
 __all__ = ["facts_of_fit", "lines_of_fit"]

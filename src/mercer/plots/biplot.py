@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
+from mercer.plots._display import Display
 from mercer.plots._images import check_count
 from mercer.plots._labels import place_labels
 from mercer.plots._matplotlib import MARKERS, PALETTE, axes_or_new, legend_outside, tidy
@@ -37,7 +38,7 @@ FEWEST = 0.01
 
 
 @dataclass
-class BiplotDisplay:
+class BiplotDisplay(Display):
     """Scores of rows, and arrows that say what the variables do *there*.
 
     Kernel components bend: a variable may push to the right in one place and to the left in
@@ -66,11 +67,6 @@ class BiplotDisplay:
     names: Sequence[str]
     labels: Array | None = None
     titles: tuple[str, str] = ("first component", "second component")
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    points_: list[Any] = field(default_factory=list, repr=False)
-    arrows_: list[Any] = field(default_factory=list, repr=False)
-    texts_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
@@ -141,7 +137,6 @@ class BiplotDisplay:
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(6.4, 4.6))
-        self.figure_ = ax.figure
         self._scatter(ax)
         ax.set(xlabel=self.titles[0], ylabel=self.titles[1])
         tidy(ax)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
+from mercer.plots._display import Display
 from mercer.plots._images import check_count, shape_of_image, show_tiles
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panels, tidy
 from mercer.plots._models import check_components, nameless_rows, rows_of, subspace_of
@@ -24,7 +25,7 @@ COLUMNS = 3
 
 
 @dataclass
-class RelevanceDisplay:
+class RelevanceDisplay(Display):
     """Relevance of the variables in the components, as shares that sum to 1 in each.
 
     Attributes
@@ -50,9 +51,6 @@ class RelevanceDisplay:
     kind: str = "bars"
     limit: int = 12
     image_shape: Any = None
-    figure_: Figure = field(default=None, repr=False)
-    axes_: Axes = field(default=None, repr=False)
-    artists_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
@@ -123,14 +121,13 @@ class RelevanceDisplay:
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
-        self.artists_ = []
+        self.artists_: list[Artist] = []
         if self.kind == "bars":
             self._bars(ax)
         elif self.kind == "heatmap":
             self._heatmap(ax)
         else:
             self._images(ax)
-        self.figure_ = self.axes_[0].figure
         return self
 
     def _bars(self, ax: Axes) -> None:

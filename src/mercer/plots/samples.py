@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Self
 
@@ -11,8 +11,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._types import ArrayLike, Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
+from mercer.plots._display import Display
 from mercer.plots._images import check_count, shape_of_image, show_tiles
 from mercer.plots._models import rows_of, subspace_of
 
@@ -20,7 +21,7 @@ __all__ = ["SampleSheetDisplay"]
 
 
 @dataclass
-class SampleSheetDisplay:
+class SampleSheetDisplay(Display):
     """Images drawn from a generative model, and the real ones that are nearest to them.
 
     Attributes
@@ -42,9 +43,6 @@ class SampleSheetDisplay:
     image_shape: tuple[int, ...]
     nearest: Array | None = None
     labels: list[Any] | None = None
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
 
     @property
     def distances(self) -> Array | None:
@@ -129,7 +127,6 @@ class SampleSheetDisplay:
             column_labels=names if any(names) else [],
             cmap=cmap,
         )
-        self.figure_ = self.ax_.figure
         return self
 
 

@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
@@ -17,7 +18,7 @@ __all__ = ["ScreeDisplay"]
 
 
 @dataclass
-class ScreeDisplay:
+class ScreeDisplay(Display):
     """Shares of the true variance, one bar for each component, and their sum.
 
     The whole is the trace of the centred Gram matrix, so that the curve ends below 100 % where
@@ -37,10 +38,6 @@ class ScreeDisplay:
     shares: Array
     new_rows: Array | None = None
     interval: Interval | None = None
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    bars_: Artist = field(default=None, repr=False)
-    line_: Artist = field(default=None, repr=False)
     new_line_: Artist = field(default=None, repr=False)
     intervals_: Artist = field(default=None, repr=False)
 
@@ -89,7 +86,6 @@ class ScreeDisplay:
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.4))
-        self.figure_ = ax.figure
         number = np.arange(1, len(self.shares) + 1)
         # Gaps between very many bars would only flicker.
         many = len(number) > 40
