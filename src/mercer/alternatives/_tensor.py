@@ -73,6 +73,10 @@ class TensorAlternative(Alternative):
     tensor_shape_: tuple[int, ...]
     ranks_: tuple[int, ...]
 
+    @property
+    def _n_features_out(self) -> int:
+        return math.prod(self.ranks_)
+
     def _fit_tensors(self, X: RowsLike) -> tuple[Array, np.dtype]:
         """Checked tensors in double precision, and the precision that they came in."""
         X, shape = _flatten(X)

@@ -143,13 +143,6 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores, dtype = self._check_cores(Z)
         return np.asarray(expand(cores, self.factors_).astype(dtype))
 
-    @property
-    def _n_features_out(self) -> int:
-        return math.prod(self.ranks_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "factors_")
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mercer._linalg import Array
@@ -22,7 +23,7 @@ from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
 
-__all__ = ["check_rows", "check_weight", "describe_not_finite"]
+__all__ = ["check_codes", "check_rows", "check_weight", "describe_not_finite"]
 
 
 def check_rows(
@@ -94,6 +95,20 @@ def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
     if not checked.any():
         raise DataError("all sample weights are zero; give at least two rows a positive weight.")
     return checked
+
+
+def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Array:
+    """Finite scores, hidden units or codes (``what``) of a model with q of them for each row."""
+    try:
+        codes = np.asarray(check_array(Z, dtype=[np.float64, np.float32], input_name=name))
+    except ValueError as error:
+        raise DataError(f"{_flat(error)} Give finite {what}, as {method} returns.") from error
+    if codes.shape[1] != q:
+        raise DataError(
+            f"{name} has {codes.shape[1]} columns, but the model has {q} components; "
+            f"give {what} of this model, as {method} returns."
+        )
+    return codes
 
 
 def describe_not_finite(X: RowsLike) -> str:

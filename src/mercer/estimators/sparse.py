@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._types import Precision, RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
@@ -208,10 +208,10 @@ class SparseKernelPCA(SubspaceEstimator):
 
     def _check_size(self, solver: SparseSolver) -> None:
         m, noise = self.n_kernels, self.noise
-        if m is not None and (not isinstance(m, Integral) or isinstance(m, bool) or m < 1):
-            raise DataError(f"n_kernels={m!r}: give a whole number from 1 on, or None.")
-        if noise is not None and not (isinstance(noise, Real) and 0 < float(noise) < np.inf):
-            raise DataError(f"noise={noise!r}: give a positive number (σ, not σ²), or None.")
+        if m is not None:
+            check_count("n_kernels", m, instead=", or None")
+        if noise is not None:
+            check_positive("noise", noise, instead=" (σ, not σ²), or None")
         if m is not None and noise is not None and not isinstance(solver, Centres):
             raise DataError(
                 f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import check_count
 from mercer.plots._labels import place_labels
 from mercer.plots._matplotlib import MARKERS, PALETTE, axes_or_new, legend_outside, tidy
 from mercer.plots._models import (

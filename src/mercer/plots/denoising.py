@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
+from mercer.plots._images import first_of_each, shape_of_image, show_tiles
 from mercer.plots._models import (
     check_labels,
     nameless_rows,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import check_count
 from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
 from mercer.plots._models import nameless_rows, rows_of
 from mercer.plots.components import names_of, plane

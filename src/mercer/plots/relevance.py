@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panels, tidy
 from mercer.plots._models import check_components, nameless_rows, rows_of, subspace_of
 from mercer.relevance import Interval, Uncertainty

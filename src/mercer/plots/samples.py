@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
 from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._models import rows_of, subspace_of
 
 __all__ = ["SampleSheetDisplay"]

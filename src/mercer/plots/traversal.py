@@ -10,11 +10,12 @@ from typing import Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import along_component
 from mercer.plots._display import Display
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._models import check_components, require_preimages, rows_of, subspace_of
 
 __all__ = ["TraversalDisplay"]

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError, RankWarning
 from mercer.kernels import Kernel, RadialKernel
 from mercer.plots._display import Display
-from mercer.plots._images import check_count
 from mercer.plots._matplotlib import axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, subspace_of
 from mercer.selection import kernels_around

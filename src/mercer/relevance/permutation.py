@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer._random import make_rng
 from mercer._types import Estimator, RowsLike
@@ -90,8 +91,7 @@ def permutation(
     check_is_fitted(model, "subspace_")
     subspace = model.subspace_
     require_vectors(subspace)
-    if not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise DataError(f"repeats={repeats!r}: give a whole number from 1 on.")
+    check_count("repeats", repeats)
     rng = make_rng(random_state)
     given = getattr(model, "feature_names_in_", None)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
