@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
 from mercer.tables.reading import TABLES
 
-__all__ = ["columns_table", "open_encoded", "open_frame", "open_vectors"]
+__all__ = ["columns_table", "kept_columns", "open_encoded", "open_frame", "open_vectors"]
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000
@@ -56,8 +56,9 @@ def open_encoded(
 @contextlib.contextmanager
 def open_frame(model: TableModel, data: str, reading: Reading) -> Iterator[Frame]:
     """A file as columns, for a model of tables."""
-    known = model.encoder_.columns_.items()
-    texts = [n for n, c in known if isinstance(c, Category) and isinstance(c.values[0], str)]
+    known = model.encoder_.columns_
+    texts = [name for name, column in known.items() if _is_text(column)]
+    texts += [name for name in reading.keep if name not in known]
     with located(data, reading) as path:
         yield _read(path, reading, texts)
 
@@ -69,7 +70,17 @@ def open_vectors(
     """A file as the vectors that the model inside sees; label and row names go beside."""
     with open_frame(model, data, reading) as frame:
         vectors = model.vectors(frame, missing=allow_nan)
-        yield Table(MemoryRows(vectors), _beside(model.encoder_, frame, reading.label))
+        beside = _beside(model.encoder_, frame, reading.label)
+        yield Table(MemoryRows(vectors), {**beside, **kept_columns(frame, reading.keep)})
+
+
+def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
+    """Columns of a table as they are, to go beside results."""
+    for name in names:
+        if name not in frame.columns:
+            raise DataError(f"there is no column {name!r}; the columns are {list(frame.columns)}.")
+    columns = frame.make(frame.columns)
+    return {name: _classes(columns[name]) for name in names}
 
 
 def columns_table(columns: Mapping[str, Array]) -> Table:
@@ -121,8 +132,8 @@ def _strange(path: Path, kind: str) -> list[str] | None:
 
 def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:
     """The columns that the options ask for, and the label."""
-    label = [] if reading.label is None else [reading.label]
-    frame = read_table(path, texts=(*texts, *reading.drop, *label))
+    label = [*([] if reading.label is None else [reading.label]), *reading.keep]
+    frame = read_table(path, texts=(*texts, *reading.drop, reading.label or ""))
     asked = [*reading.columns, *reading.drop, *label]
     for name in asked:
         if name not in frame.columns:
@@ -130,12 +141,15 @@ def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:
     wanted = [
         name
         for name in frame.columns
-        if name not in reading.drop
-        and (not reading.columns or name in (*reading.columns, reading.label))
+        if name not in reading.drop and (not reading.columns or name in (*reading.columns, *label))
     ]
     if all(name in label for name in wanted):
         raise DataError(f"no column of '{path.name}' is left; choose others.")
     return Frame({name: frame.columns[name] for name in wanted}, frame.container, frame.dtypes)
+
+
+def _is_text(column: object) -> bool:
+    return isinstance(column, Category) and isinstance(column.values[0], str)
 
 
 def _encode(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["FORMATS", "Output", "Reading", "data_argument", "model_argument", "reads", "speaks"]
-__all__ += ["ColumnKinds", "encodes", "format_option", "output_folder", "seed_option", "writes"]
+__all__ = ["FORMATS", "ColumnKinds", "Output", "Reading", "data_argument", "encodes"]
+__all__ += ["format_option", "keeps", "model_argument", "output_folder", "reads", "seed_option"]
+__all__ += ["speaks", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -27,6 +28,12 @@ class Reading:
     label: str | None = None
     array: str | None = None
     format: str = "csv"
+    keep: tuple[str, ...] = ()
+
+    @property
+    def beside(self) -> bool:
+        """Whether columns go beside the results."""
+        return bool(self.label or self.keep)
 
     @property
     def chooses(self) -> bool:
@@ -103,16 +110,11 @@ def speaks(function: Command) -> Command:
 def reads(function: Command) -> Command:
     """The options of :class:`Reading`, as the argument ``reading``."""
 
-    @click.option(
+    @_names_option(
         "--columns",
-        multiple=True,
-        callback=_split,
-        metavar="A,B,...",
-        help="Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
+        "Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
     )
-    @click.option(
-        "--drop", multiple=True, callback=_split, metavar="A,B,...", help="Leave these columns out."
-    )
+    @_names_option("--drop", "Leave these columns out.")
     @click.option("--label", metavar="NAME", help="The column that names each row's class.")
     @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
     @format_option
@@ -131,6 +133,22 @@ def reads(function: Command) -> Command:
     return wrapper
 
 
+def keeps(function: Command) -> Command:
+    """``--id`` and ``--keep``, as a part of the argument ``reading``; belongs below ``reads``."""
+
+    @_names_option("--keep", "Columns that go to the output as they are.")
+    @click.option(
+        "--id", "index", metavar="NAME", help="The column that names the rows; kept, too."
+    )
+    @functools.wraps(function)
+    def wrapper(*args: Any, index: str | None, keep: tuple[str, ...], **rest: Any) -> Any:
+        named = (*(() if index is None else (index,)), *keep)
+        reading = replace(rest.pop("reading"), keep=tuple(dict.fromkeys(named)))
+        return function(*args, reading=reading, **rest)
+
+    return wrapper
+
+
 def encodes(function: Command) -> Command:
     """The options of :class:`ColumnKinds`, as the argument ``kinds``."""
 
@@ -141,9 +159,9 @@ def encodes(function: Command) -> Command:
         show_default=True,
         help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
     )
-    @_kind_option("--category", "Columns of categories.")
-    @_kind_option("--number", "Columns of numbers.")
-    @_kind_option("--date", "Columns of dates.")
+    @_names_option("--category", "Columns of categories.")
+    @_names_option("--number", "Columns of numbers.")
+    @_names_option("--date", "Columns of dates.")
     @click.option("--index", metavar="NAME", help="The column that names the rows.")
     @click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns.")
     @functools.wraps(function)
@@ -157,7 +175,7 @@ def encodes(function: Command) -> Command:
     return wrapper
 
 
-def _kind_option(name: str, text: str) -> Callable[[Command], Command]:
+def _names_option(name: str, text: str) -> Callable[[Command], Command]:
     return click.option(name, multiple=True, callback=_split, metavar="A,B,...", help=text)
 
 
