@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from mercer.rows.parquet import parquet_names
 from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
 from mercer.tables.reading import TABLES
+from mercer.tables.writing import classes_of, kept_columns
 
-__all__ = ["columns_table", "kept_columns", "open_encoded", "open_frame", "open_vectors"]
+__all__ = ["open_encoded", "open_frame", "open_vectors"]
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000
@@ -72,21 +73,6 @@ def open_vectors(
         vectors = model.vectors(frame, missing=allow_nan)
         beside = _beside(model.encoder_, frame, reading.label)
         yield Table(MemoryRows(vectors), {**beside, **kept_columns(frame, reading.keep)})
-
-
-def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
-    """Columns of a table as they are, to go beside results."""
-    for name in names:
-        if name not in frame.columns:
-            raise DataError(f"there is no column {name!r}; the columns are {list(frame.columns)}.")
-    columns = frame.make(frame.columns)
-    return {name: _classes(columns[name]) for name in names}
-
-
-def columns_table(columns: Mapping[str, Array]) -> Table:
-    """Columns of any kind as a table to be written; what is missing is empty."""
-    n = len(next(iter(columns.values())))
-    return Table(MemoryRows(np.empty((n, 0)), ()), {k: _written(v) for k, v in columns.items()})
 
 
 @dataclass(frozen=True)
@@ -197,27 +183,7 @@ def _beside(encoder: TableEncoder, frame: Frame, label: str | None) -> dict[str,
     """The label first, then the names of the rows."""
     index = [name for name, reason in encoder.left_out_.items() if reason == ROW_NAMES]
     wanted = [*([label] if label is not None else []), *index]
-    return {name: _classes(frame.make(frame.columns)[name]) for name in wanted}
-
-
-def _classes(values: Array) -> Array:
-    """Whole numbers where all are, else text."""
-    listed = values.tolist()
-    if all(isinstance(value, int) for value in listed):
-        return np.array(listed)
-    return np.array(["" if value is None else str(value) for value in listed])
-
-
-def _written(values: Array) -> Array:
-    if values.dtype.kind == "M":
-        listed: list[Any] = [None if text == "NaT" else text for text in values.astype(str)]
-    else:
-        listed = [None if value != value else value for value in values.tolist()]
-    if values.dtype.kind == "f" and None not in listed:
-        return values
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
+    return {name: classes_of(frame.make(frame.columns)[name]) for name in wanted}
 
 
 def _tell(encoder: TableEncoder) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -70,6 +71,24 @@ def _split(_context: click.Context, _option: click.Parameter, texts: Any) -> tup
     return tuple(name.strip() for line in csv.reader(texts) for name in line)
 
 
+def _complete_columns(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
+    """For the shell: the columns of the data, each after what stands before the last comma."""
+    from click.shell_completion import split_arg_string
+
+    from mercer.exceptions import DataError
+    from mercer.rows.dialect import TEXT, sniff
+
+    # click drops the arguments before an option without a value; the shell has the whole line.
+    words = map(Path, split_arg_string(os.environ.get("COMP_WORDS", "")))
+    files = [word for word in words if word.suffix.lower() in TEXT and word.is_file()]
+    before, comma, begun = text.rpartition(",")
+    try:
+        names = [name for path in files[:1] for name in sniff(path).names]
+    except DataError:  # the command itself will say what is wrong
+        return []
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
 model_argument = click.argument("model", type=click.Path(dir_okay=False))
 seed_option = click.option(
@@ -115,7 +134,7 @@ def reads(function: Command) -> Command:
         "Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
     )
     @_names_option("--drop", "Leave these columns out.")
-    @click.option("--label", metavar="NAME", help="The column that names each row's class.")
+    @_name_option("--label", help="The column that names each row's class.")
     @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
     @format_option
     @functools.wraps(function)
@@ -162,7 +181,7 @@ def encodes(function: Command) -> Command:
     @_names_option("--category", "Columns of categories.")
     @_names_option("--number", "Columns of numbers.")
     @_names_option("--date", "Columns of dates.")
-    @click.option("--index", metavar="NAME", help="The column that names the rows.")
+    @_name_option("--index", help="The column that names the rows.")
     @click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns.")
     @functools.wraps(function)
     def wrapper(*args: Any, scale: str, index: str | None, raw: bool, **rest: Any) -> Any:
@@ -176,7 +195,18 @@ def encodes(function: Command) -> Command:
 
 
 def _names_option(name: str, text: str) -> Callable[[Command], Command]:
-    return click.option(name, multiple=True, callback=_split, metavar="A,B,...", help=text)
+    return click.option(
+        name,
+        multiple=True,
+        callback=_split,
+        shell_complete=_complete_columns,
+        metavar="A,B,...",
+        help=text,
+    )
+
+
+def _name_option(*names: str, help: str) -> Callable[[Command], Command]:
+    return click.option(*names, shell_complete=_complete_columns, metavar="NAME", help=help)
 
 
 def writes(what: str) -> Callable[[Command], Command]:

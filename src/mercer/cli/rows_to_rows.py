@@ -94,7 +94,8 @@ def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None
         width = fitted.n_features_in_
         _convert(function, fitted, feature_names(fitted), width=width, **how)
         return
-    from mercer.cli.mixed import kept_columns, open_frame
+    from mercer.cli.mixed import open_frame
+    from mercer.tables.writing import kept_columns
 
     how.pop("allow_nan", None)
     with open_frame(fitted, how["data"], how["reading"]) as frame:
@@ -105,8 +106,8 @@ def _give(
     columns: Any, beside: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any
 ) -> None:
     """Write columns of any kind, and those of the data that they do not hold already."""
-    from mercer.cli.mixed import columns_table
     from mercer.cli.tables import check_output, tell, write_output
+    from mercer.tables.writing import columns_table
 
     columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
     check_output(output, list(columns), labelled=True)

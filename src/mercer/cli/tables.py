@@ -94,8 +94,8 @@ def read_kept(path: Path, reading: Reading) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
     if not reading.keep:
         return {}
-    from mercer.cli.mixed import kept_columns
     from mercer.tables.reading import TABLES, read_table
+    from mercer.tables.writing import kept_columns
 
     if path.suffix.lower() not in TABLES:
         raise click.UsageError(f"--keep and --id name columns, and '{path.name}' has no names")

@@ -6,13 +6,13 @@ notebook.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import shortened
 from mercer._random import fixed_rng
 from mercer._types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
@@ -107,7 +107,7 @@ def describe(
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
         "kernel": spec,
-        "kernelText": _short(repr(full.kernel)),
+        "kernelText": shortened(repr(full.kernel), 4),
         "centred": bool(np.any(full.mean)),
         "offset": small.offset.astype(np.float64).tolist(),
         "meanSquare": float(small.mean_square),
@@ -256,11 +256,6 @@ def _limits(rows: Array) -> list[float]:
     some = rows[:: max(1, len(rows) // 2000)]
     low, high = (float(edge) for edge in np.quantile(some, [0.001, 0.999]))
     return [low, high if high > low else low + 1.0]
-
-
-def _short(text: str) -> str:
-    """Numbers of a description with four figures."""
-    return re.sub(r"\d+\.\d{4,}(e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def _plain(values: Array | None) -> list[float] | None:
