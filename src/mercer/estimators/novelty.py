@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, OutlierMixin
+from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
-from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
+from mercer.estimators._available import absent_if, kernel_of, needs_coordinates, require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
@@ -22,7 +22,7 @@ from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.exceptions import DataError, KernelError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.novelty import (
     Calibration,
@@ -353,7 +353,7 @@ class KernelNovelty(
         rows = self._rows(X)
         return self.score_(rows)
 
-    def _rows(self, X: Any, stream: bool = False) -> Any:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
         rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
         return _to_dtype(rows, self.score_)
@@ -373,16 +373,12 @@ class KernelNovelty(
                 f"false_alarm_rate={self.false_alarm_rate} must lie between 0 and 1; "
                 "0.05 lets one in twenty normal rows be called new."
             )
-        if kernel.is_pairwise:
-            raise KernelError(
-                "novelty needs k(x, x) of new points, which a precomputed matrix does not hold; "
-                "use a kernel object, or FunctionKernel."
-            )
+        require_open(kernel, "novelty")
 
     def _rng(self) -> np.random.Generator:
         return make_rng(self.random_state)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = False
         return tags

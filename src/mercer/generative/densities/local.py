@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer.exceptions import DataError
-from mercer.generative.densities.base import Density, FittedDensity, check_count
+from mercer.generative.densities.base import Density, FittedDensity
 
 __all__ = [
     "LARGEST",

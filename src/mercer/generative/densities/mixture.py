@@ -11,8 +11,9 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.generative.densities.base import Density, FittedDensity, check_count
+from mercer.generative.densities.base import Density, FittedDensity
 
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
