@@ -68,14 +68,14 @@ class DenseGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.shifts(self._rows, V, row_scale)
+        return self.spot.shifts(self._product, V, row_scale)
 
-    def _rows(self, index: Array) -> Array:
-        """Rows of the matrix."""
+    def _product(self, index: Array, V: Array) -> Array:
+        """Rows of ``K V``."""
         rows = np.empty((len(index), self.n), dtype=self.dtype)
         for row, i in zip(rows, index, strict=True):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
-        return rows
+        return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
     def refined(self) -> DenseGram | None:
         points = self.kernel.points(self.X)
