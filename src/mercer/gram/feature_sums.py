@@ -20,6 +20,7 @@ from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 from mercer.rows import as_rows
 
 __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
@@ -60,6 +61,11 @@ class LandmarkFeatures:
     def functions(self) -> Basis:
         """The functions k(z_j, ·), in the precision in which they are summed."""
         return Basis(self.kernel, self.landmarks, self._whitening.working)
+
+    @property
+    def points(self) -> Points:
+        """The landmarks, in the precision of the model."""
+        return self.kernel.points(self.landmarks).cast(self.dtype)
 
     @cached_property
     def gram(self) -> Array:
