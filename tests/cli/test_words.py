@@ -40,6 +40,7 @@ def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
         ),
         ("raise max_iter, or use fewer components.", "fit with fewer --components."),
         ("name one of them with array=.", "with --array."),
+        ("the median is 2 (a Gaussian's gamma='median').", "the median is 2 (--gamma median)."),
         ("so that array='a b' means nothing", "--array 'a b' means nothing"),
     ],
 )
@@ -62,6 +63,30 @@ def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_pa
         done = mercer(*arguments, *target, status=2 if i == 0 else 3)
         for word in ("from_fitted", "image_shape", "X)", "KernelNovelty(", "give -1", "max_iter"):
             assert word not in done.err, done.err
+
+
+def test_every_remedy_is_a_line_for_the_shell(mercer, model, train, test, tmp_path):
+    def fitted(name, *options):
+        mercer("fit", train, "--drop", "kind", "-q", "-o", tmp_path / name, *options)
+        return tmp_path / name
+
+    linear = fitted("l.mercer", "--kernel", "linear", "--preimage", "fixed_point")
+    sparse, new = fitted("s.mercer", "--model", "sparse"), fitted("n.mercer", "--model", "novelty")
+    picture, table = ("-o", tmp_path / "no.png"), ("-o", tmp_path / "no.csv")
+    said = {
+        ("plot", "vectors", model, *picture): "'mercer fit DATA --model sparse'",
+        ("plot", "novelty", new, *picture): "--columns",
+        ("plot", "components", model, "--components", "999", *picture): "--components 999",
+        ("plot", "traversal", new, *picture): "'mercer fit DATA'",
+        ("plot", "widths", linear, *picture): "--kernel gaussian",
+        ("relevance", sparse, "--intervals", *table): "as DATA",
+        ("denoise", linear, test, *table): "--preimage auto",
+        ("fit", train, "--drop", "kind", "--width", "-1", *table): "--width -1",
+    }
+    for arguments, words in said.items():
+        done = mercer(*arguments, status=None)
+        assert words in done.err, done.err
+        assert done.err.count("error") == 1
 
 
 def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):

@@ -62,6 +62,18 @@ def test_bars_are_the_largest_on_top(rng):
     assert_allclose(display.contributions, model.contributions(row)[0])
 
 
+def test_five_rows_are_five_charts(rng):
+    frame = pd.DataFrame(rng.standard_normal((60, 4)), columns=["a", "b", "c", "d"])
+    model = KernelNovelty(5, random_state=0).fit(frame)
+    rows = frame.tail(5)
+    display = ContributionsDisplay.from_estimator(model, rows)
+    assert_allclose(display.contributions, model.contributions(rows))
+    assert [ax.get_title() for ax in display.axes_] == [f"row {i}" for i in range(55, 60)]
+    for ax, row in zip(display.axes_, display.contributions, strict=True):
+        widths = [bar.get_width() for bar in ax.patches]
+        assert_allclose(widths, row[np.argsort(-np.abs(row))][::-1])
+
+
 def test_contours_of_the_detector_alone(X):
     model = KernelNovelty(5, random_state=0).fit(X)
     display = NoveltyDisplay.from_estimator(model, grid=5)

@@ -45,8 +45,8 @@ class ComponentsDisplay(Display):
     shares : (p,) array or None
     names : pair of str
         Of the two variables.
-    figure_, axes_, contours_
-        What was drawn; one entry for each component.
+    figure_, axes_, contours_, legend_
+        What was drawn; one entry for each component, and a legend of the classes, if there are any.
     """
 
     x: Array
@@ -116,7 +116,7 @@ class ComponentsDisplay(Display):
         p = len(self.components)
         columns = min(p, COLUMNS)
         lines = -(-p // columns)
-        size = (2.6 * columns + 0.3, 2.5 * lines + 0.2)
+        size = (2.9 * columns + 0.3, 2.5 * lines + 0.2)
         if np.size(np.asarray(ax, dtype=object)) == p and ax is not None:
             columns, lines = p, 1
         self.axes_ = panels(ax, lines, columns, figsize=size).ravel()
@@ -125,6 +125,12 @@ class ComponentsDisplay(Display):
         ]
         for spare in self.axes_[p:]:
             spare.set_axis_off()
+        self.legend_ = None
+        if self.rows is not None and self.labels is not None:
+            handles, names = self.axes_[0].get_legend_handles_labels()
+            place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
+            where = self.figure_ if ax is None else self.axes_[p - 1]
+            self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
         for i, panel in enumerate(self.axes_[:p]):
             panel.tick_params(labelsize="x-small")
             if i + columns >= p:
@@ -135,6 +141,8 @@ class ComponentsDisplay(Display):
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
+        from matplotlib.ticker import MaxNLocator
+
         values = self.values[k]
         limit = max(float(np.abs(values).max()), np.finfo(float).tiny)
         # Levels symmetric around 0, so that white is the mean in every panel.
@@ -147,9 +155,14 @@ class ComponentsDisplay(Display):
                 inside = slice(None) if name is None else self.labels == name
                 marker = MARKERS[g % len(MARKERS)]
                 style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
-                ax.scatter(*self.rows[inside].T, **style)
+                ax.scatter(*self.rows[inside].T, label=None if name is None else str(name), **style)
         share = "" if self.shares is None else f" ({self.shares[k]:.1%})"
         ax.set_title(f"component {self.components[k] + 1}{share}", fontsize="small")
+        bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
+        bar.ax.tick_params(labelsize="x-small", length=2)
+        bar.outline.set_visible(False)
+        if k == len(self.components) - 1:
+            bar.set_label("score", fontsize="small")
         return contours
 
 

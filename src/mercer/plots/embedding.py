@@ -129,7 +129,8 @@ class EmbeddingDisplay(Display):
     def _pairs(self, ax: Axes) -> None:
         """Every pair below the diagonal, and the distribution of each component on it."""
         p = len(self.components)
-        self.axes_ = panels(ax, p, p, figsize=(1.7 * p + 0.9, 1.6 * p + 0.2))
+        side = max(1.7, 7.2 / p)  # inches; few panels may be larger
+        self.axes_ = panels(ax, p, p, figsize=(side * p + 0.9, 0.95 * side * p + 0.2))
         for i, line in enumerate(self.axes_):
             for j, panel in enumerate(line):
                 if j > i:
@@ -138,7 +139,7 @@ class EmbeddingDisplay(Display):
                 if i == j:
                     self._histogram(panel, j)
                 else:
-                    self._scatter(panel, j, i, size=5)
+                    self._scatter(panel, j, i, size=3 * side)
                     panel.sharex(self.axes_[j, j])
                 panel.tick_params(labelsize="x-small", labelbottom=i == p - 1)
                 panel.tick_params(labelleft=j == 0 and i > 0, left=i != j)
