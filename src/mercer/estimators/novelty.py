@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -136,6 +137,9 @@ class KernelNovelty(
 
     capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
 
+    _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
+    }
     _saved: ClassVar[tuple[str, ...]] = (
         "score_",
         "conformal_",
@@ -310,7 +314,7 @@ class KernelNovelty(
         calm = replace(learn, rows=take(rows, kept))
         found = self._strategy(len(kept)).calibrate(calm, calm.rows, learn.rng)
         scores = found.score(rows)
-        threshold = outlier_threshold(scores, self.contamination)
+        threshold = outlier_threshold(found.score, scores, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
         aside = np.setdiff1d(np.arange(len(rows)), kept[found.rows])
         aside = aside[scores[aside] <= threshold]

@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer.kernels import Basis, Gaussian, Kernel
+from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.novelty.score import NoveltyScore
 
 __all__ = ["calm_rows", "outlier_threshold"]
@@ -24,9 +24,8 @@ __all__ = ["calm_rows", "outlier_threshold"]
 ASIDE = 0.2
 #: Rows that stand for all in the mean.
 SAMPLE = 1000
-#: How far the upper quartile of normal scores' logarithms lies below what is called an outlier, in
-#: units of its distance from their median: three standard deviations, were they normal.
-FENCE = 3 / 0.6745
+#: Share of normal rows that ``"auto"`` may call outliers, were their scores' tail exponential.
+TAIL = 0.005
 
 
 def calm_rows(
@@ -52,22 +51,36 @@ def calm_rows(
     return np.sort(np.argsort(scores, kind="stable")[:keep])
 
 
-def outlier_threshold(scores: Array, share: float | str) -> float:
+def outlier_threshold(score: NoveltyScore, scores: Array, share: float | str) -> float:
     """The score above which a training row is called an outlier.
 
     Parameters
     ----------
-    scores : (n,) of all training rows
+    score : the fitted score
+    scores : (n,) what it gives to all training rows
     share : float or "auto"
-        The share to call; ``"auto"`` calls what lies beyond three standard deviations of a normal
-        distribution that has the median and the upper quartile of the scores' logarithms.
+        The share to call; ``"auto"`` extends the tail of the normal rows, from its median and upper
+        quartile (one halving) to where an exponential one would leave half a percent.
     """
-    ordered = np.sort(scores)
     if not isinstance(share, str):
+        ordered = np.sort(scores)
         return float(ordered[len(ordered) - 1 - round(share * len(ordered))])
-    logs = np.log(np.maximum(ordered, np.finfo(ordered.dtype).tiny))
-    median, upper = np.quantile(logs, [0.5, 0.75])
-    return float(np.exp(median + FENCE * (upper - median)))
+    # The score of a bounded kernel saturates: beyond a few widths all rows are equally new.
+    limit = _at_infinity(score)
+    far = scores if limit is None else -np.log1p(-np.minimum(scores / limit, 1 - 1e-9))
+    median, upper = np.quantile(far, [0.5, 0.75])
+    fence = median + np.log2(0.5 / TAIL) * (upper - median)
+    return float(fence if limit is None else -limit * np.expm1(-fence))
+
+
+def _at_infinity(score: NoveltyScore) -> float | None:
+    """The score where a radial kernel has fallen to zero; None for other kernels."""
+    S = score.subspace
+    if not isinstance(S.kernel, RadialKernel):
+        return None
+    square = float(S.offset @ S.offset)
+    outside = score.outside * max(1 + S.mean_square - square, 0.0)
+    return float(S.offset**2 @ score.inside + outside)
 
 
 def _from_mean(kernel: Kernel, X: Any) -> Array:
