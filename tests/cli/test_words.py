@@ -84,12 +84,14 @@ def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):
 
 
 def test_numbers_as_labels_are_a_scale(mercer, model, train, tmp_path, monkeypatch):
-    from mercer.cli import plot
-
     pytest.importorskip("matplotlib")
+    from mercer.plots import EmbeddingDisplay
+
     numbered = write_csv(tmp_path / "n.csv", make_rows(), label=np.linspace(0, 1, 60))
-    drawn = []
-    monkeypatch.setattr(plot, "_figure", lambda display: drawn.append(display) or display.figure_)
+    drawn, plot = [], EmbeddingDisplay.plot
+    monkeypatch.setattr(
+        EmbeddingDisplay, "plot", lambda self, **how: drawn.append(self) or plot(self, **how)
+    )
     mercer("plot", "embedding", model, numbered, "--label", "kind", "-o", tmp_path / "e.png")
     assert len(drawn[0].points_) == 1
     assert drawn[0].label_name == "kind"

@@ -66,6 +66,7 @@ def describes_model(function: Any) -> Any:
         default="gaussian",
         show_default=True,
         callback=_check_kernel,
+        shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
         metavar="NAME[:P=V,...]",
         help="The kernel, e.g. polynomial:degree=2.",
     )

@@ -126,8 +126,8 @@ class Recipe:
         if self.model == "sparse":
             model = self._sparse()
             data = SparseRows(model.kernel, stand_in(rows), fixed_rng(0))
-            solver = as_sparse_solver(model.solver)
-            needed = solver.estimate_bytes(data, self.kernels or min(100, len(rows)))
+            most = self.kernels or min(100, len(rows))
+            needed = as_sparse_solver(model.solver).estimate_bytes(data, most)
             return Plan(model, "asked for", as_rule(None), needed + size, True, False)
         components, solver = self.make_components(), self._solver(None)
         if self.model == "novelty":

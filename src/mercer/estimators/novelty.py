@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, OutlierMixin
+from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
-from mercer.estimators._available import needs_coordinates
+from mercer.estimators._available import needs_coordinates, require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
@@ -26,7 +26,7 @@ from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import DataError, KernelError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
     CORE,
@@ -316,12 +316,11 @@ class KernelNovelty(
         scores = found.score(rows)
         threshold = outlier_threshold(found.score, scores, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
-        aside = np.setdiff1d(np.arange(len(rows)), kept[found.rows])
+        aside = np.setdiff1d(np.arange(len(rows)), kept)
         aside = aside[scores[aside] <= threshold]
-        seen = np.isin(aside, kept)  # by a model that was fitted once: they tell nothing
-        held_out = np.concatenate([found.held_out, scores[aside[~seen]]])
+        held_out = np.concatenate([found.held_out, scores[aside]])
         self._keep(found.score, held_out, threshold)
-        self._remember(np.concatenate([kept[found.rows], aside[~seen]]), held_out)
+        self._remember(np.concatenate([kept[found.rows], aside]), held_out)
         return self
 
     def _remember(self, rows: Array, held_out: Array) -> None:
@@ -352,7 +351,7 @@ class KernelNovelty(
         rows = self._rows(X)
         return self.score_(rows)
 
-    def _rows(self, X: Any, stream: bool = False) -> Any:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
         rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
         return _to_dtype(rows, self.score_)
@@ -378,16 +377,12 @@ class KernelNovelty(
                 f"contamination={share!r} is the share of outliers among the training rows; give a "
                 "number in (0, 0.5], 'auto', or None for rows that are all normal."
             )
-        if kernel.is_pairwise:
-            raise KernelError(
-                "novelty needs k(x, x) of new points, which a precomputed matrix does not hold; "
-                "use a kernel object, or FunctionKernel."
-            )
+        require_open(kernel, "novelty")
 
     def _rng(self) -> np.random.Generator:
         return make_rng(self.random_state)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = False
         return tags

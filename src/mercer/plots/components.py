@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import MARKERS, panels
 from mercer.plots._models import (
     check_components,
@@ -28,7 +29,7 @@ COLUMNS = 3
 
 
 @dataclass
-class ComponentsDisplay:
+class ComponentsDisplay(Display):
     """Scores of the first components as functions of two variables.
 
     Attributes
@@ -56,9 +57,6 @@ class ComponentsDisplay:
     labels: Array | None = None
     shares: Array | None = None
     names: tuple[str, str] = ("first variable", "second variable")
-    figure_: Figure = field(default=None, repr=False)
-    axes_: Axes = field(default=None, repr=False)
-    contours_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
@@ -122,7 +120,6 @@ class ComponentsDisplay:
         if np.size(np.asarray(ax, dtype=object)) == p and ax is not None:
             columns, lines = p, 1
         self.axes_ = panels(ax, lines, columns, figsize=size).ravel()
-        self.figure_ = self.axes_[0].figure
         self.contours_ = [
             self._panel(panel, k) for k, panel in zip(range(p), self.axes_[:p], strict=True)
         ]

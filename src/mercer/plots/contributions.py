@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, Figure
+from mercer._types import Axes, Estimator, RowsLike
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 
 __all__ = ["ContributionsDisplay"]
 
 
 @dataclass
-class ContributionsDisplay:
+class ContributionsDisplay(Display):
     """The largest contributions of variables to one row's novelty score.
 
     Attributes
@@ -30,13 +31,10 @@ class ContributionsDisplay:
 
     contributions: Array
     names: Sequence[str]
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    bars_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, row: Any, *, limit: int = 12, ax: Axes = None
+        cls, estimator: Estimator, row: RowsLike, *, limit: int = 12, ax: Axes = None
     ) -> ContributionsDisplay:
         """Draw the contributions of one row under a fitted :class:`~mercer.KernelNovelty`.
 
@@ -68,7 +66,6 @@ class ContributionsDisplay:
         shown = np.argsort(-np.abs(self.contributions))[:limit][::-1]  # the largest on top
         height = 1.1 + 0.27 * len(shown)
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, height))
-        self.figure_ = ax.figure
         values = self.contributions[shown]
         colors = np.where(values > 0, ACCENT, PALETTE[0])
         self.bars_ = ax.barh([self.names[i] for i in shown], values, color=colors, height=0.7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Self
 
@@ -10,17 +10,19 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
-from mercer._types import ArrayLike, Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._models import rows_of, subspace_of
 
 __all__ = ["SampleSheetDisplay"]
 
 
 @dataclass
-class SampleSheetDisplay:
+class SampleSheetDisplay(Display):
     """Images drawn from a generative model, and the real ones that are nearest to them.
 
     Attributes
@@ -42,9 +44,6 @@ class SampleSheetDisplay:
     image_shape: tuple[int, ...]
     nearest: Array | None = None
     labels: list[Any] | None = None
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
 
     @property
     def distances(self) -> Array | None:
@@ -129,7 +128,6 @@ class SampleSheetDisplay:
             column_labels=names if any(names) else [],
             cmap=cmap,
         )
-        self.figure_ = self.ax_.figure
         return self
 
 

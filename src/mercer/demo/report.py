@@ -11,22 +11,22 @@ import numpy as np
 
 from mercer import __version__
 from mercer._linalg import Array
-from mercer.cli.demo.charts import curve, montage, scatter, spectrum
-from mercer.cli.demo.others import SETTINGS
-from mercer.cli.models import size_text
+from mercer._memory import size_text
+from mercer.demo.charts import curve, montage, scatter, spectrum
+from mercer.demo.others import SETTINGS
 from mercer.relevance import measure_relevance
 
 if TYPE_CHECKING:
-    from mercer.cli.demo.command import Results
-    from mercer.cli.demo.denoising import Study
-    from mercer.cli.demo.others import Found
+    from mercer.demo.denoising import Study
+    from mercer.demo.others import Found
+    from mercer.demo.study import Results
 
 __all__ = ["render"]
 
 
 def render(results: Results) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
-    page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
+    page = files("mercer.demo").joinpath("page.html").read_text(encoding="utf-8")
     parts = {
         **_general(results),
         **_embedding(results),

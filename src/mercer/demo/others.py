@@ -19,7 +19,7 @@ from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import Estimator
-from mercer.cli.demo.digits import NOISES, Digits
+from mercer.demo.digits import NOISES, Digits
 from mercer.kernels import Gaussian
 
 __all__ = ["Compressed", "Found", "Generated", "compress_model", "find_new", "generate"]
