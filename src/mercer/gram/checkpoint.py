@@ -77,7 +77,7 @@ class Checkpoint:
         """Those of the fit that was stopped, if there was one."""
         return self._state.get("seeds")
 
-    def begin(self, landmarks: Any, seeds: Array, pool: Any) -> None:
+    def begin(self, landmarks: RowsLike, seeds: Array, pool: RowsLike) -> None:
         """Keep the landmarks, the seeds, and what the landmarks were chosen from.
 
         Proves, too, that the file can be written, before the long pass.

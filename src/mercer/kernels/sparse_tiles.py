@@ -21,7 +21,7 @@ from mercer._linalg import Array, square_sums
 from mercer._types import Precision
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Head", "SparsePacked", "negative_squares_of", "pair_squares", "products", "squares"]
+__all__ = ["Head", "SparsePacked", "all_squares", "negative_squares_of", "products", "squares"]
 
 #: Columns with an entry in more than this share of the rows are quicker as dense ones: measured
 #: with words of a text, 3.2 ms a tile against 6.9 ms without a head. The block takes no more than
@@ -226,6 +226,14 @@ def squares(X: SparseRows, Y: SparseRows, unit: float = 1.0) -> Array:
             r2[i, start : start + step] = pair_squares(_repeated(X[i : i + 1], len(block)), block)
     with np.errstate(over="ignore"):
         return np.asarray(r2 / (unit / size) ** 2)
+
+
+def all_squares(rows: SparseRows, unit: float) -> Array:
+    """``|x_i - x_j|² / unit²`` of all pairs, 0 for rows that are equal; O(n²) memory."""
+    packed = SparsePacked.of(rows, Head.of(rows, shift=True), np.float64, unit)
+    t = np.empty((len(rows), len(rows)))
+    negative_squares_of(packed, packed, t, is_kinked=True)
+    return np.maximum(-t, 0)
 
 
 def _repeated(row: SparseRows, times: int) -> SparseRows:

@@ -7,7 +7,7 @@ from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
-from mercer.kernels.sparse_tiles import Head, SparsePacked, negative_squares_of
+from mercer.kernels.sparse_tiles import all_squares
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["median_length", "resolve_length", "variance_length"]
@@ -74,10 +74,7 @@ def _pair_distances(X: RowsLike) -> tuple[Array, float]:
     """Squared distances of all pairs of rows, in the square of a unit that suits them."""
     if isinstance(X, SparseRows):
         unit = float(np.abs(X.data).max(initial=0.0)) or 1.0
-        packed = SparsePacked.of(X, Head.of(X, shift=True), np.float64, unit)
-        t = np.empty((len(X), len(X)))
-        negative_squares_of(packed, packed, t, is_kinked=True)  # 0 for rows that are equal
-        return np.maximum(-t[np.triu_indices(len(X), k=1)], 0), unit
+        return all_squares(X, unit)[np.triu_indices(len(X), k=1)], unit
     points, unit = _to_unit_size(np.asarray(X[:], dtype=np.float64))
     return np.asarray(pdist(points, "sqeuclidean")), unit
 

@@ -104,8 +104,8 @@ def _open(
         return CsvRows(path, columns, allow_nan=allow_nan)
     if kind in PACKED:
         raise DataError(
-            f"'{path.name}' is compressed, and rows are read in blocks from the file itself; unpack "
-            "it, or read it into memory with mercer.tables.read_table."
+            f"'{path.name}' is compressed, and rows are read in blocks from the file itself; "
+            "unpack it, or read it into memory with mercer.tables.read_table."
         )
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "
