@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import eye_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
@@ -22,6 +23,7 @@ from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimag
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import match_noise as match_rows
 from mercer.selection import Choice, Noise, choose_by_noise
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["PreImageMixin"]
 
@@ -64,7 +66,8 @@ class PreImageMixin(LearntMixin):
 
         Returns
         -------
-        (n, d) array; a list of training objects; or training indices for a precomputed kernel
+        (n, d) array; a list of training objects; training indices for a precomputed kernel; the
+        nearest training rows as a sparse array for a model of sparse rows
 
         See Also
         --------
@@ -103,7 +106,9 @@ class PreImageMixin(LearntMixin):
         """
         rows, Z = self._project(X, match_noise)
         found = self._bind().solve(Z, rows)
-        return found.measured(self.subspace_, Z) if report else found
+        found = found.measured(self.subspace_, Z) if report else found
+        points = found.points
+        return replace(found, points=points.to_scipy()) if isinstance(points, SparseRows) else found
 
     @framed
     def inverse_transform(self, Z: ArrayLike) -> Any:
@@ -137,7 +142,9 @@ class PreImageMixin(LearntMixin):
         return -float(square_sums(self._solve(Z).points - rows).mean(dtype=np.float64))
 
     @absent_if(_has_nothing_to_tune)
-    @needs_coordinates("choose n_components by ParallelAnalysis or a share of the variance")
+    @needs_coordinates(
+        "choose n_components by ParallelAnalysis or a share of the variance", fitted=False
+    )
     def tune(self, X: RowsLike, *, noise: Noise, match_noise: bool = False) -> Self:
         """Choose width and number of components for denoising, and fit to all rows.
 
@@ -168,6 +175,7 @@ class PreImageMixin(LearntMixin):
         True
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
+        rows = as_kernel(self.kernel).points(rows).vectors("tuning for noise")
         choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
         estimator: Estimator = self
         estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
@@ -191,9 +199,13 @@ class PreImageMixin(LearntMixin):
         Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(self.subspace_.coef.dtype)
         start = Nearest().init(directions).solve(Z).points
         found = self.preimage_.init(directions).solve(Z, start).points
+        if isinstance(found, SparseRows):
+            found = found.to_dense()  # 2 q rows
         return np.asarray(found).reshape(2, q, -1)
 
-    @needs_coordinates("without them there is no canonical basis; use a kernel of vectors")
+    @needs_coordinates(
+        "without them there is no canonical basis; use a kernel of vectors", fitted=False
+    )
     def component_images(self) -> Array:
         """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
 
@@ -204,12 +216,16 @@ class PreImageMixin(LearntMixin):
         """
         check_is_fitted(self, "subspace_")
         support = self.subspace_.support
-        basis = np.eye(support.shape[1], dtype=self.subspace_.coef.dtype)
+        d, dtype = support.shape[1], self.subspace_.coef.dtype
+        sparse = isinstance(support, SparseRows)
+        basis = SparseRows.of(eye_array(d, dtype=dtype)) if sparse else np.eye(d, dtype=dtype)
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
     def _project(self, X: RowsLike, match_noise: bool) -> tuple[Any, Array]:
         rows = self._rows(X)
         Z = self.subspace_.scores(rows)
+        if isinstance(rows, SparseRows) and self.subspace_.points.has_coordinates:
+            rows = rows.to_dense()  # a start, of the size of the answer
         return rows, match_rows(self.subspace_, rows, Z) if match_noise else Z
 
     def _solve(self, Z: Array, rows: RowsLike = None) -> PreImages:
