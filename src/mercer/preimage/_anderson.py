@@ -43,6 +43,11 @@ class Anderson:
         """Forget what rows have seen: they have jumped."""
         self.seen[rows] = 0
 
+    def adopt(self, other: Anderson, rows: Array) -> None:
+        """Go on with what another has seen of these rows, e.g. in another precision."""
+        for name in ("last_image", "last_residual", "d_image", "d_residual", "seen"):
+            getattr(self, name)[rows] = getattr(other, name)[rows]
+
     def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
         """Record an image for each of ``rows`` and return the accelerated next points.
 
