@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer._linalg import square_sums
-from mercer.preimage._sweep import Sweep
+from mercer._linalg import Array, square_sums
 from mercer.subspace import Subspace
 
-__all__ = ["in_single"]
+__all__ = ["in_single", "shifted"]
 
 #: Squared norms of the points in units of the kernel's length, up to which float32 keeps five
 #: digits of the kernel: the product formula errs by 6e-8 of them.
@@ -21,21 +20,27 @@ SIZES = (1e-12, 1e12)
 FEWEST = 128
 
 
-def in_single(subspace: Subspace, sweep: Sweep) -> Subspace | None:
+def in_single(subspace: Subspace) -> Subspace | None:
     """The same subspace in float32, in coordinates shifted by its origin; None if it would not do.
 
     The shift is made in float64: a large offset of the data costs no digits.
     """
-    S = sweep.support[:, :-1]
-    if sweep.dtype != np.float64 or len(S) < FEWEST:
+    kernel = subspace.kernel.radial
+    if kernel is None or subspace.coef.dtype != np.float64 or subspace.n_support < FEWEST:
         return None
+    S = shifted(subspace, subspace.support)
     radius = float(np.sqrt(square_sums(S).max()))
-    spread = (radius / sweep.kernel.length) ** 2
-    if sweep.kernel.is_kinked or not (SIZES[0] < radius < SIZES[1] and spread <= SPREAD):
+    spread = (radius / kernel.length) ** 2
+    if kernel.is_kinked or not (SIZES[0] < radius < SIZES[1] and spread <= SPREAD):
         return None
     names = ("coef", "mean", "offset")
     with np.errstate(over="ignore"):
         singles = {name: getattr(subspace, name).astype(np.float32) for name in names}
     if not all(np.isfinite(values).all() for values in singles.values()):
         return None
-    return replace(subspace, kernel=sweep.kernel, support=S.astype(np.float32), **singles)
+    return replace(subspace, kernel=kernel, support=S.astype(np.float32), **singles)
+
+
+def shifted(subspace: Subspace, X: Array) -> Array:
+    """Rows measured from the mean of the support points, which a radial kernel does not notice."""
+    return np.asarray(X - np.asarray(subspace.support).mean(axis=0))

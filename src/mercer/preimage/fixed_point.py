@@ -75,10 +75,11 @@ class FixedPoint(PreImageSolver):
     O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points
     that have arrived leave the batch. A model in float64 makes its first sweeps in float32, which
     take half the time, and ends in float64; a point whose first step in float64 disagrees, or that
-    float32 could not settle, starts anew in float64. Where the denominator is negative or cancels, or the step
-    leaves the data's box by more than its diagonal, the point is restarted, at the support point
-    with the largest γ and then at the mean, and its status says so; with centring (γ contains the
-    mean) this is very rare.
+    float32 could not settle, starts anew in float64.
+
+    Where the denominator is negative or cancels, or the step leaves the data's box by more than its
+    diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
+    and its status says so; with centring (γ contains the mean) this is very rare.
 
     Not for kernels with a kink, ``Matern(nu=0.5)``: the iteration sticks to support points.
 
@@ -149,7 +150,7 @@ class _BoundFixedPoint(BoundPreImage):
         config = self.config
         if config.early_stop is not None or config.input_weight or config.tol > ROUGH:
             return None
-        single = in_single(self.subspace, self.sweep)
+        single = in_single(self.subspace)
         if single is None:
             return None
         rough = FixedPoint(ROUGH, config.max_iter, accelerate=config.accelerate)
@@ -216,7 +217,7 @@ class _BoundFixedPoint(BoundPreImage):
         points.iterations[rows] += 1
         at = points.at[rows]
         residual = image - at
-        step = np.sqrt(square_sums(residual)) / self.sweep.scale
+        step = np.sqrt(square_sums(residual / self.sweep.scale))
         astray = points.doubtful[rows] & ~(good & (step <= AGREE))
         points.doubtful[rows] = False
         if astray.any():
