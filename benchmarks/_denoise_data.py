@@ -17,7 +17,7 @@ from benchmarks._data import cover, folder, mnist, usps
 
 __all__ = ["CONFIRMATION", "DEVELOPMENT", "IMAGES", "TABLES", "rows_of"]
 
-ROWS = 900
+ROWS = 600
 
 
 def rows_of(name: str, n: int = ROWS) -> np.ndarray:

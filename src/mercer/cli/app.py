@@ -14,6 +14,7 @@ from mercer.cli.relevance import relevance
 from mercer.cli.reproduce import reproduce
 from mercer.cli.rows_to_rows import denoise, impute, inverse, transform
 from mercer.cli.sample import sample
+from mercer.cli.tune import tune
 
 __all__ = ["mercer"]
 
@@ -42,6 +43,7 @@ def mercer(context: click.Context) -> None:
 
 mercer.add_command(demo)
 mercer.add_command(fit)
+mercer.add_command(tune)
 mercer.add_command(transform)
 mercer.add_command(inverse)
 mercer.add_command(denoise)

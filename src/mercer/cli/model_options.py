@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 __all__ = ["KERNELS", "MODELS", "PREIMAGES", "SOLVERS", "SPARSE_SOLVERS", "describes_model"]
+__all__ += ["kernel_option", "preimage_option"]
 
 # Written out, because --help shall not import the library; a test compares them with it.
 MODELS = ("kpca", "sparse", "novelty", "generative", "missing", "robust")
@@ -39,6 +40,21 @@ def _number_or_rule(_context: click.Context, _option: click.Parameter, text: str
         raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
 
 
+kernel_option = click.option(
+    "--kernel",
+    default="gaussian",
+    show_default=True,
+    callback=_check_kernel,
+    metavar="NAME[:P=V,...]",
+    help="The kernel, e.g. polynomial:degree=2.",
+)
+preimage_option = click.option(
+    "--preimage",
+    type=click.Choice(PREIMAGES),
+    help="The way back to input space.  [default: the model's own]",
+)
+
+
 def describes_model(function: Any) -> Any:
     """The options of :class:`~mercer.cli.recipe.Recipe`, as the argument ``recipe``."""
 
@@ -49,14 +65,7 @@ def describes_model(function: Any) -> Any:
         show_default=True,
         help="The estimator.",
     )
-    @click.option(
-        "--kernel",
-        default="gaussian",
-        show_default=True,
-        callback=_check_kernel,
-        metavar="NAME[:P=V,...]",
-        help="The kernel, e.g. polynomial:degree=2.",
-    )
+    @kernel_option
     @click.option(
         "--gamma",
         callback=_number_or_rule,
@@ -79,11 +88,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
     @click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model.")
-    @click.option(
-        "--preimage",
-        type=click.Choice(PREIMAGES),
-        help="The way back to input space.  [default: the model's own]",
-    )
+    @preimage_option
     @click.option(
         "--false-alarm-rate",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),

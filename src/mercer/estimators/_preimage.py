@@ -163,7 +163,8 @@ class PreImageMixin(LearntMixin):
         Widths around the kernel's own and powers of two of components are tried on held-out rows
         with noise of the stated level; the error is measured in input space. The search goes from
         coarse to fine, see :func:`mercer.selection.choose_by_noise`, and takes the time of three to
-        ten fits. Progress goes to :func:`mercer.listen`.
+        ten fits; of more than 5,000 rows it looks at a sample of so many. Progress goes to
+        :func:`mercer.listen`.
 
         Parameters
         ----------

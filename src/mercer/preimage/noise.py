@@ -10,7 +10,7 @@ from mercer.exceptions import DataError, KernelError
 from mercer.subspace import Subspace
 from mercer.tiles import RowTiles
 
-__all__ = ["MatchNoise", "match_noise", "matched_scores"]
+__all__ = ["MatchNoise", "can_be_matched", "match_limits", "match_noise", "matched_scores"]
 
 #: True, False, or "auto".
 MatchNoise = bool | str
@@ -25,7 +25,7 @@ def matched_scores(subspace: Subspace, X: RowsLike, how: MatchNoise) -> Array:
     """
     if how is True:
         return match_noise(subspace, X, subspace.scores(X))
-    if how is False or (how == "auto" and not _can_be_matched(subspace)):
+    if how is False or (how == "auto" and not can_be_matched(subspace)):
         return subspace.scores(X)
     if how != "auto":
         raise DataError(f"match_noise={how!r}; give True, False or 'auto'.")
@@ -56,16 +56,22 @@ def match_noise(subspace: Subspace, X: RowsLike, Z: Array) -> Array:
     return np.asarray(_scaled(Z + subspace.offset, factor) - subspace.offset, dtype=Z.dtype)
 
 
-def _can_be_matched(subspace: Subspace) -> bool:
+def can_be_matched(subspace: Subspace) -> bool:
+    """Whether ``"auto"`` looks at the rows: the kernel tells how far they are from the support."""
     return subspace.kernel.radial is not None and subspace.n_support > 1
 
 
 def _factor(subspace: Subspace, largest: Array) -> Array:
     """a(x) from max_i k(s_i, x)."""
-    limits = np.finfo(largest.dtype)
-    factor = subspace.basis.neighbour_similarity / np.maximum(largest, limits.tiny)
-    # Far from all data the factor would only blow up what is rounding.
-    return np.asarray(np.minimum(factor, 1 / np.sqrt(limits.eps)))
+    least, most = match_limits(largest.dtype)
+    factor = subspace.basis.neighbour_similarity / np.maximum(largest, least)
+    return np.asarray(np.minimum(factor, most))
+
+
+def match_limits(dtype: np.dtype) -> tuple[float, float]:
+    """The least similarity, and the largest factor: beyond it only rounding would be blown up."""
+    limits = np.finfo(dtype)
+    return float(limits.tiny), float(1 / np.sqrt(limits.eps))
 
 
 def _scaled(products: Array, factor: Array) -> Array:

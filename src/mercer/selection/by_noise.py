@@ -33,6 +33,8 @@ from mercer.subspace import Subspace
 __all__ = ["choose_by_noise"]
 
 LARGEST_COUNT = 512
+#: Up to so many rows there are five splits instead of three.
+MORE_SPLITS = 1000
 #: Cells whose rough error is within this share of the least are computed in full.
 CLOSE = 0.005
 #: Widths are tried outwards from the middle until the error is so many times the least ...
@@ -53,7 +55,8 @@ def choose_by_noise(
     kernels: Sequence[Kernel] | None = None,
     counts: Sequence[int] | None = None,
     match_noise: bool | str = "auto",
-    n_splits: int = 3,
+    n_splits: int | None = None,
+    max_rows: int = 5000,
     exhaustive: bool = False,
 ) -> Choice:
     """Kernel and number of components with the smallest held-out error of denoising.
@@ -72,10 +75,14 @@ def choose_by_noise(
         In the order of their widths. By default the estimator's own at six widths (see
         :func:`kernels_around`), and at wider or narrower ones where the last of these is the best.
     counts : sequence of int, optional
-        By default powers of two up to half the rows, at most 512.
+        By default powers of two up to 512, as far as the rows of a split go.
     match_noise : bool or "auto", default="auto"
         As in ``denoise``.
-    n_splits : int, default=3
+    n_splits : int, optional
+        By default 5, and 3 for more than 1,000 rows: with few rows a model of two thirds of them
+        would ask for another width.
+    max_rows : int, default=5000
+        Of more rows a sample of so many is searched, drawn with a fixed seed.
     exhaustive : bool, default=False
         Compute every cell in full, for a complete ``table``; three times the time and more.
 
@@ -90,14 +97,18 @@ def choose_by_noise(
     >>> choice.n_components
     64
     """
+    if n_splits is None:
+        n_splits = 5 if len(X) <= MORE_SPLITS else 3
     if n_splits < 2 or len(X) < 2 * n_splits:
         raise DataError(
             f"{n_splits} splits of {len(X)} rows; give 2 splits or more, and more rows."
         )
+    if len(X) > max_rows:
+        X = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
     grows = kernels is None
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
-    most = min(LARGEST_COUNT, len(splits[0][0]) // 2)
+    most = min(LARGEST_COUNT, len(splits[0][0]) - 1)
     counts = sorted(counts) if counts is not None else _powers_of_two(most)
     noise = typical_noise(X) if noise is None else noise
     cells = _Cells(estimator, X, noise, splits, list(counts), match_noise, candidates)
