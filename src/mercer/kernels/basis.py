@@ -15,6 +15,9 @@ from mercer.tiles import Packed, RowTiles, Tiles
 
 __all__ = ["Basis"]
 
+#: Points from which the typical similarity of neighbours is taken.
+SAMPLE = 1000
+
 
 @dataclass(frozen=True)
 class Basis:
@@ -40,6 +43,15 @@ class Basis:
     def packed(self) -> Packed:
         """The points, ready for tiles."""
         return self.pack(self.points)
+
+    @cached_property
+    def neighbour_similarity(self) -> float:
+        """The median similarity of a point to its nearest other one, over at most 1,000 points."""
+        m = len(self)
+        sample = np.arange(0, m, -(-m // SAMPLE))
+        K = self.at(self.kernel.points(self.points).take(sample).rows)
+        K[np.arange(len(sample)), sample] = -np.inf
+        return float(np.median(K.max(axis=1)))
 
     def __len__(self) -> int:
         return len(self.packed)
