@@ -120,6 +120,7 @@ ESTIMATORS = {
     "incremental": lambda: IncrementalKernelPCA(3, n_landmarks=25, random_state=0),
     "growing": lambda: IncrementalKernelPCA(3, n_landmarks=25, growth=0.2, random_state=0),
     "novelty": lambda: KernelNovelty(4, random_state=0),
+    "median": lambda: KernelNovelty(4, kernel="gaussian", random_state=0),
     "combined": lambda: KernelNovelty(4, measure="combined", random_state=0),
     "reweighted": lambda: ReweightedKernelPCA(KernelPCA(3), max_iter=2, random_state=0),
     "greedy": lambda: SparseKernelPCA(n_kernels=12, solver="greedy", random_state=0),
@@ -244,6 +245,7 @@ def test_the_rest_that_moves_rows_is_refused(tmp_path):
         mercer.export_onnx(model, tmp_path / "m.onnx")
 
 
+@pytest.mark.filterwarnings("ignore:select_width will be removed:FutureWarning")
 def test_widths_rules_compression_and_given_landmarks():
     given = sparse.csr_array(X)
     choice = KernelNovelty(3, random_state=0).select_width(given, widths=[0.5, 1.0])

@@ -207,7 +207,7 @@ def support_weight(subspace: Subspace) -> Array | None:
 
 def require_vectors(subspace: Subspace) -> None:
     """Refuse a kernel without variables."""
-    if not subspace.points.has_coordinates:
+    if not subspace.points.can_wait:
         raise KernelError(
             f"{subspace.kernel!r} has no variables that could matter; use a kernel of vectors."
         )
