@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import eye_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
@@ -23,6 +24,7 @@ from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimag
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import MatchNoise, matched_scores
 from mercer.selection import Choice, Noise, add_noise, choose_by_noise, typical_noise
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["PreImageMixin"]
 
@@ -70,7 +72,8 @@ class PreImageMixin(LearntMixin):
 
         Returns
         -------
-        (n, d) array; a list of training objects; or training indices for a precomputed kernel
+        (n, d) array; a list of training objects; training indices for a precomputed kernel; the
+        nearest training rows as a sparse array for a model of sparse rows
 
         Notes
         -----
@@ -115,7 +118,9 @@ class PreImageMixin(LearntMixin):
         """
         rows, Z = self._project(X, match_noise)
         found = self._bind().solve(Z, rows)
-        return found.measured(self.subspace_, Z) if report else found
+        found = found.measured(self.subspace_, Z) if report else found
+        points = found.points
+        return replace(found, points=points.to_scipy()) if isinstance(points, SparseRows) else found
 
     @framed
     def inverse_transform(self, Z: ArrayLike) -> Any:
@@ -157,7 +162,9 @@ class PreImageMixin(LearntMixin):
         return -float(square_sums(points - rows).mean(dtype=np.float64))
 
     @absent_if(_has_nothing_to_tune)
-    @needs_coordinates("choose n_components by ParallelAnalysis or a share of the variance")
+    @needs_coordinates(
+        "choose n_components by ParallelAnalysis or a share of the variance", fitted=False
+    )
     def tune(
         self, X: RowsLike, *, noise: Noise | None = None, match_noise: MatchNoise = "auto"
     ) -> Self:
@@ -193,6 +200,7 @@ class PreImageMixin(LearntMixin):
         True
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
+        rows = as_kernel(self.kernel).points(rows).vectors("tuning for noise")
         choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
         estimator: Estimator = self
         estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
@@ -216,9 +224,13 @@ class PreImageMixin(LearntMixin):
         Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(self.subspace_.coef.dtype)
         start = Nearest().init(directions).solve(Z).points
         found = self.preimage_.init(directions).solve(Z, start).points
+        if isinstance(found, SparseRows):
+            found = found.to_dense()  # 2 q rows
         return np.asarray(found).reshape(2, q, -1)
 
-    @needs_coordinates("without them there is no canonical basis; use a kernel of vectors")
+    @needs_coordinates(
+        "without them there is no canonical basis; use a kernel of vectors", fitted=False
+    )
     def component_images(self) -> Array:
         """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
 
@@ -229,12 +241,17 @@ class PreImageMixin(LearntMixin):
         """
         check_is_fitted(self, "subspace_")
         support = self.subspace_.support
-        basis = np.eye(support.shape[1], dtype=self.subspace_.coef.dtype)
+        d, dtype = support.shape[1], self.subspace_.coef.dtype
+        sparse = isinstance(support, SparseRows)
+        basis = SparseRows.of(eye_array(d, dtype=dtype)) if sparse else np.eye(d, dtype=dtype)
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
     def _project(self, X: RowsLike, match_noise: MatchNoise) -> tuple[Any, Array]:
         rows = self._rows(X)
-        return rows, matched_scores(self.subspace_, rows, match_noise)
+        Z = matched_scores(self.subspace_, rows, match_noise)
+        if isinstance(rows, SparseRows) and self.subspace_.points.has_coordinates:
+            rows = rows.to_dense()  # a start, of the size of the answer
+        return rows, Z
 
     def _warn_if_all_is_kept(self) -> None:
         """A model that was not told how much to keep keeps the noise."""

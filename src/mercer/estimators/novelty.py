@@ -16,7 +16,7 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
-from mercer.estimators._available import needs_coordinates, require_open
+from mercer.estimators._available import needs_coordinates, require_open, takes_sparse
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
@@ -135,7 +135,7 @@ class KernelNovelty(
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
@@ -384,7 +384,7 @@ class KernelNovelty(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = False
+        tags.input_tags.sparse = takes_sparse(self)
         return tags
 
 

@@ -72,7 +72,7 @@ class ReweightedKernelPCA(WrappingEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
     def __init__(
         self,

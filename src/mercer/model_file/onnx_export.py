@@ -21,6 +21,7 @@ from mercer.model_file.onnx_kernels import Exported, export_kernel
 from mercer.model_file.onnx_preimage import as_type, export_preimage
 from mercer.preimage.noise import can_be_matched, match_limits
 from mercer.rows import write_whole
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["export_onnx"]
@@ -215,6 +216,10 @@ class _Nodes:
 def _check(
     subspace: Subspace, wanted: Sequence[str], known: Sequence[str], steps: int, dtype: str
 ) -> None:
+    if isinstance(subspace.support, SparseRows):
+        raise ModelFileError(
+            "ONNX has no sparse rows as input; fit to X.toarray(), or to TruncatedSVD of X."
+        )
     if not subspace.points.has_coordinates:
         raise ModelFileError(
             f"the input of {subspace.kernel!r} is no table of numbers; export a model with a "

@@ -26,6 +26,7 @@ from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
 from mercer.preimage.status import Status
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["Auto"]
@@ -37,7 +38,7 @@ class Auto(PreImageSolver):
     ================================================  ===================  ===================
     kernel                                            with the point       scores alone
     ================================================  ===================  ===================
-    objects, precomputed                              :class:`Nearest`     :class:`Nearest`
+    objects, precomputed, sparse rows                 :class:`Nearest`     :class:`Nearest`
     :class:`~mercer.kernels.Linear`                   :class:`InverseDot`  :class:`InverseDot`
     radial, and multiples of it                       :class:`FixedPoint`  :class:`Ridge`
     Laplacian, Chi2, Cosine, and made of them         :class:`Smoother`    :class:`Ridge`
@@ -103,6 +104,8 @@ class _BoundAuto(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         if start is None:
             return self.without_start.solve(Z)
+        if isinstance(start, SparseRows) and self.subspace.points.has_coordinates:
+            start = start.to_dense()  # as the answer will be
         found = self.with_start.solve(Z, start)
         if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
             return self._compared(found, Z, start)

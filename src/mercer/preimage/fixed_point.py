@@ -120,7 +120,7 @@ class FixedPoint(PreImageSolver):
         self.input_weight = input_weight
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         steps = [self.max_iter] if self.early_stop is None else [self.max_iter, self.early_stop]
         if min(steps) < 1 or not self.tol >= 0 or not self.input_weight >= 0:
             raise KernelError(
