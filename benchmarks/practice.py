@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.datasets import load_digits
 
-from benchmarks._data import usps
 from benchmarks._denoise_data import rows_of
 from benchmarks.denoise import TOL, batched, manifold
 from mercer import KernelPCA
@@ -28,7 +27,7 @@ SIZES = ((4_000, 1_000, 64), (10_000, 2_000, 64))
 
 def main() -> None:
     """Run the rows that are named, or all."""
-    rows = {"tune": tune, "denoise": denoise}
+    rows = {"tune": tune, "choice": choice, "denoise": denoise}
     named = sys.argv[2:] or list(rows)
     if unknown := set(named) - set(rows):
         sys.exit(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(rows)}")
@@ -37,7 +36,7 @@ def main() -> None:
 
 
 def tune() -> None:
-    """The choice of width and components beside one fit and one denoise, and the plain search."""
+    """The choice of width and components beside one fit and one denoise."""
     rng = np.random.default_rng(0)
     X = load_digits().data[rng.permutation(1797)] / 16
     held_out = X[1198:] + 0.25 * rng.standard_normal((599, 64))
@@ -51,9 +50,13 @@ def tune() -> None:
     cpu = print_seconds("tune", calls, repeats=2)
     unit = cpu["fit of 512 components"] + cpu["denoise of 599 rows"]
     print(f"  tune is {cpu['tune, 1,797 x 64'] / unit:.1f} x (fit + denoise)")
-    print("  the choice, beside every cell in full (noise half the standard deviation):")
-    sets = {"digits": X[:900], "USPS": usps()[::12], "breast cancer": rows_of("breast cancer")}
-    for name, rows in sets.items():
+
+
+def choice() -> None:
+    """What the search from coarse to fine chooses, beside every cell in full."""
+    print("choice, with noise of half the standard deviation")
+    for name in ("digits", "USPS", "breast cancer"):
+        rows = rows_of(name)
         kernels = kernels_around("gaussian", rows)
         start = time.process_time()
         quick = choose_by_noise(KernelPCA(), rows, kernels=kernels)
@@ -63,7 +66,7 @@ def tune() -> None:
         same = (quick.kernel.length, quick.n_components) == (
             plain.kernel.length, plain.n_components)  # fmt: skip
         print(
-            f"    {name:<14}{len(rows):>5} x {rows.shape[1]:<4} "
+            f"  {name:<14}{len(rows):>5} x {rows.shape[1]:<4} "
             f"{'same' if same else 'OTHER'} choice, error {quick.value / plain.value:.5f} of the "
             f"least, {seconds[0]:.1f} s beside {seconds[1]:.1f} s"
         )

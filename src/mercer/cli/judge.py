@@ -34,12 +34,17 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
     from their reconstructions, which is less for every wider kernel and every further component:
     what a model keeps, and no way to choose one.
     """
+    import warnings
+
     import numpy as np
 
+    from mercer._random import fixed_rng
     from mercer.cli.console import print_json, progress, summary
     from mercer.cli.models import load_model, seen_by
     from mercer.cli.tables import open_input
-    from mercer.selection import DenoisingScore
+    from mercer.exceptions import DenoisingWarning
+    from mercer.rows import MemoryRows
+    from mercer.selection import add_noise
 
     fitted = load_model(model, "score")
     with open_input(data, reading, model=fitted) as table, progress(quiet=quiet):
@@ -47,10 +52,12 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
         noise = _typical_noise(table)
         for i, block in enumerate(table.blocks()):
             rows = block[:]
-            restored = DenoisingScore(noise, random_state=i)(inner, rows)
-            kept = -((np.asarray(inner.reconstruct(rows)) - rows) ** 2).sum(dtype=np.float64)
-            errors = inner.reconstruction_error(rows).sum(dtype=np.float64)
-            sums += len(rows) * restored, kept, errors
+            noisy = MemoryRows(add_noise(rows, noise, fixed_rng(i)), block.columns)
+            with warnings.catch_warnings():  # the error itself tells that the model keeps too much
+                warnings.simplefilter("ignore", DenoisingWarning)
+                found = inner.denoise(noisy), inner.reconstruct(block)
+            left, kept = (((np.asarray(x) - rows) ** 2).sum(dtype=np.float64) for x in found)
+            sums += -left, -kept, inner.reconstruction_error(block).sum(dtype=np.float64)
         n, d = table.rows.shape
     result = {
         "rows": n,
