@@ -16,6 +16,7 @@ from benchmarks._data import folder
 from benchmarks._measure import table
 from benchmarks._novelty_data import breast_cancer_diagnostic, breast_cancer_original
 from mercer import KernelNovelty, KernelPCA
+from mercer.novelty import ShareUpTo
 
 RATES = (0.01, 0.05, 0.10)
 COMPONENTS = (5, 50, 200)
@@ -113,7 +114,7 @@ def planted_faults() -> None:
         clean = np.tanh(rng.standard_normal((n, 3)) @ frame)
         return clean + 0.1 * rng.standard_normal((n, 50))
 
-    model = KernelNovelty(random_state=0).fit(sensors(2000))
+    model = KernelNovelty(ShareUpTo(), kernel="gaussian", random_state=0).fit(sensors(2000))
     rows = []
     for size in (0.75, 1.5, 3.0):
         faulty, variable = sensors(2000), rng.integers(0, 50, 2000)
