@@ -28,7 +28,6 @@ from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
-    CORE,
     Calibration,
     Conformal,
     CrossFit,
@@ -40,6 +39,7 @@ from mercer.novelty import (
     novelty_score,
     outlier_threshold,
 )
+from mercer.novelty.components import CORE
 from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
 from mercer.novelty.trimming import check_share
 from mercer.preimage import as_preimage
