@@ -142,7 +142,7 @@ def choose_filling(
     Notes
     -----
     The same random numbers for the same rows: one fit to at most 500 rows, or three fits where
-    there are fewer than 300; then five times 40 rounds at most for at most 150 rows (each hidden twice).
+    there are fewer than 300; then five times 40 rounds at most for at most 150 rows, each twice.
     """
     n, d = X.shape
     if n < FEWEST_ROWS or d > MOST_COLUMNS:
