@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from threadpoolctl import threadpool_limits
 
 from mercer.testing import judge_fit, random_problem
-from mercer.testing.judge import OUTCOMES
+from mercer.testing.judge import OUTCOMES, Verdict
 
 
 def main() -> None:
@@ -23,25 +23,27 @@ def main() -> None:
     seeds = range(given.start, given.start + given.count)
     methods: dict[str, Counter[str]] = {}
     families: dict[str, Counter[str]] = {}
-    seconds = 0.0
+    seconds, doubts = 0.0, 0
     with ProcessPoolExecutor(given.jobs) as pool:
-        for seed, line, outcome, method, family, took in pool.map(_judge, seeds, chunksize=20):
-            methods.setdefault(method, Counter())[outcome] += 1
-            families.setdefault(family, Counter())[outcome] += 1
-            seconds += took
-            if outcome not in ("ok", "refused"):
-                print(f"python -m mercer.testing {seed}  # {outcome}: {line}", flush=True)
-    print(f"\n{given.count} problems from seed {given.start}, {seconds:.0f} s in fits\n")
+        for seed, line, verdict, method, family in pool.map(_judge, seeds, chunksize=20):
+            methods.setdefault(method, Counter())[verdict.outcome] += 1
+            families.setdefault(family, Counter())[verdict.outcome] += 1
+            seconds += verdict.seconds
+            doubts += verdict.doubted and verdict.good
+            if not verdict.good:
+                print(f"python -m mercer.testing {seed}  # {verdict.outcome}: {line}", flush=True)
+    print(f"\n{given.count} problems from seed {given.start}, {seconds:.0f} s in fits")
+    print(f"{doubts} right fits of which their own audit warned\n")
     _print("method", methods)
     _print("kernel", families)
 
 
-def _judge(seed: int) -> tuple[int, str, str, str, str, float]:
+def _judge(seed: int) -> tuple[int, str, Verdict, str, str]:
     threadpool_limits(1)
     problem = random_problem(seed)
     verdict = judge_fit(problem)
     line = f"{verdict.detail} | {problem.describe()}"
-    return seed, line, verdict.outcome, problem.method.name, problem.family, verdict.seconds
+    return seed, line, verdict, problem.method.name, problem.family
 
 
 def _print(title: str, table: dict[str, Counter[str]]) -> None:

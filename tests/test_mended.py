@@ -84,3 +84,36 @@ def test_float32_rows_are_widened_before_anything_else(rng, kernel):
 def test_solvers(seed):
     verdict = judge_fit(random_problem(seed))
     assert verdict.good, verdict
+
+
+def test_copies_are_summed_by_float32_in_one_direction():
+    """Equal terms round alike; a single column is summed by BLAS in another order than a block."""
+    for seed in (30243, 33286, 39052):
+        verdict = judge_fit(random_problem(seed))
+        assert verdict.good, verdict
+
+
+def test_the_largest_of_a_crowd():
+    verdict = judge_fit(random_problem(31103))  # nearly diagonal: any pair has a small residual
+    assert verdict.good, verdict
+
+
+def test_where_arpack_finds_no_shift():
+    verdict = judge_fit(random_problem(38565))
+    assert verdict.good, verdict
+
+
+def test_lanczos_on_a_kernel_that_is_far_from_positive():
+    verdict = judge_fit(random_problem(36884))
+    assert verdict.outcome == "refused", verdict
+
+
+def test_landmark_sums_beyond_float32_are_refused():
+    verdict = judge_fit(random_problem(70916))  # eigenvalues were infinite, in silence
+    assert verdict.outcome == "refused", verdict
+
+
+def test_weights_that_leave_float32_are_refused():
+    X = np.random.default_rng(0).standard_normal((9, 2)).astype(np.float32) * 1e15
+    with pytest.raises(KernelError, match="weights overflow float32"):
+        KernelPCA(2, kernel="linear", solver="dense").fit(X, sample_weight=np.full(9, 1e12))

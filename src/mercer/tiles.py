@@ -76,8 +76,8 @@ class Tiles:
     def of_rows(self, rows: slice) -> RowTiles:
         """The tiles of some rows from left to right, in one buffer: use each before the next."""
         height, left = rows.stop - rows.start, self.left[rows]
-        buffer = np.empty(height * min(self._edge, self.shape[1]), dtype=self.dtype)
-        for columns in blocks(self.shape[1], self._edge):
+        buffer = np.empty(height * min(self.width, self.shape[1]), dtype=self.dtype)
+        for columns in blocks(self.shape[1], self.width):
             width = columns.stop - columns.start
             tile = buffer[: height * width].reshape(height, width)
             self.fill(left, self.right[columns], tile)
@@ -87,7 +87,7 @@ class Tiles:
         self, function: Callable[[slice, RowTiles], Result], edge: int | None = None
     ) -> list[Result]:
         """``function(rows, tiles)`` for blocks of rows, in threads; the results in order."""
-        parts = blocks(self.shape[0], edge or self._edge)
+        parts = blocks(self.shape[0], edge or self.width)
         return thread_map(lambda rows: function(rows, self.of_rows(rows)), parts)
 
     def gram(self, dtype: Precision = None) -> Array:
@@ -96,17 +96,17 @@ class Tiles:
 
         def fill(rows: slice) -> None:
             left = self.left[rows]
-            for columns in blocks(self.shape[1], self._edge):
+            for columns in blocks(self.shape[1], self.width):
                 self.fill(left, self.right[columns], K[rows, columns])
 
-        thread_map(fill, blocks(self.shape[0], self._edge))
+        thread_map(fill, blocks(self.shape[0], self.width))
         return K
 
     def lower(self, out: Array, height: int = 128) -> None:
         """The triangle on and below the diagonal of a symmetric matrix, written into ``out``."""
 
         def fill(rows: slice) -> None:
-            for columns in blocks(rows.stop, self._edge):
+            for columns in blocks(rows.stop, self.width):
                 self.fill(self.left[rows], self.right[columns], out[rows, columns])
 
         # Long rows first, so that no thread is left with the longest at the end.
@@ -129,13 +129,13 @@ class Tiles:
 
         Each tile above the diagonal serves both halves; O(n (d + b)) memory per thread.
         """
-        rows = blocks(self.shape[0], self._edge)
+        rows = blocks(self.shape[0], self.width)
         pairs = [(i, j) for i in range(len(rows)) for j in range(i, len(rows))]
         factor = V.astype(self.dtype, copy=False)
 
         def multiply(hand: list[tuple[int, int]]) -> Array:
             Y = np.zeros(V.shape, dtype=V.dtype)
-            buffer = np.empty(self._edge**2, dtype=self.dtype)
+            buffer = np.empty(self.width**2, dtype=self.dtype)
             for a, b in hand:
                 i, j = rows[a], rows[b]
                 shape = (i.stop - i.start, j.stop - j.start)
@@ -155,5 +155,6 @@ class Tiles:
         return total
 
     @property
-    def _edge(self) -> int:
+    def width(self) -> int:
+        """Rows and columns of a tile, and so terms of a sum in the tiles' type."""
         return self.edge or EDGE[np.dtype(self.dtype).char]

@@ -58,6 +58,7 @@ def test_components_dropped_below_the_floor_of_float32(monkeypatch, rng):
     assert model.fit(X, sample_weight=weight).n_components_ == 16
     monkeypatch.setattr(base, "hides_components", lambda *_: False)
     monkeypatch.setattr(davidson, "_is_hidden", lambda *_: False)
+    monkeypatch.setattr(davidson, "_is_crowded", lambda *_: False)
     monkeypatch.setattr(Davidson, "_is_coarse", lambda *_: False)
     with pytest.warns(NumericalWarning):
         assert model.fit(X, sample_weight=weight).n_components_ < 16

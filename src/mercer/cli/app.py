@@ -14,6 +14,7 @@ from mercer.cli.relevance import relevance
 from mercer.cli.reproduce import reproduce
 from mercer.cli.rows_to_rows import denoise, impute, inverse, transform
 from mercer.cli.sample import sample
+from mercer.cli.tune import tune
 
 __all__ = ["mercer"]
 
@@ -40,18 +41,8 @@ def mercer(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-mercer.add_command(demo)
-mercer.add_command(fit)
-mercer.add_command(transform)
-mercer.add_command(inverse)
-mercer.add_command(denoise)
-mercer.add_command(impute)
-mercer.add_command(score)
-mercer.add_command(novelty)
-mercer.add_command(relevance)
-mercer.add_command(sample)
-mercer.add_command(info)
-mercer.add_command(plot)
-mercer.add_command(explore)
-mercer.add_command(convert)
-mercer.add_command(reproduce)
+for command in (
+    *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, relevance, sample),
+    *(info, plot, explore, convert, reproduce),
+):
+    mercer.add_command(command)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mercer._types import Estimator, RowsLike
-from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
+from mercer.cli.options import Output, Reading, keeps, model_argument, reads, speaks, writes
 
 __all__ = ["denoise", "impute", "inverse", "transform"]
 
@@ -24,7 +24,8 @@ def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
     argument = click.argument("data", metavar=data.upper(), type=click.Path(allow_dash=True))
 
     def decorate(function: Any) -> Any:
-        return model_argument(argument(reads(writes(f"Where the {what} go.")(speaks(function)))))
+        written = writes(f"Where the {what} go.")(speaks(function))
+        return model_argument(argument(reads(keeps(written))))
 
     return decorate
 
@@ -50,7 +51,7 @@ def inverse(model: str, **how: Any) -> None:
     fitted = load_model(model, "inverse_transform")
     if on_tables(fitted):
         with open_input(how["data"], how["reading"]) as scores:
-            _give(fitted.inverse_transform(scores.rows[:]), **how)
+            _give(fitted.inverse_transform(scores.rows[:]), scores.beside, **how)
         return
 
     def back(rows: RowsLike) -> Any:
@@ -62,17 +63,20 @@ def inverse(model: str, **how: Any) -> None:
 
 @click.command(short_help="Remove noise from rows.")
 @click.option(
-    "--match-noise",
-    is_flag=True,
-    help="For a model of clean rows and noisier queries: see KernelPCA.denoise.",
+    "--match-noise/--no-match-noise",
+    default=None,
+    help="For a model of clean rows and noisier queries: whether kernel values are scaled to those "
+    "between clean rows.  [default: where a row is farther from the model's rows than they are "
+    "from each other]",
 )
 @_takes_rows("denoised rows")
-def denoise(model: str, match_noise: bool, **how: Any) -> None:
+def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space."""
     from mercer.cli.models import load_model
 
     fitted = load_model(model, "denoise")
-    _mend(fitted, lambda rows: fitted.denoise(rows, match_noise=match_noise), **how)
+    match = "auto" if match_noise is None else match_noise
+    _mend(fitted, lambda rows: fitted.denoise(rows, match_noise=match), **how)
 
 
 @click.command(short_help="Fill in missing values.")
@@ -94,17 +98,21 @@ def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None
         _convert(function, fitted, feature_names(fitted), width=width, **how)
         return
     from mercer.cli.mixed import open_frame
+    from mercer.tables.writing import kept_columns
 
     how.pop("allow_nan", None)
     with open_frame(fitted, how["data"], how["reading"]) as frame:
-        _give(function(frame), **how)
+        _give(function(frame), kept_columns(frame, how["reading"].keep), **how)
 
 
-def _give(columns: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any) -> None:
-    """Write columns of any kind."""
-    from mercer.cli.mixed import columns_table
+def _give(
+    columns: Any, beside: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any
+) -> None:
+    """Write columns of any kind, and those of the data that they do not hold already."""
     from mercer.cli.tables import check_output, tell, write_output
+    from mercer.tables.writing import columns_table
 
+    columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
     check_output(output, list(columns), labelled=True)
     made = columns_table(columns)
     write_output(output, made, as_json=as_json, quiet=quiet)
@@ -114,7 +122,7 @@ def _give(columns: Any, *, output: Output, as_json: bool, quiet: bool, **_how: A
 
 def _convert(
     function: Callable[[Any], Any],
-    model: Any,
+    model: Estimator,
     after: Sequence[str] | None,
     *,
     width: int | None = None,
@@ -131,7 +139,7 @@ def _convert(
     """
     from mercer.cli.tables import check_output, open_input, tell, write_output
 
-    check_output(output, after, labelled=reading.label is not None)
+    check_output(output, after, labelled=reading.beside)
     with open_input(data, reading, model=model, allow_nan=allow_nan) as table:
         made = table.map(function, width or len(after or ()), after)
         write_output(output, made, as_json=as_json, quiet=quiet)

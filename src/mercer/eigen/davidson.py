@@ -20,6 +20,10 @@ from mercer.gram import GramOperator, LowRank, StreamedGram
 
 __all__ = ["Davidson"]
 
+#: Where the next eigenvalue may be as close as this share, a pair of small residual may be another
+#: than the one asked for; up to so many rows LAPACK tells them apart.
+CROWDED, SOLVABLE = 1e-3, 1000
+
 
 class Davidson(EigenSolver):
     """Matrix-free: each pass streams over the kernel matrix once, with a block of vectors.
@@ -61,6 +65,8 @@ class Davidson(EigenSolver):
         preconditioner = self._preconditioner(operator, k, rng)
         V = _start(preconditioner, n, block, rng)
         spectrum = self._iterate(operator, preconditioner, V, k, block)
+        if n <= SOLVABLE and spectrum.converged and _is_crowded(spectrum, k):
+            return Dense().solve(finer or operator, k, rng)
         hidden = _is_hidden(spectrum, k)
         if finer is not None and (hidden or self._is_coarse(spectrum)):
             V = spectrum.vectors
@@ -123,6 +129,7 @@ class Davidson(EigenSolver):
             passes,
             operator,
             converged=not len(open_pairs),
+            beyond=beyond,
         )
 
     def bind(self, problem: Problem) -> GramOperator:
@@ -230,6 +237,16 @@ def _next_value(values: Array, residuals: Array, k: int) -> float:
         return 0.0
     theta, r = float(values[k]), float(residuals[k])
     return theta + min(r, r * r / max(theta - float(values[-1]), np.finfo(float).tiny))
+
+
+def _is_crowded(spectrum: Spectrum, k: int) -> bool:
+    """Whether the next eigenvalue may be as large as the last one wanted.
+
+    By its Ritz value, or by the diagonal: where entries of it are eigenvalues, the matrix is close
+    to a diagonal one, and a search space sees little of it.
+    """
+    entry, last = np.partition(spectrum.operator.diagonal(), -k - 1)[-k - 1], spectrum.values[k - 1]
+    return bool(spectrum.beyond > (1 - CROWDED) * last or entry > 0.9 * last)
 
 
 def _is_hidden(spectrum: Spectrum, k: int) -> bool:

@@ -52,7 +52,12 @@ class Lanczos(EigenSolver):
         # The Krylov spaces would be nearly everything; and from half of it on LAPACK is quicker.
         if k + _BLOCK * _ROUNDS >= n or (n <= _SMALL and 2 * _width(n, k) >= n):
             return Dense().solve(operator, k, rng)
-        values, V, passes, converged = self._arpack(operator, k, rng, None)
+        try:
+            values, V, passes, converged = self._arpack(operator, k, rng, None)
+        except ArpackError as error:
+            if n > _SMALL:
+                raise ConvergenceError(f"Lanczos failed ({error}); use Dense.") from error
+            return Dense().solve(operator, k, rng)
         # Where ARPACK gives up by its own limit, the spectrum is flat: LAPACK minds that least.
         gave_up = not converged and self.max_iter is None
         for _ in range(0 if gave_up else _SEARCHES):
@@ -90,7 +95,7 @@ class Lanczos(EigenSolver):
                 k,
                 which="LA",
                 tol=self.tol,
-                maxiter=self.max_iter,
+                maxiter=self.max_iter or _restarts(n, k),
                 v0=start,
                 ncv=_width(n, k),
             )
@@ -100,9 +105,9 @@ class Lanczos(EigenSolver):
                 raise ConvergenceError(
                     f"Lanczos found none of {k} eigenpairs in {steps} products; raise max_iter."
                 ) from error
-        except ArpackError as error:
+        except ArpackError:
             if product(start).any():
-                raise ConvergenceError(f"Lanczos failed ({error}); use Dense.") from error
+                raise
             # ARPACK refuses the zero matrix, whose eigenvectors are any.
             return _Pairs(np.zeros(k, operator.dtype), _any_vectors(start, k), steps, True)
         order = np.argsort(values)[::-1]
@@ -135,6 +140,11 @@ _BLOCK, _ROUNDS = 4, 4
 _SMALL = 2000
 #: Searches for missed copies before LAPACK takes over.
 _SEARCHES = 4
+
+
+def _restarts(n: int, k: int) -> int | None:
+    """ARPACK's own limit; less for few rows, where LAPACK costs as much as ten products a row."""
+    return max(20, 5 * n // (_width(n, k) - k)) if n <= _SMALL else None
 
 
 def _width(n: int, k: int) -> int:

@@ -27,6 +27,7 @@ class Spectrum:
     operator : the matrix that they belong to; a solver may have gone over to a finer one
     converged : did every pair reach the solver's tolerance?
     smallest : the smallest eigenvalue of the whole matrix, where the solver knows it
+    beyond : how large the next eigenvalue may be, where the solver has looked
     """
 
     values: Array
@@ -37,6 +38,7 @@ class Spectrum:
     operator: GramOperator
     converged: bool = True
     smallest: float | None = None
+    beyond: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,7 @@ class ImputeMixin(PreImageMixin):
         check_is_fitted(self, "subspace_")
         subspace = self.subspace_
         rows = check_rows(self, X, subspace.kernel, reset=False, allow_nan=True)
+        rows = subspace.kernel.points(rows).vectors("imputing")
         check_no_empty_row(rows)
         return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
 

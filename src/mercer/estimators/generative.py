@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._numbers import check_positive
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import fit_of
-from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
+from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError
@@ -30,6 +31,7 @@ from mercer.generative import (
 )
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
+from mercer.preimage.noise import MatchNoise
 from mercer.subspace import ComponentRule
 
 __all__ = ["GenerativeKernelPCA"]
@@ -56,11 +58,13 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     density : str or Density, default="local"
         Where new hidden units come from: ``"local"``, ``"interpolate"``, ``"kde"``, ``"mixture"``,
         ``"normal"``, or an object of :mod:`mercer.generative.densities`.
-    preimage : str or PreImageSolver, default="ridge"
-        How to get from feature space back to input space: ``"ridge"`` stands for
-        :class:`~mercer.generative.LocalRidge` here; see :mod:`mercer.preimage` for others, and
-        :class:`~mercer.generative.KernelSmoother` for that of the paper. ``"nearest"`` for kernels
-        of objects.
+    preimage : str or PreImageSolver, default="auto"
+        How to get from feature space back to input space. ``"auto"``: points that are drawn have
+        nothing but scores, and return by :class:`~mercer.generative.LocalRidge`; in ``denoise``,
+        ``preimages`` and ``tune`` the noisy point is known, and the search starts there, as in
+        :class:`~mercer.KernelPCA`. ``"ridge"`` takes the first in either case. See
+        :mod:`mercer.preimage` for others, and :class:`~mercer.generative.KernelSmoother` for that
+        of the paper.
     solver : str or Solver, default="auto"
         See :mod:`mercer.solvers`. For other models (sparse, incremental) see :meth:`from_fitted`.
     random_state : int, Generator, RandomState or None, default=None
@@ -120,7 +124,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         kernel: str | Kernel = "gaussian",
         eta: float = 1.0,
         density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
+        preimage: str | PreImageSolver = "auto",
         solver: str | Solver = "auto",
         random_state: Seed = None,
     ) -> None:
@@ -143,10 +147,10 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             For ``sample(label=...)``. Anything but classes (numbers that vary continuously, several
             columns) is ignored, as in other transformers.
         """
-        density, eta = as_density(self.density), check_eta(self.eta)
+        density, eta = as_density(self.density), check_positive("eta", self.eta)
         as_generator_preimage(self.preimage)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(self, X, kernel, reset=True, stream=True)
         pca = KernelPCA(self.n_components, kernel=kernel, solver=self.solver, random_state=rng)
         self._adopt(pca, np.asarray(pca.fit_transform(rows)), eta, y)
         self.density_: FittedDensity = density.fit(self.scores_, rng)
@@ -161,7 +165,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         *,
         eta: float = 1.0,
         density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
+        preimage: str | PreImageSolver = "auto",
         random_state: Seed = None,
     ) -> GenerativeKernelPCA:
         """A generator on a model that exists: sparse, incremental, or fitted long ago.
@@ -194,7 +198,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         check_rows(generator, X, model.subspace_.kernel, reset=True)
         rng = generator._rng()
         chosen = as_density(density)
-        generator._adopt(model, np.asarray(model.transform(X)), check_eta(generator.eta), y)
+        generator._adopt(
+            model, np.asarray(model.transform(X)), check_positive("eta", generator.eta), y
+        )
         generator.density_ = chosen.fit(generator.scores_, rng)
         return generator
 
@@ -306,14 +312,18 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         return self._solve(path).points
 
     def denoise(
-        self, X: RowsLike, *, match_noise: bool = False, smoother: KernelSmoother | None = None
+        self,
+        X: RowsLike,
+        *,
+        match_noise: MatchNoise = "auto",
+        smoother: KernelSmoother | None = None,
     ) -> Any:
         """Project the rows and return to input space, by ``preimage`` as everything here.
 
         Parameters
         ----------
         X : (n, d) array or data frame
-        match_noise : bool, default=False
+        match_noise : bool or "auto", default="auto"
             For queries that are noisier than the training rows, see
             :meth:`mercer.KernelPCA.denoise`.
         smoother : KernelSmoother, optional
@@ -329,11 +339,11 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
         Z = self._project(X, match_noise)[1]
-        return self._bind_kept("_bound_smoother", smoother).solve(Z).points
+        return self._bind_kept("smoother", smoother).solve(Z).points
 
     @property
     def preimage_(self) -> PreImageSolver:
-        """The pre-image solver as an object; ``"ridge"`` means the generators' own."""
+        """The pre-image solver as an object; ``"auto"`` and ``"ridge"`` are the generators' own."""
         return as_generator_preimage(self.preimage)
 
     def _adopt(self, model: Estimator, Z: Array, eta: float, y: Targets) -> None:

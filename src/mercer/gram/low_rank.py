@@ -14,8 +14,10 @@ from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
+from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
+from mercer.sparse_rows import concatenate
 from mercer.tiles import Tiles
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
@@ -115,7 +117,7 @@ def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
     return LowRank(cross, whiten(own, floor=1e-12 if cross.dtype == np.float64 else 1e-5))
 
 
-def _landmarks(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> Any:
+def _landmarks(kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator) -> Any:
     """Uniform rows, and a quarter drawn where the others explain least; then one k-means step.
 
     The pivoted quarter finds small groups far away, which might be missed otherwise, and their
@@ -126,7 +128,9 @@ def _landmarks(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> A
     few = rank // 4
     pivoted = RPCholesky(oversample=SEARCHED // few).select(kernel, X, few, rng)
     spread = Uniform().select(kernel, X, rank - len(pivoted), rng)
-    start = np.unique(np.vstack([pivoted, spread]), axis=0)
+    start = concatenate([pivoted, spread])
+    if isinstance(start, np.ndarray):
+        start = np.unique(start, axis=0)
     return KMeans(Given(start), steps=1).select(kernel, X, len(start), rng)
 
 

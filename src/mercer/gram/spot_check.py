@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.kernels import Kernel
 
 __all__ = ["SpotCheck"]
@@ -35,7 +36,7 @@ class SpotCheck:
     """
 
     kernel: Kernel
-    X: Any
+    X: RowsLike
     weight: Array | None = None
 
     @cached_property
@@ -87,26 +88,25 @@ class SpotCheck:
         return parts.sum(axis=0), 3 * np.sqrt(self._size * parts.var(axis=0))
 
     def shifts(
-        self, fast: Callable[[Array], Array], V: Array, row_scale: Array | None = None
+        self, product: Callable[[Array, Array], Array], V: Array, row_scale: Array | None = None
     ) -> Array:
-        """Upper estimates of ``|vᵀ E v|``, where ``fast(index)`` are rows of K + E.
+        """Upper estimates of ``|vᵀ E v|``, where ``product(index, V)`` are rows of (K + E) V.
 
-        Vectors and sums are rounded like the entries, as a product does it. Of errors by chance
-        most cancel in the sum; its own standard error is added, because the estimate shall rather
-        be too large. Rows on which a vector lives are looked at themselves: a sample would miss
-        them. ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
+        Vectors and sums are rounded like the entries, as a pass does it. Of errors by chance
+        most cancel in the sum; three of its standard errors are added, because the estimate shall
+        rather be too large. Rows on which a vector lives are looked at themselves: a sample would
+        miss them. ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
         """
 
         def off(index: Array, values: Array) -> Array:
-            rows = fast(index)
-            return np.asarray(values @ V - rows @ V.astype(rows.dtype, copy=False))
+            return np.asarray(values @ V - product(index, V))
 
         R = off(self.index, self.values)
         norms = self.norms(R, row_scale)
         if self._size == len(self.X):
             return norms
         terms = R * V[self.index] / self._chance[self.index, None]
-        spread = terms.std(axis=0) / np.sqrt(self._size)
+        spread = 3 * terms.std(axis=0) / np.sqrt(self._size)
         sampled = np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
         local = (LOCAL * np.einsum("ij,ij->j", V, V) < V**2).any(axis=1)
         own = np.setdiff1d(np.flatnonzero(local), self.index)

@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array, mirror
+from mercer._parallel import blocks
+from mercer._types import RowsLike
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
-from mercer.points import Points
+from mercer.points import Points, SparseVectors
 from mercer.tiles import Tiles
 
 __all__ = ["StreamedGram"]
+
+#: Columns that a pass has at least.
+BLOCK = 16
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class StreamedGram(GramOperator):
     def from_rows(
         cls,
         kernel: Kernel,
-        X: Any,
+        X: RowsLike,
         dtype: Any = np.float64,
         tile_dtype: Any = None,
         block: int | None = None,
@@ -70,14 +75,22 @@ class StreamedGram(GramOperator):
         return self.diag
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.shifts(self._rows, V, row_scale)
+        return self.spot.shifts(self._product, V, row_scale)
 
-    def _rows(self, index: Array) -> Array:
-        """Rows of the matrix as products see them."""
+    def _product(self, index: Array, V: Array) -> Array:
+        """Rows of ``K V`` as a pass makes them: sums in the tiles' type within a tile.
+
+        BLAS sums for a block of columns in another order than for one; rows that are copies of each
+        other make the difference one of digits, so a narrow V is repeated.
+        """
         points = self.basis.kernel.points(self.basis.points)
         rows = self.basis.at(points.take(index).rows)
         rows[np.arange(len(index)), index] = self.diag[index]
-        return rows
+        factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
+        product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)
+        for columns in blocks(self.n, self.tiles.width):
+            product += rows[:, columns] @ factor[columns]
+        return product[:, : V.shape[1]]
 
     def refined(self) -> StreamedGram | None:
         points = self.basis.kernel.points(self.basis.points)
@@ -99,7 +112,8 @@ class StreamedGram(GramOperator):
 
 def _fit_float32(points: Points, diag: Array) -> bool:
     """True if the rows, their squares and the kernel's values are in the range of float32."""
-    if not points.has_coordinates or points.dtype == np.float32:
+    if not points.can_wait or points.dtype == np.float32:
         return True
-    span = float(np.abs(points.rows).max(initial=0.0))
+    entries = points.rows.data if isinstance(points, SparseVectors) else points.rows
+    span = float(np.abs(entries).max(initial=0.0))
     return (span == 0 or 1e-15 < span < 1e15) and float(np.abs(diag).max(initial=0.0)) < 1e30

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances
 
 from mercer._linalg import Array
 from mercer._parallel import blocks
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.kernels import Kernel
+from mercer.points import SparseVectors
 
 __all__ = ["Trust", "trusted_rows"]
 
@@ -113,6 +115,9 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
     """Distances of all rows from the references, (n, r)."""
     points = kernel.points(X)
     if kernel.takes_vectors:
+        if isinstance(points, SparseVectors):
+            sparse = points.rows.to_scipy()
+            return np.asarray(euclidean_distances(sparse, sparse[references]))
         rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)
         return np.asarray(cdist(rows, rows[references]))
     D = np.empty((len(X), len(references)))

@@ -14,6 +14,7 @@ from mercer.exceptions import (
     ConvergenceWarning,
     IndefiniteKernelWarning,
     MercerError,
+    NumericalWarning,
     RankWarning,
 )
 from mercer.testing.grams import check_operators
@@ -42,11 +43,12 @@ SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a fit: one of :data:`OUTCOMES`, why, and what it cost."""
+    """What became of a fit: one of :data:`OUTCOMES`, why, its cost, and its own audit's word."""
 
     outcome: str
     detail: str = ""
     seconds: float = 0.0
+    doubted: bool = False
 
     @property
     def good(self) -> bool:
@@ -96,21 +98,24 @@ def judge_fit(problem: FitProblem, seconds: float = SECONDS) -> Verdict:
             where = f"{last.filename.rpartition('/')[2]}:{last.lineno}"
             return Verdict("crashed", f"{type(error).__name__}: {error} ({where})")
     took = time.perf_counter() - started
+    given = [w.category for w in caught]
+    doubted = NumericalWarning in given
     if found is not None:
-        faults = _silence(problem, reference, found, [w.category for w in caught])
+        faults = _silence(problem, reference, found, given)
         faults += check_outputs(problem, reference, found)
     if not faults:
-        return Verdict("ok", seconds=took)
+        return Verdict("ok", seconds=took, doubted=doubted)
     worst = min(faults, key=lambda fault: OUTCOMES.index(fault[0]))
     others = "; ".join(text for _, text in faults if text != worst[1])
-    return Verdict(worst[0], f"{worst[1]}; {others}" if others else worst[1], took)
+    return Verdict(worst[0], f"{worst[1]}; {others}" if others else worst[1], took, doubted)
 
 
 def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     """A refusal needs a cause: no variance above rounding, an indefinite kernel, or overflow."""
     reference = Reference.of(problem)
     text = f"{type(error).__name__}: {error}"
-    if reference.size > 0.1 * float(np.finfo(problem.X.dtype).max):
+    weighted = reference.size * max(float(reference.w.max()), 1.0)
+    if weighted > 0.1 * float(np.finfo(problem.X.dtype).max):
         return Verdict("refused", text)
     largest = float(reference.values[0])
     if "variance" in text and largest <= 4 * reference.floor:
@@ -119,6 +124,8 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
         return Verdict("refused", text)  # a narrow kernel sees nothing from a centre of two rows
     if "all rows are equal" in text and (problem.X[0] == problem.X).all():
         return Verdict("refused", text)
+    if "positive" in text and problem.method.tol is None and not problem.kernel.is_mercer:
+        return Verdict("refused", text)  # landmarks are not always rows: indefinite there
     if ("positive" in text or "variance" in text) and _is_indefinite(reference, problem, 0.5):
         return Verdict("refused", text)
     return Verdict(

@@ -74,7 +74,7 @@ class Reference:
 
     @cached_property
     def formula(self) -> float:
-        """What the eigenvalues may be off because of ``extra``: |E|, whose entries may agree."""
+        """What eigenvalues may be off because of ``extra``: the norm of E, as if entries agreed."""
         root = np.sqrt(self.w.astype(np.float64))
         E = self.extra * np.abs(self.K.astype(np.float64))
         return float(self.eps * np.linalg.norm(root[:, None] * E[self.counts] * root))

@@ -1,0 +1,146 @@
+"""Is the judge of fits sharp? Old faults are put back, and counted where it sees them.
+
+``python -m benchmarks mutants [COUNT] [--start SEED]``: for each fault, random problems that pass
+without it and that it can touch; the share of them that is not called right with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks._measure import table
+from mercer.eigen.result import Fit
+from mercer.gram import StreamedGram
+from mercer.kernels import Cosine
+from mercer.kernels.composite import _PackedTwice, _Pair
+from mercer.kernels.dot_product import DotProductKernel
+from mercer.kernels.radial import RadialKernel
+from mercer.testing import FitProblem, judge_fit, random_problem
+from mercer.testing.judge import Verdict
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault: what is replaced, and which problems it touches."""
+
+    name: str
+    patches: tuple[tuple[type, str, Any], ...]
+    touches: Callable[[FitProblem], bool]
+
+
+def main() -> None:
+    """Print how much of each fault is seen."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks mutants")
+    parser.add_argument("count", nargs="?", type=int, default=40)
+    parser.add_argument("--start", type=int, default=0)
+    given = parser.parse_args(sys.argv[2:])
+    threadpool_limits(1)
+    rows = [_seen(mutant, given.count, given.start) for mutant in MUTANTS]
+    table(["fault", "problems", "judge", "audit", "neither"], rows)
+
+
+def _seen(mutant: Mutant, count: int, start: int) -> list[str]:
+    tried = judged = audited = silent = 0
+    for seed in range(start, start + 100 * count):
+        problem = random_problem(seed)
+        if not mutant.touches(problem) or not _is_plainly_right(judge_fit(problem)):
+            continue
+        with ExitStack() as stack:
+            for owner, name, new in mutant.patches:
+                stack.enter_context(patch.object(owner, name, new))
+            verdict = judge_fit(problem)
+        tried += 1
+        judged += verdict.outcome != "ok"
+        audited += verdict.doubted
+        silent += _is_plainly_right(verdict)
+        if tried == count:
+            break
+    return [mutant.name, str(tried), *(f"{part / tried:.0%}" for part in (judged, audited, silent))]
+
+
+def _is_plainly_right(verdict: Verdict) -> bool:
+    return verdict.outcome == "ok" and not verdict.doubted
+
+
+def _of(change: Callable[[Fit], Fit]) -> tuple[type, str, Any]:
+    """A patch of the last step of each fit."""
+    made = Fit.of.__func__  # type: ignore[attr-defined]
+    return Fit, "of", classmethod(lambda cls, *a, **kw: change(made(cls, *a, **kw)))
+
+
+def _shifted(pair: _Pair, X: Any, origin: Any = None, dtype: Any = None) -> Any:
+    """The fault of the first version: rows are shifted for both parts where one may be."""
+    first, second = origin or (None, None)
+    if _differ(pair):
+        radial = first if isinstance(pair.k1, RadialKernel) else second
+        X = X if radial is None else X - radial
+        first = second = None
+    return _PackedTwice((pair.k1.pack(X, first, dtype), pair.k2.pack(X, second, dtype)))
+
+
+def _differ(pair: _Pair) -> bool:
+    """Whether one part does not notice a shift and the other does."""
+    kinds = {isinstance(part, RadialKernel) for part in (pair.k1, pair.k2)}
+    return len(kinds) == 2 and any(
+        isinstance(p, DotProductKernel | Cosine) for p in (pair.k1, pair.k2)
+    )
+
+
+def _mixes(problem: FitProblem) -> bool:
+    return isinstance(problem.kernel, _Pair) and _differ(problem.kernel)
+
+
+def _coarse(problem: FitProblem) -> bool:
+    return problem.method.name.startswith("davidson") and problem.X.dtype == np.float64
+
+
+def _exact(problem: FitProblem) -> bool:
+    return problem.method.tol is not None and not problem.method.operators
+
+
+def _weighted(problem: FitProblem) -> bool:
+    weight = problem.weight
+    on_rows = problem.method.name in ("dense", "lanczos kept", "lanczos streamed")
+    return on_rows and weight is not None and weight.max() > 1e14 * weight[weight > 0].min()
+
+
+def _larger(share: float) -> Callable[[Fit], Fit]:
+    return lambda fit: replace(fit, eigenvalues=fit.eigenvalues * (1 + share))
+
+
+def _moved(fit: Fit) -> Fit:
+    spread = np.sqrt(fit.explained_variance)
+    return replace(fit, subspace=replace(fit.subspace, offset=fit.subspace.offset + 1e-3 * spread))
+
+
+def _divided(fit: Fit, weight: Any) -> Any:
+    """Scores by ``λ B / w``, whose rounding tiny weights blow up."""
+    if not fit.of_gram:
+        return None
+    return fit.subspace.coef * fit.eigenvalues / np.where(weight > 0, weight, 1)[:, None]
+
+
+MUTANTS = [
+    Mutant("sums and products: rows shifted for both parts", ((_Pair, "pack", _shifted),), _mixes),
+    Mutant(
+        "Davidson: float32 entries, their rounding not estimated",
+        (
+            (StreamedGram, "refined", lambda _: None),
+            (StreamedGram, "entry_errors", lambda _, V, __=None: np.zeros(V.shape[1])),
+        ),
+        _coarse,
+    ),
+    Mutant("weights over 14 decades: scores by division", ((Fit, "scores", _divided),), _weighted),
+    Mutant("eigenvalues 1e-2 too large", (_of(_larger(1e-2)),), _exact),
+    Mutant("eigenvalues 1e-4 too large", (_of(_larger(1e-4)),), _exact),
+    Mutant("scores off centre by 1e-3 of their spread", (_of(_moved),), _exact),
+]
