@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 import mercer
 
 project = "mercer"
@@ -64,6 +66,17 @@ autosummary_context = {
         if getattr(mercer, name) is getattr(importlib.import_module(package), name, None)
     ]
 }
+# The sections of the gallery, in the order of a reader's questions.
+SECTIONS = (
+    "first_look",
+    "preimages",
+    "choose",
+    "novelty",
+    "generate",
+    "variables",
+    "large",
+    "others",
+)
 autodoc_typehints = "none"  # types are written in the numpydoc sections
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -77,6 +90,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,  # that page loads scripts from elsewhere
+    "subsection_order": ExplicitOrder([*(f"../examples/{name}" for name in SECTIONS), "*"]),
 }
 
 html_theme = "pydata_sphinx_theme"
