@@ -27,10 +27,13 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "paper_items",
+    "pictures",
+    "results",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "whole",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
@@ -39,6 +42,10 @@ exclude_patterns = [
     "_templates",
     "auto_examples/*.ipynb",
     "auto_examples/*.py",
+    "learn/*.ipynb",
+    "learn/*.py",
+    "learn/sg_execution_times.rst",
+    "tutorial",
 ]
 templates_path = ["_templates"]
 
@@ -69,9 +76,13 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "gallery_dirs": "auto_examples",
-    "filename_pattern": r"plot_",
+    "examples_dirs": ["../examples", "tutorial"],
+    "gallery_dirs": ["auto_examples", "learn"],
+    "filename_pattern": r"/plot_|/tutorial/\d",
+    "within_subsection_order": "FileNameSortKey",  # chapters are numbered
+    # Each class page shows what uses it, see _templates/autosummary/class.rst.
+    "backreferences_dir": "reference/backreferences",
+    "doc_module": ("mercer",),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "download_all_examples": False,
