@@ -8,6 +8,7 @@ page draws its own at each build, for light and dark pages. Those of the README 
 import os
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ def shapes(ax: Any, ink: str) -> None:
     ax.set_title("find the shape behind the points", color=ink, fontsize=13)
 
 
+@cache
 def digits_with_noise(count: int) -> dict[str, Any]:
     """Held-out digits: noisy, by the best linear PCA of four, by a tuned kernel PCA."""
     import numpy as np
