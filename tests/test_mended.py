@@ -106,3 +106,8 @@ def test_where_arpack_finds_no_shift():
 def test_lanczos_on_a_kernel_that_is_far_from_positive():
     verdict = judge_fit(random_problem(36884))
     assert verdict.outcome == "refused", verdict
+
+
+def test_landmark_sums_beyond_float32_are_refused():
+    verdict = judge_fit(random_problem(70916))  # eigenvalues were infinite, in silence
+    assert verdict.outcome == "refused", verdict

@@ -29,27 +29,16 @@ if TYPE_CHECKING:
     from mercer.subspace import ParallelAnalysis, Subspace
     from mercer.tables import TableEncoder, TableModel
 
-_WHERE = {
-    "DeepGenerativeKernelPCA": "mercer.estimators",
-    "GenerativeKernelPCA": "mercer.estimators",
-    "IncrementalKernelPCA": "mercer.estimators",
-    "KernelNovelty": "mercer.estimators",
-    "KernelPCA": "mercer.estimators",
-    "MissingKernelPCA": "mercer.estimators",
+#: Names that are not those of estimators, and where they live.
+_ELSEWHERE = {
     "ParallelAnalysis": "mercer.subspace",
-    "RKMClassifier": "mercer.estimators",
-    "RKMRegressor": "mercer.estimators",
-    "ReweightedKernelPCA": "mercer.estimators",
-    "SparseKernelPCA": "mercer.estimators",
     "Subspace": "mercer.subspace",
     "TableEncoder": "mercer.tables",
     "TableModel": "mercer.tables",
-    "compress": "mercer.estimators",
     "export_onnx": "mercer.model_file",
     "listen": "mercer._progress",
-    "load": "mercer.estimators",
-    "strict": "mercer.exceptions",
     "register": "mercer._registry",
+    "strict": "mercer.exceptions",
 }
 
 # Layers above `load`, by the first part of the words that model files have for their classes.
@@ -86,9 +75,9 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use: the command line answers --help without importing scikit-learn.
     if name == "live":  # mercer.live(model, X)
         return import_module("mercer.live")
-    if name not in _WHERE:
+    if name not in __all__:
         raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+    return getattr(import_module(_ELSEWHERE.get(name, "mercer.estimators")), name)
 
 
 def __dir__() -> list[str]:

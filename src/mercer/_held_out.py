@@ -13,7 +13,15 @@ from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, MercerWarning
 
-__all__ = ["held_out_scores", "take"]
+__all__ = ["deal_folds", "held_out_scores", "scores_by_fold", "take"]
+
+
+def deal_folds(n: int, folds: int, rng: np.random.Generator) -> Array:
+    """The fold of each of n rows, (n,), at random; folds differ by one row at most."""
+    folds = min(folds, n)
+    if folds < 2:
+        raise DataError(f"folds={folds} of {n} rows cannot hold a row out; give at least 2.")
+    return np.asarray(rng.permutation(n) % folds)
 
 
 def held_out_scores(
@@ -23,12 +31,14 @@ def held_out_scores(
     rng: np.random.Generator,
 ) -> Array:
     """Each row's score under the model of the other folds, (n,); ``folds`` fits."""
-    n = len(X)
-    folds = min(folds, n)
-    if folds < 2:
-        raise DataError(f"folds={folds} of {n} rows cannot hold a row out; give at least 2.")
-    fold_of = rng.permutation(n) % folds
-    scores = np.empty(n)
+    return scores_by_fold(learn, X, deal_folds(len(X), folds, rng))
+
+
+def scores_by_fold(
+    learn: Callable[[Array], Callable[[Any], Array]], X: RowsLike, fold_of: Array
+) -> Array:
+    """The same for folds that are dealt already."""
+    scores, folds = np.empty(len(X)), int(fold_of.max()) + 1
     for fold in range(folds):
         announce("held-out scores", fold, folds)
         rows, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)

@@ -1,9 +1,10 @@
-"""How much memory this process may still take."""
+"""How much memory this process may still take, and bytes in words."""
 
 import os
+import sys
 from pathlib import Path
 
-__all__ = ["available_bytes"]
+__all__ = ["available_bytes", "peak_bytes", "size_text"]
 
 
 def available_bytes() -> int:
@@ -15,6 +16,25 @@ def available_bytes() -> int:
     if override:
         return int(float(override))
     return min(_machine_available(), _container_available())
+
+
+def peak_bytes() -> int:
+    """The most that this process has held so far; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)
+
+
+def size_text(size: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
 
 
 def _machine_available() -> int:

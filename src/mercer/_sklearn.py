@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Self, TypeAlias
+
+    #: What an estimator says about itself.
+    Tags: TypeAlias = Any
 
     class BaseEstimator:
         """Named parameters; what a fit finds are attributes of its own."""
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
         def _get_param_names(cls) -> list[str]: ...
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **parameters: object) -> Self: ...
-        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_tags__(self) -> Tags: ...
         def __getstate__(self) -> dict[str, Any]: ...
         def __getattr__(self, name: str) -> Any: ...
 
@@ -42,6 +45,7 @@ else:
         RegressorMixin,
         TransformerMixin,
     )
+    from sklearn.utils import Tags
 
 __all__ = [
     "BaseEstimator",
@@ -49,5 +53,6 @@ __all__ = [
     "ClassifierMixin",
     "OutlierMixin",
     "RegressorMixin",
+    "Tags",
     "TransformerMixin",
 ]

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from mercer._linalg import Array, fix_signs
 from mercer._random import fixed_rng, make_rng
 from mercer._registry import ours
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, smallest_eigenvalue
@@ -190,7 +190,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         with self._threads():
             return self._products(full_precision(X), self.X_transformed_fit_, self.dual_coef_)
 
-    def denoise(self, X: Any) -> Array:
+    def denoise(self, X: RowsLike) -> Array:
         """``inverse_transform(transform(X))``; :class:`mercer.KernelPCA` starts at the rows."""
         return self.inverse_transform(self.transform(X))
 
@@ -342,7 +342,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"

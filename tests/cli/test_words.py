@@ -40,6 +40,7 @@ def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
         ),
         ("raise max_iter, or use fewer components.", "fit with fewer --components."),
         ("name one of them with array=.", "with --array."),
+        ("the median is 2 (a Gaussian's gamma='median').", "the median is 2 (--gamma median)."),
         ("so that array='a b' means nothing", "--array 'a b' means nothing"),
     ],
 )
@@ -64,6 +65,30 @@ def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_pa
             assert word not in done.err, done.err
 
 
+def test_every_remedy_is_a_line_for_the_shell(mercer, model, train, test, tmp_path):
+    def fitted(name, *options):
+        mercer("fit", train, "--drop", "kind", "-q", "-o", tmp_path / name, *options)
+        return tmp_path / name
+
+    linear = fitted("l.mercer", "--kernel", "linear", "--preimage", "fixed_point")
+    sparse, new = fitted("s.mercer", "--model", "sparse"), fitted("n.mercer", "--model", "novelty")
+    picture, table = ("-o", tmp_path / "no.png"), ("-o", tmp_path / "no.csv")
+    said = {
+        ("plot", "vectors", model, *picture): "'mercer fit DATA --model sparse'",
+        ("plot", "novelty", new, *picture): "--columns",
+        ("plot", "components", model, "--components", "999", *picture): "--components 999",
+        ("plot", "traversal", new, *picture): "'mercer fit DATA'",
+        ("plot", "widths", linear, *picture): "--kernel gaussian",
+        ("relevance", sparse, "--intervals", *table): "as DATA",
+        ("denoise", linear, test, *table): "--preimage auto",
+        ("fit", train, "--drop", "kind", "--width", "-1", *table): "--width -1",
+    }
+    for arguments, words in said.items():
+        done = mercer(*arguments, status=None)
+        assert words in done.err, done.err
+        assert done.err.count("error") == 1
+
+
 def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):
     pytest.importorskip("matplotlib")
     shape = ("--image-shape", "2x2", "--cmap", "viridis", "--title", "four numbers")
@@ -84,12 +109,14 @@ def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):
 
 
 def test_numbers_as_labels_are_a_scale(mercer, model, train, tmp_path, monkeypatch):
-    from mercer.cli import plot
-
     pytest.importorskip("matplotlib")
+    from mercer.plots import EmbeddingDisplay
+
     numbered = write_csv(tmp_path / "n.csv", make_rows(), label=np.linspace(0, 1, 60))
-    drawn = []
-    monkeypatch.setattr(plot, "_figure", lambda display: drawn.append(display) or display.figure_)
+    drawn, plot = [], EmbeddingDisplay.plot
+    monkeypatch.setattr(
+        EmbeddingDisplay, "plot", lambda self, **how: drawn.append(self) or plot(self, **how)
+    )
     mercer("plot", "embedding", model, numbered, "--label", "kind", "-o", tmp_path / "e.png")
     assert len(drawn[0].points_) == 1
     assert drawn[0].label_name == "kind"

@@ -50,7 +50,8 @@ def test_all_points_as_landmarks_are_exact(kernel, center, rng):
 @pytest.mark.parametrize("data", [swiss, grouped])
 def test_the_estimate_is_above_the_true_error(data, width, dtype, rng, monkeypatch):
     """From a kernel that the landmarks hardly span to one so smooth that K_ZZ is singular."""
-    monkeypatch.setattr("mercer.eigen.landmarks.CHECK_ROWS", 300)
+    for bound in ("FEWEST_CHECKED", "MOST_CHECKED"):
+        monkeypatch.setattr(f"mercer.eigen.landmarks.{bound}", 300)
     X = data(rng, 800)
     kernel = Gaussian(width=width)
     exact = KernelPCA(8, kernel=kernel, solver=Dense()).fit(X)

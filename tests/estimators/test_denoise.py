@@ -170,7 +170,7 @@ def test_the_bound_solver_follows_model_and_parameters(digits):
     model.set_params(n_components=20).fit(X)
     assert np.abs(model.denoise(new) - three).max() > 1e-3
     again = pickle.loads(pickle.dumps(model))
-    assert "_bound_preimage" not in again.__dict__
+    assert "_made" not in again.__dict__
     assert_array_equal(again.denoise(new), model.denoise(new))
 
 

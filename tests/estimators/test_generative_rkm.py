@@ -102,7 +102,7 @@ def test_saving_and_pickling(digits, classifier, tmp_path):
     assert_array_equal(again.predict(X[600:650]), classifier.predict(X[600:650]))
     assert_allclose(again.sample(2, label=3), classifier.sample(2, label=3), atol=1e-9)
     copy = pickle.loads(pickle.dumps(classifier))
-    assert "_kept_subspace" not in vars(copy)
+    assert "_made" not in vars(copy)
     assert_allclose(copy.sample(2, label=3), classifier.sample(2, label=3))
 
 

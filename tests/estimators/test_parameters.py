@@ -25,7 +25,8 @@ ESTIMATORS = [
 def test_a_part_of_the_default_kernel_can_be_set(estimator):
     model = estimator().set_params(kernel__gamma=0.5)
     assert repr(model.kernel) == repr(Gaussian(gamma=0.5))
-    assert estimator().kernel == "gaussian"  # nobody else's
+    default = None if estimator is mercer.KernelNovelty else "gaussian"
+    assert estimator().kernel == default  # nobody else's
     assert repr(clone(model)) == repr(model)
     assert clone(model).get_params()["kernel__gamma"] == 0.5
 
@@ -64,6 +65,8 @@ def test_a_part_of_another_name_is_told_what_to_give():
 )
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 def test_the_words_of_neighbours_get_a_hint(estimator, name, ours):
+    if name in estimator().get_params():
+        pytest.skip("it is a parameter")
     with pytest.raises(TypeError, match=f"{estimator.__name__} has no {name}=; .*{ours}"):
         estimator(**{name: 1})
 

@@ -35,6 +35,8 @@ def wordless(figure):
         for drawn in [*ax.images, *ax.collections]:
             if drawn.colorbar is not None:
                 drawn.colorbar.remove()
+    for legend in list(figure.legends):
+        legend.remove()
     figure.set_layout_engine("none")
     figure.subplotpars.update(0.04, 0.04, 0.96, 0.96, 0.1, 0.1)
     for ax in figure.axes:

@@ -70,6 +70,18 @@ def test_wrong_grid(clusters_model):
         ComponentsDisplay.from_estimator(clusters_model, grid=1)
 
 
+def test_classes_and_colours_are_explained(clusters, clusters_model):
+    X, y = clusters
+    display = ComponentsDisplay.from_estimator(clusters_model, X, y, components=3, grid=10)
+    names = [text.get_text() for text in display.legend_.get_texts()]
+    assert names == [str(name) for name in np.unique(y)]
+    bars = [contours.colorbar for contours in display.contours_]
+    assert all(bar is not None for bar in bars)
+    assert bars[-1].ax.get_ylabel() == "score"
+    plain = ComponentsDisplay.from_estimator(clusters_model, X, components=3, grid=10)
+    assert plain.legend_ is None
+
+
 @picture
 def test_components(clusters, clusters_model):
     display = ComponentsDisplay.from_estimator(clusters_model, y=clusters[1], components=5, grid=60)

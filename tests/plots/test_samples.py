@@ -39,10 +39,19 @@ def test_nearest_rows(digits, generator):
     assert_allclose(display.image_.get_array()[-8:, -8:], display.nearest[-1, -1].reshape(8, 8))
 
 
+def test_the_scale_is_that_of_the_model(digits, generator):
+    """Else one sample that overshoots would turn all ink grey, and two sheets could not compare."""
+    for n in (4, 18):
+        display = SampleSheetDisplay.from_estimator(generator, n_samples=n)
+        assert display.image_.get_clim() == (digits[0].min(), digits[0].max())
+
+
 def test_a_line_for_each_class(generator):
     display = SampleSheetDisplay.from_estimator(generator, y=[7, 1, 7, 1], n_samples=6)
     assert display.samples.shape == (2, 3, 64)
     assert display.labels == [1, 7]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["1", "7"]
+    assert display.ax_.get_ylabel() == "class"
     rng = np.random.default_rng(0)
     assert_allclose(display.samples[0], generator.sample(3, label=1, random_state=rng))
     assert_allclose(display.samples[1], generator.sample(3, label=7, random_state=rng))

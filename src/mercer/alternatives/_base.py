@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._saving import SaveMixin
-from mercer.estimators._validation import check_rows
+from mercer.estimators._validation import check_codes, check_rows
 from mercer.exceptions import DataError
 from mercer.kernels import Linear
 
@@ -36,6 +35,8 @@ class Alternative(
     """
 
     random_state: Seed
+    tol: float
+    max_iter: int
 
     @abstractmethod
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
@@ -73,23 +74,25 @@ class Alternative(
 
     def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
         check_is_fitted(self)
-        try:
-            codes = np.asarray(check_array(Z, dtype=[np.float64, np.float32], input_name="Z"))
-        except ValueError as error:
-            text = " ".join(str(error).split())
-            raise DataError(f"{text} Give finite codes, as transform returns.") from error
-        if codes.shape[1] != self._n_features_out:
-            raise DataError(
-                f"Z has {codes.shape[1]} columns, but the model has {self._n_features_out}; "
-                "give codes of this model, as transform returns."
-            )
+        codes = check_codes("Z", Z, self._n_features_out, "codes", "transform")
         return codes.astype(np.float64), codes.dtype
+
+    def _check_limits(self) -> None:
+        """Of the iteration."""
+        if not 0 < self.tol < 1 or self.max_iter < 1:
+            raise DataError(
+                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
+                "max_iter of 1 or more."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._saved[0])
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
         return make_rng(self.random_state)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

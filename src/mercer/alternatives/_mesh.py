@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._linalg import Array, square_sums
-from mercer.alternatives._nearest import nearest
 
 __all__ = ["Mesh", "Place"]
 
@@ -59,7 +59,7 @@ class Mesh:
 
         O(n g² d) time.
         """
-        near = nearest(X, self.flat)
+        near = pairwise_distances_argmin(X, self.flat)
         node = np.column_stack([near // self.side, near % self.side])
         places = [
             self._onto(X, np.clip(node - [di, dj], 0, self.side - 2), np.full(len(X), far))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._linalg import Array, square_sums
-from mercer.alternatives._nearest import nearest
 
 __all__ = ["Polyline"]
 
@@ -49,7 +49,7 @@ class Polyline:
         """
         last = len(self.nodes) - 1
         # Without the repeated first node of closed curves, so that ties do not occur.
-        near = nearest(X, self.nodes[:-1] if self.closed else self.nodes)
+        near = pairwise_distances_argmin(X, self.nodes[:-1] if self.closed else self.nodes)
         before = (near - 1) % last if self.closed else np.maximum(near - 1, 0)
         after = np.minimum(near, last - 1)
         (t1, d1), (t2, d2) = self._onto_piece(X, before), self._onto_piece(X, after)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._sklearn import Tags
 from mercer._types import ArrayLike, RowsLike
 from mercer.alternatives._base import Alternative
 from mercer.exceptions import DataError, RankWarning, warn
@@ -72,6 +73,10 @@ class TensorAlternative(Alternative):
     tensor_shape_: tuple[int, ...]
     ranks_: tuple[int, ...]
 
+    @property
+    def _n_features_out(self) -> int:
+        return math.prod(self.ranks_)
+
     def _fit_tensors(self, X: RowsLike) -> tuple[Array, np.dtype]:
         """Checked tensors in double precision, and the precision that they came in."""
         X, shape = _flatten(X)
@@ -99,7 +104,7 @@ class TensorAlternative(Alternative):
         codes, dtype = self._check_codes(Z)
         return codes.reshape(-1, *self.ranks_), dtype
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags

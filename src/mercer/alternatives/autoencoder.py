@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
@@ -178,9 +179,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "hidden", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise DataError(f"{name}={value!r}: give a whole number of 1 or more.")
+            check_count(name, getattr(self, name))
         for name in ("alpha", "tol"):
             value = getattr(self, name)
             if not (isinstance(value, Real) and 0 <= float(value) < np.inf):

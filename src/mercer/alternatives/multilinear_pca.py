@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
@@ -111,11 +110,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         X : (n, d1, …, dK) array, or (n, d) array or data frame
         y : ignored
         """
-        if not 0 < self.tol < 1 or self.max_iter < 1:
-            raise DataError(
-                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
-                "max_iter of 1 or more."
-            )
+        self._check_limits()
         tensors, dtype = self._fit_tensors(X)
         self._learn(tensors, dtype)
         return self
@@ -134,10 +129,6 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores, dtype = self._check_cores(Z)
         return np.asarray((expand(cores, self.factors_) + self.mean_).astype(dtype))
 
-    @property
-    def _n_features_out(self) -> int:
-        return math.prod(self.ranks_)
-
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         mean = tensors.mean(axis=0)
         centered = tensors - mean
@@ -151,9 +142,6 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.ranks_ = tuple(U.shape[1] for U in factors)
         power = (project(centered, factors) ** 2).sum(axis=0).ravel()
         self.explained_variance_ratio_ = (power / (centered**2).sum()).astype(dtype)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "factors_")
 
 
 def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[Array], int]:

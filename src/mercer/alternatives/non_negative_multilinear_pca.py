@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._sklearn import Tags
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
@@ -142,14 +143,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores, dtype = self._check_cores(Z)
         return np.asarray(expand(cores, self.factors_).astype(dtype))
 
-    @property
-    def _n_features_out(self) -> int:
-        return math.prod(self.ranks_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "factors_")
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags

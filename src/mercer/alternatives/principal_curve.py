@@ -201,11 +201,7 @@ class PrincipalCurve(ReversibleAlternative):
     def _check_parameters(self) -> None:
         if self.df is not None and not (isinstance(self.df, Real) and 2 <= self.df < np.inf):
             raise DataError(f"df={self.df!r}: give a number of 2 or more, or None.")
-        if not 0 < self.tol < 1 or self.max_iter < 1:
-            raise DataError(
-                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
-                "max_iter of 1 or more."
-            )
+        self._check_limits()
 
     def _check_room(self, rows: Array) -> None:
         if self.df is not None and self.df > len(rows):
@@ -214,9 +210,6 @@ class PrincipalCurve(ReversibleAlternative):
             )
         if self.closed and rows.shape[1] < 2:
             raise DataError("a closed curve needs 2 columns, not 1 feature(s); use closed=False.")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "nodes_")
 
 
 @dataclass(frozen=True)

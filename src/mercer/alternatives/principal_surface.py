@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from mercer._linalg import Array, fix_signs
+from mercer._numbers import check_positive
 from mercer._progress import announce
 from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
@@ -163,16 +164,8 @@ class PrincipalSurface(ReversibleAlternative):
     def _check_parameters(self) -> None:
         if not isinstance(self.side, Integral) or not 3 <= self.side <= 60:
             raise DataError(f"side={self.side!r}: give a whole number from 3 to 60.")
-        if not (isinstance(self.bending, Real) and 0 < float(self.bending) < np.inf):
-            raise DataError(f"bending={self.bending!r}: give a number above 0.")
-        if not 0 < self.tol < 1 or self.max_iter < 1:
-            raise DataError(
-                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
-                "max_iter of 1 or more."
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "nodes_")
+        check_positive("bending", self.bending)
+        self._check_limits()
 
 
 def _settle(

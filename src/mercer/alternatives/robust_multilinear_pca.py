@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_positive
 from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
@@ -147,10 +147,6 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         low_rank = low_rank.reshape(shape) + mean
         return low_rank.astype(dtype), (tensors - low_rank).astype(dtype)
 
-    @property
-    def _n_features_out(self) -> int:
-        return math.prod(self.ranks_)
-
     def _decompose(self, tensorly: Any, tensors: Array) -> tuple[Array, Array]:
         size = float(np.linalg.norm(tensors))
         largest = max(np.linalg.norm(_unfold(tensors, k), 2) for k in range(tensors.ndim))
@@ -177,16 +173,9 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
 
     def _check_parameters(self) -> None:
         penalty = self.penalty
-        if penalty is not None and not (isinstance(penalty, Real) and 0 < float(penalty) < np.inf):
-            raise DataError(f"penalty={penalty!r}: give a number above 0, or None.")
-        if not 0 < self.tol < 1 or self.max_iter < 1:
-            raise DataError(
-                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
-                "max_iter of 1 or more."
-            )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
+        if penalty is not None:
+            check_positive("penalty", penalty, instead=", or None")
+        self._check_limits()
 
 
 def _unfold(X: Array, k: int) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
+from mercer._numbers import check_count, check_positive
+from mercer._sklearn import Tags
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
@@ -223,20 +224,13 @@ class RobustPCA(ReversibleAlternative):
 
     def _check_parameters(self) -> None:
         q, penalty = self.n_components, self.penalty
-        if q is not None and (not isinstance(q, Integral) or q < 1):
-            raise DataError(f"n_components={q!r}: give a whole number of 1 or more, or None.")
-        if penalty is not None and not (isinstance(penalty, Real) and 0 < penalty < np.inf):
-            raise DataError(f"penalty={penalty!r}: give a number above 0, or None.")
-        if not 0 < self.tol < 1 or self.max_iter < 1:
-            raise DataError(
-                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
-                "max_iter of 1 or more."
-            )
+        if q is not None:
+            check_count("n_components", q, instead=", or None")
+        if penalty is not None:
+            check_positive("penalty", penalty, instead=", or None")
+        self._check_limits()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "components_")
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

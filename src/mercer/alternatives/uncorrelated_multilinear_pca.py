@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, fix_signs
+from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer._types import RowsLike, Targets
 from mercer.alternatives._base import SEEN
@@ -97,8 +97,8 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         y : ignored
         """
         q = self.n_components
-        if q is not None and (not isinstance(q, Integral) or q < 1):
-            raise DataError(f"n_components={q!r}: give a whole number of 1 or more, or None.")
+        if q is not None:
+            check_count("n_components", q, instead=", or None")
         tensors, dtype = self._fit_tensors(X)
         mean = tensors.mean(axis=0)
         centered = tensors - mean
@@ -173,9 +173,6 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
             if abs(variance - last) <= self.tol * variance:
                 break
         return [u * fix_signs(u[:, None])[0] for u in vectors]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "projections_")
 
 
 def _contract(X: Array, vectors: Sequence[Array], skip: int | None = None) -> Array:

@@ -40,18 +40,8 @@ def mercer(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-mercer.add_command(demo)
-mercer.add_command(fit)
-mercer.add_command(transform)
-mercer.add_command(inverse)
-mercer.add_command(denoise)
-mercer.add_command(impute)
-mercer.add_command(score)
-mercer.add_command(novelty)
-mercer.add_command(relevance)
-mercer.add_command(sample)
-mercer.add_command(info)
-mercer.add_command(plot)
-mercer.add_command(explore)
-mercer.add_command(convert)
-mercer.add_command(reproduce)
+for command in (
+    *(demo, fit, transform, inverse, denoise, impute, score, novelty, relevance, sample),
+    *(info, plot, explore, convert, reproduce),
+):
+    mercer.add_command(command)

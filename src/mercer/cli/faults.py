@@ -72,6 +72,7 @@ def in_words_of_the_command_line(message: str) -> str:
     message = re.sub(rf"\bdrop=(\[(?:{_TEXT}|, )*\])", _drop_option, message)
     message = re.sub(rf"\b(drop|label|array)=({_TEXT})", _name_option, message)
     message = re.sub(r"\b(drop|label|array|columns)=", r"--\1", message)
+    message = re.sub(r"^(?:n_)?(components|width|gamma|sigma)=", r"--\1 ", message)
     return re.sub(r"--image-shape (.*)\(1, (\d+)\)", r"--image-shape \1--image-shape 1x\2", message)
 
 
@@ -96,6 +97,14 @@ _WORDS = {
     "--components or a larger --width",
     "by impute or MissingKernelPCA": "by 'mercer impute MODEL DATA', or fit with '--model missing'",
     "draw the KernelPCA of the same rows": "draw one of the same rows, 'mercer fit DATA'",
+    "fit again, or see ContributionsDisplay": "fit again, with --columns",
+    "fit SparseKernelPCA, or compress(model, n_kernels)": "fit one with 'mercer fit DATA --model "
+    "sparse'",
+    "give a KernelPCA.": "fit one with 'mercer fit DATA'.",
+    "use a radial kernel such as Gaussian()": "fit with --kernel gaussian",
+    "give these rows as X": "name their file as DATA",
+    "(a Gaussian's gamma='median')": "(--gamma median)",
+    "use preimage='auto', 'gradient', or 'nearest' for any kernel": "fit with --preimage auto",
 }
 
 

@@ -135,9 +135,8 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
 
 def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
     """What the fit would do, and whether there is room for it."""
-    from mercer._memory import available_bytes
+    from mercer._memory import available_bytes, size_text
     from mercer.cli.console import print_json, summary
-    from mercer.cli.models import size_text
 
     facts: dict[str, Any] = {
         "rows": table.rows.shape[0],
@@ -160,9 +159,8 @@ def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
 
 def _announce(plan: "Plan", table: "Table", data: str, *, resumed: bool) -> None:
     """Say what is going to happen, or that there is no room for it."""
-    from mercer._memory import available_bytes
+    from mercer._memory import available_bytes, size_text
     from mercer.cli.console import remark
-    from mercer.cli.models import size_text
 
     free, (n, d) = available_bytes(), table.rows.shape
     if plan.bytes > free:

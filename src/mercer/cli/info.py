@@ -23,15 +23,12 @@ def info(model: str, as_json: bool, quiet: bool) -> None:  # noqa: ARG001  nothi
     Every checksum is compared; nothing that the file says is run.
     """
     from dataclasses import asdict
-    from pathlib import Path
 
     from mercer.cli.console import print_json
-    from mercer.exceptions import ModelFileError
+    from mercer.cli.models import existing
     from mercer.model_file import describe
 
-    if not Path(model).exists():
-        raise ModelFileError(f"there is no model file '{model}'; check its name.")
-    facts = describe(model)
+    facts = describe(existing(model))
     if as_json:
         print_json(asdict(facts))
     else:
@@ -42,8 +39,8 @@ def _print(facts: "ModelInfo") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from mercer._memory import size_text
     from mercer.cli.console import Terminal, summary
-    from mercer.cli.models import size_text
 
     lines = {name: text for name, text in facts.parameters.items() if text != "None"}
     lines |= {

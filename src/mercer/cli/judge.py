@@ -1,11 +1,21 @@
 """``score`` and ``novelty``: how well a model describes rows, and which rows are new to it."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from mercer._types import Estimator, RowsLike
-from mercer.cli.options import Output, Reading, data_argument, model_argument, reads, speaks, writes
+from mercer.cli.options import (
+    Output,
+    Reading,
+    data_argument,
+    keeps,
+    model_argument,
+    reads,
+    speaks,
+    writes,
+)
 
 __all__ = ["novelty", "score"]
 
@@ -67,6 +77,7 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
     help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
 )
 @reads
+@keeps
 @writes("Where the scores go.")
 @speaks
 def novelty(
@@ -92,7 +103,7 @@ def novelty(
     if false_alarm_rate is not None and normal is None:
         raise click.UsageError("--false-alarm-rate goes with --normal; else the model has its own")
     fitted = load_model(model)
-    check_output(output, ["score"], labelled=reading.label is not None)
+    check_output(output, ["score"], labelled=reading.beside)
     judge = seen_by(fitted)
     if normal is not None:
         judge = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
@@ -114,7 +125,7 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
-    with open_input(normal, reading, model=fitted) as table:
+    with open_input(normal, replace(reading, keep=()), model=fitted) as table:
         return KernelNovelty.from_fitted(seen_by(fitted), table.rows, false_alarm_rate=rate)
 
 

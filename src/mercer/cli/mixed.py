@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,9 @@ from mercer.rows.parquet import parquet_names
 from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
 from mercer.tables.reading import TABLES
+from mercer.tables.writing import classes_of, kept_columns
 
-__all__ = ["columns_table", "open_encoded", "open_frame", "open_vectors"]
+__all__ = ["open_encoded", "open_frame", "open_vectors"]
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000
@@ -56,8 +57,9 @@ def open_encoded(
 @contextlib.contextmanager
 def open_frame(model: TableModel, data: str, reading: Reading) -> Iterator[Frame]:
     """A file as columns, for a model of tables."""
-    known = model.encoder_.columns_.items()
-    texts = [n for n, c in known if isinstance(c, Category) and isinstance(c.values[0], str)]
+    known = model.encoder_.columns_
+    texts = [name for name, column in known.items() if _is_text(column)]
+    texts += [name for name in reading.keep if name not in known]
     with located(data, reading) as path:
         yield _read(path, reading, texts)
 
@@ -69,13 +71,8 @@ def open_vectors(
     """A file as the vectors that the model inside sees; label and row names go beside."""
     with open_frame(model, data, reading) as frame:
         vectors = model.vectors(frame, missing=allow_nan)
-        yield Table(MemoryRows(vectors), _beside(model.encoder_, frame, reading.label))
-
-
-def columns_table(columns: Mapping[str, Array]) -> Table:
-    """Columns of any kind as a table to be written; what is missing is empty."""
-    n = len(next(iter(columns.values())))
-    return Table(MemoryRows(np.empty((n, 0)), ()), {k: _written(v) for k, v in columns.items()})
+        beside = _beside(model.encoder_, frame, reading.label)
+        yield Table(MemoryRows(vectors), {**beside, **kept_columns(frame, reading.keep)})
 
 
 @dataclass(frozen=True)
@@ -121,8 +118,8 @@ def _strange(path: Path, kind: str) -> list[str] | None:
 
 def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:
     """The columns that the options ask for, and the label."""
-    label = [] if reading.label is None else [reading.label]
-    frame = read_table(path, texts=(*texts, *reading.drop, *label))
+    label = [*([] if reading.label is None else [reading.label]), *reading.keep]
+    frame = read_table(path, texts=(*texts, *reading.drop, reading.label or ""))
     asked = [*reading.columns, *reading.drop, *label]
     for name in asked:
         if name not in frame.columns:
@@ -130,12 +127,15 @@ def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:
     wanted = [
         name
         for name in frame.columns
-        if name not in reading.drop
-        and (not reading.columns or name in (*reading.columns, reading.label))
+        if name not in reading.drop and (not reading.columns or name in (*reading.columns, *label))
     ]
     if all(name in label for name in wanted):
         raise DataError(f"no column of '{path.name}' is left; choose others.")
     return Frame({name: frame.columns[name] for name in wanted}, frame.container, frame.dtypes)
+
+
+def _is_text(column: object) -> bool:
+    return isinstance(column, Category) and isinstance(column.values[0], str)
 
 
 def _encode(
@@ -183,27 +183,7 @@ def _beside(encoder: TableEncoder, frame: Frame, label: str | None) -> dict[str,
     """The label first, then the names of the rows."""
     index = [name for name, reason in encoder.left_out_.items() if reason == ROW_NAMES]
     wanted = [*([label] if label is not None else []), *index]
-    return {name: _classes(frame.make(frame.columns)[name]) for name in wanted}
-
-
-def _classes(values: Array) -> Array:
-    """Whole numbers where all are, else text."""
-    listed = values.tolist()
-    if all(isinstance(value, int) for value in listed):
-        return np.array(listed)
-    return np.array(["" if value is None else str(value) for value in listed])
-
-
-def _written(values: Array) -> Array:
-    if values.dtype.kind == "M":
-        listed: list[Any] = [None if text == "NaT" else text for text in values.astype(str)]
-    else:
-        listed = [None if value != value else value for value in values.tolist()]
-    if values.dtype.kind == "f" and None not in listed:
-        return values
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
+    return {name: classes_of(frame.make(frame.columns)[name]) for name in wanted}
 
 
 def _tell(encoder: TableEncoder) -> None:

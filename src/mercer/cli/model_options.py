@@ -39,6 +39,18 @@ def _number_or_rule(_context: click.Context, _option: click.Parameter, text: str
         raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
 
 
+def _share_or_auto(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    if text is None or text == "auto":
+        return text
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 0.5:
+        raise click.BadParameter(f"{text!r} is neither 'auto' nor a share from 0 to 0.5")
+    return share
+
+
 def describes_model(function: Any) -> Any:
     """The options of :class:`~mercer.cli.recipe.Recipe`, as the argument ``recipe``."""
 
@@ -54,6 +66,7 @@ def describes_model(function: Any) -> Any:
         default="gaussian",
         show_default=True,
         callback=_check_kernel,
+        shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
         metavar="NAME[:P=V,...]",
         help="The kernel, e.g. polynomial:degree=2.",
     )
@@ -61,7 +74,7 @@ def describes_model(function: Any) -> Any:
         "--gamma",
         callback=_number_or_rule,
         metavar="NUMBER|median|scale",
-        help="Width as exp(-gamma r²); 'median' if no width is given.",
+        help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
     )
     @click.option("--sigma", type=float, help="Width as exp(-r²/2 sigma²).")
     @click.option("--width", type=float, help="Width as exp(-r²/width²), or a length scale.")
@@ -90,6 +103,12 @@ def describes_model(function: Any) -> Any:
         help="Of a novelty model.  [default: 0.05]",
     )
     @click.option(
+        "--contamination",
+        callback=_share_or_auto,
+        metavar="SHARE|auto",
+        help="Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
+    )
+    @click.option(
         "--density",
         type=click.Choice(DENSITIES),
         help="Where a generative model draws from.  [default: local]",
@@ -99,7 +118,7 @@ def describes_model(function: Any) -> Any:
         from mercer.cli.recipe import Recipe
 
         names = ("model", "kernel", "components", "solver", "landmarks", "kernels", "preimage",
-                 "false_alarm_rate", "density")  # fmt: skip
+                 "false_alarm_rate", "contamination", "density")  # fmt: skip
         widths = {"gamma": gamma, "sigma": sigma, "width": width}
         recipe = Recipe(widths=widths, seed=seed, **{name: rest.pop(name) for name in names})
         return function(*args, recipe=recipe, **rest)

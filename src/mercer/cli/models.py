@@ -9,17 +9,14 @@ from typing import Any
 from mercer._types import Estimator
 from mercer.cli.faults import Failure
 
-__all__ = ["feature_names", "load_model", "on_tables", "score_names", "seen_by", "size_text"]
+__all__ = ["existing", "feature_names", "load_model", "on_tables", "score_names", "seen_by"]
 
 
 def load_model(path: str, *abilities: str) -> Any:
     """The model in a file, which must have the methods named; :class:`Failure` if it has not."""
     from mercer import load
-    from mercer.exceptions import ModelFileError
 
-    if not Path(path).exists():
-        raise ModelFileError(f"there is no model file '{path}'; check its name.")
-    model = load(path)
+    model = load(existing(path))
     for ability in abilities:
         inner = seen_by(model)
         if not hasattr(inner, ability):
@@ -28,6 +25,15 @@ def load_model(path: str, *abilities: str) -> Any:
                 f"Fit one that can: mercer fit DATA --model {_MODELS[ability]}."
             )
     return model
+
+
+def existing(path: str) -> str:
+    """The path, if there is something."""
+    from mercer.exceptions import ModelFileError
+
+    if not Path(path).exists():
+        raise ModelFileError(f"there is no model file '{path}'; check its name.")
+    return path
 
 
 def feature_names(model: Estimator) -> Sequence[str] | None:
@@ -49,15 +55,6 @@ def seen_by(model: Estimator) -> Any:
 def score_names(model: Estimator) -> Sequence[str]:
     """What ``transform`` calls its columns."""
     return [str(name) for name in model.get_feature_names_out()]
-
-
-def size_text(size: float) -> str:
-    """Bytes as people write them."""
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
 
 
 _WORDS = {

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import functools
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["FORMATS", "Output", "Reading", "data_argument", "model_argument", "reads", "speaks"]
-__all__ += ["ColumnKinds", "encodes", "format_option", "output_folder", "seed_option", "writes"]
+__all__ = ["FORMATS", "ColumnKinds", "Output", "Reading", "data_argument", "encodes"]
+__all__ += ["format_option", "keeps", "model_argument", "output_folder", "reads", "seed_option"]
+__all__ += ["speaks", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -27,6 +29,12 @@ class Reading:
     label: str | None = None
     array: str | None = None
     format: str = "csv"
+    keep: tuple[str, ...] = ()
+
+    @property
+    def beside(self) -> bool:
+        """Whether columns go beside the results."""
+        return bool(self.label or self.keep)
 
     @property
     def chooses(self) -> bool:
@@ -61,6 +69,24 @@ class Output:
 def _split(_context: click.Context, _option: click.Parameter, texts: Any) -> tuple[str, ...]:
     """Names from texts such as ``a,b``; quotes keep a comma."""
     return tuple(name.strip() for line in csv.reader(texts) for name in line)
+
+
+def _complete_columns(_context: click.Context, _option: click.Parameter, text: str) -> list[str]:
+    """For the shell: the columns of the data, each after what stands before the last comma."""
+    from click.shell_completion import split_arg_string
+
+    from mercer.exceptions import DataError
+    from mercer.rows.dialect import TEXT, sniff
+
+    # click drops the arguments before an option without a value; the shell has the whole line.
+    words = map(Path, split_arg_string(os.environ.get("COMP_WORDS", "")))
+    files = [word for word in words if word.suffix.lower() in TEXT and word.is_file()]
+    before, comma, begun = text.rpartition(",")
+    try:
+        names = [name for path in files[:1] for name in sniff(path).names]
+    except DataError:  # the command itself will say what is wrong
+        return []
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
@@ -103,17 +129,12 @@ def speaks(function: Command) -> Command:
 def reads(function: Command) -> Command:
     """The options of :class:`Reading`, as the argument ``reading``."""
 
-    @click.option(
+    @_names_option(
         "--columns",
-        multiple=True,
-        callback=_split,
-        metavar="A,B,...",
-        help="Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
+        "Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
     )
-    @click.option(
-        "--drop", multiple=True, callback=_split, metavar="A,B,...", help="Leave these columns out."
-    )
-    @click.option("--label", metavar="NAME", help="The column that names each row's class.")
+    @_names_option("--drop", "Leave these columns out.")
+    @_name_option("--label", help="The column that names each row's class.")
     @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
     @format_option
     @functools.wraps(function)
@@ -131,6 +152,22 @@ def reads(function: Command) -> Command:
     return wrapper
 
 
+def keeps(function: Command) -> Command:
+    """``--id`` and ``--keep``, as a part of the argument ``reading``; belongs below ``reads``."""
+
+    @_names_option("--keep", "Columns that go to the output as they are.")
+    @click.option(
+        "--id", "index", metavar="NAME", help="The column that names the rows; kept, too."
+    )
+    @functools.wraps(function)
+    def wrapper(*args: Any, index: str | None, keep: tuple[str, ...], **rest: Any) -> Any:
+        named = (*(() if index is None else (index,)), *keep)
+        reading = replace(rest.pop("reading"), keep=tuple(dict.fromkeys(named)))
+        return function(*args, reading=reading, **rest)
+
+    return wrapper
+
+
 def encodes(function: Command) -> Command:
     """The options of :class:`ColumnKinds`, as the argument ``kinds``."""
 
@@ -141,10 +178,10 @@ def encodes(function: Command) -> Command:
         show_default=True,
         help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
     )
-    @_kind_option("--category", "Columns of categories.")
-    @_kind_option("--number", "Columns of numbers.")
-    @_kind_option("--date", "Columns of dates.")
-    @click.option("--index", metavar="NAME", help="The column that names the rows.")
+    @_names_option("--category", "Columns of categories.")
+    @_names_option("--number", "Columns of numbers.")
+    @_names_option("--date", "Columns of dates.")
+    @_name_option("--index", help="The column that names the rows.")
     @click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns.")
     @functools.wraps(function)
     def wrapper(*args: Any, scale: str, index: str | None, raw: bool, **rest: Any) -> Any:
@@ -157,8 +194,19 @@ def encodes(function: Command) -> Command:
     return wrapper
 
 
-def _kind_option(name: str, text: str) -> Callable[[Command], Command]:
-    return click.option(name, multiple=True, callback=_split, metavar="A,B,...", help=text)
+def _names_option(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(
+        name,
+        multiple=True,
+        callback=_split,
+        shell_complete=_complete_columns,
+        metavar="A,B,...",
+        help=text,
+    )
+
+
+def _name_option(*names: str, help: str) -> Callable[[Command], Command]:
+    return click.option(*names, shell_complete=_complete_columns, metavar="NAME", help=help)
 
 
 def writes(what: str) -> Callable[[Command], Command]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator, Targets
 from mercer.cli.options import Reading, model_argument, reads, speaks
 
 __all__ = ["plot"]
@@ -157,7 +158,7 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
 
 def _draw(
     kind: str,
-    fitted: Any,
+    fitted: Estimator,
     data: str | None,
     reading: Reading,
     look: dict[str, Any],
@@ -179,7 +180,7 @@ def _draw(
     if intervals and data is None:
         options["uncertainty"] = model.uncertainty()
     if data is None:
-        return _figure(display(model, **options))
+        return display(model, **options).figure_
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         # The columns were checked by name; the arrays that are drawn have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -188,7 +189,7 @@ def _draw(
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         y = _new_or_not(table.label, positive) if kind == "roc" else _as_numbers(table.label)
-        return _figure(display(model, table.rows[:], y=y, **options))
+        return display(model, table.rows[:], y=y, **options).figure_
 
 
 def _parameters(display: Any) -> Any:
@@ -228,7 +229,7 @@ def _check_cmap(name: str) -> None:
         )
 
 
-def _as_numbers(labels: Any) -> Any:
+def _as_numbers(labels: Targets) -> Any:
     """Labels that are all numbers as such, so that many of them become a scale."""
     import numpy as np
 
@@ -238,7 +239,7 @@ def _as_numbers(labels: Any) -> Any:
         return labels
 
 
-def _new_or_not(labels: Any, positive: str | None) -> Any:
+def _new_or_not(labels: Targets, positive: str | None) -> Any:
     """-1 for new and 1 for normal rows, from the class that is new."""
     import numpy as np
 
@@ -255,7 +256,7 @@ def _new_or_not(labels: Any, positive: str | None) -> Any:
     return np.where(labels.astype(str) == positive, -1, 1)
 
 
-def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
+def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
@@ -271,7 +272,3 @@ def _page(fitted: Any, data: str | None, reading: Reading) -> bytes:
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         return render(describe(model, table.rows[:], table.label, **options)).encode()
-
-
-def _figure(display: Any) -> Any:
-    return getattr(display, "figure_", None) or display.ax_.figure

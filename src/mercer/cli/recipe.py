@@ -20,8 +20,9 @@ from mercer.estimators import (
     ReweightedKernelPCA,
     SparseKernelPCA,
 )
+from mercer.estimators._novelty_learner import EXACT_UP_TO, LANDMARKS
 from mercer.kernels import Kernel, as_kernel
-from mercer.novelty import ShareUpTo
+from mercer.novelty import MANY, ShareUpTo
 from mercer.rows import MemoryRows, Rows
 from mercer.solvers import Landmarks, Plan, as_solver
 from mercer.sparse import Rows as SparseRows
@@ -47,6 +48,7 @@ class Recipe:
     kernels: int | None = None
     preimage: str | None = None
     false_alarm_rate: float | None = None
+    contamination: float | str | None = None
     density: str | None = None
     seed: int = 0
 
@@ -55,6 +57,7 @@ class Recipe:
         belongs = {
             "kernels": ("sparse",),
             "false_alarm_rate": ("novelty",),
+            "contamination": ("novelty",),
             "density": ("generative",),
             "landmarks": ("kpca", "novelty", "generative", "missing", "robust"),
             "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
@@ -123,11 +126,15 @@ class Recipe:
         if self.model == "sparse":
             model = self._sparse()
             data = SparseRows(model.kernel, stand_in(rows), fixed_rng(0))
-            solver = as_sparse_solver(model.solver)
-            needed = solver.estimate_bytes(data, self.kernels or min(100, len(rows)))
+            most = self.kernels or min(100, len(rows))
+            needed = as_sparse_solver(model.solver).estimate_bytes(data, most)
             return Plan(model, "asked for", as_rule(None), needed + size, True, False)
-        components = AUTO if self.model == "novelty" else self.make_components()
-        pca = KernelPCA(components, kernel=self.make_kernel(), solver=self._solver(None))
+        components, solver = self.make_components(), self._solver(None)
+        if self.model == "novelty":
+            components = MANY if components is None else components
+            if solver == "auto" and len(rows) > EXACT_UP_TO:
+                solver = Landmarks(LANDMARKS)
+        pca = KernelPCA(components, kernel=self.make_kernel(), solver=solver)
         if self._streams:
             return pca.plan(rows)
         plan = pca.plan(MemoryRows(stand_in(rows)))
@@ -171,7 +178,9 @@ class Recipe:
         }
         if self.model == "novelty":
             rate = 0.05 if self.false_alarm_rate is None else self.false_alarm_rate
-            return KernelNovelty(false_alarm_rate=rate, **common)
+            if self.kernel == "gaussian" and not any(self.widths.values()):
+                common["kernel"] = None  # a width for novelty
+            return KernelNovelty(false_alarm_rate=rate, contamination=self.contamination, **common)
         if self.model == "generative":
             chosen = {"density": self.density, "preimage": self.preimage}
             common |= {name: value for name, value in chosen.items() if value is not None}

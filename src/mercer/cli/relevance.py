@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from mercer._types import Estimator
 from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
 
 __all__ = ["relevance"]
@@ -68,7 +69,7 @@ def relevance(
 
 
 def _measure(
-    fitted: Any, data: str | None, reading: Reading, unit: str, *, intervals: bool
+    fitted: Estimator, data: str | None, reading: Reading, unit: str, *, intervals: bool
 ) -> tuple[Any, Any]:
     from mercer.cli.models import on_tables, seen_by
     from mercer.cli.tables import open_input

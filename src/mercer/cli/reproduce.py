@@ -74,9 +74,9 @@ def reproduce(
     items = _chosen(what)
     prepare_folder(output, "--output")
     setting = Setting(not fast, Sources(data, offline), seed)
-    tell = _silent if quiet or as_json else _tell
+    told = () if quiet or as_json else (_tell,)
     with progress(quiet=quiet):
-        outcomes = run(items, setting, output, tell)
+        outcomes = run(items, setting, output, *told)
     if as_json:
         print_json([record(outcome) for outcome in outcomes])
     elif not quiet:
@@ -99,10 +99,6 @@ def _chosen(names: tuple[str, ...]) -> list[Item]:
 def _tell(outcome: Outcome) -> None:
     seconds = f"({outcome.seconds:.1f} s)"
     click.echo(f"{outcome.item.key:<22} {outcome.result.verdict} {seconds}")
-
-
-def _silent(_: Outcome) -> None:
-    return
 
 
 def _list(items: Sequence[Item], *, as_json: bool) -> None:

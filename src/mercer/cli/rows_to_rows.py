@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mercer._types import Estimator, RowsLike
-from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
+from mercer.cli.options import Output, Reading, keeps, model_argument, reads, speaks, writes
 
 __all__ = ["denoise", "impute", "inverse", "transform"]
 
@@ -24,7 +24,8 @@ def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
     argument = click.argument("data", metavar=data.upper(), type=click.Path(allow_dash=True))
 
     def decorate(function: Any) -> Any:
-        return model_argument(argument(reads(writes(f"Where the {what} go.")(speaks(function)))))
+        written = writes(f"Where the {what} go.")(speaks(function))
+        return model_argument(argument(reads(keeps(written))))
 
     return decorate
 
@@ -50,7 +51,7 @@ def inverse(model: str, **how: Any) -> None:
     fitted = load_model(model, "inverse_transform")
     if on_tables(fitted):
         with open_input(how["data"], how["reading"]) as scores:
-            _give(fitted.inverse_transform(scores.rows[:]), **how)
+            _give(fitted.inverse_transform(scores.rows[:]), scores.beside, **how)
         return
 
     def back(rows: RowsLike) -> Any:
@@ -94,17 +95,21 @@ def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None
         _convert(function, fitted, feature_names(fitted), width=width, **how)
         return
     from mercer.cli.mixed import open_frame
+    from mercer.tables.writing import kept_columns
 
     how.pop("allow_nan", None)
     with open_frame(fitted, how["data"], how["reading"]) as frame:
-        _give(function(frame), **how)
+        _give(function(frame), kept_columns(frame, how["reading"].keep), **how)
 
 
-def _give(columns: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any) -> None:
-    """Write columns of any kind."""
-    from mercer.cli.mixed import columns_table
+def _give(
+    columns: Any, beside: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any
+) -> None:
+    """Write columns of any kind, and those of the data that they do not hold already."""
     from mercer.cli.tables import check_output, tell, write_output
+    from mercer.tables.writing import columns_table
 
+    columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
     check_output(output, list(columns), labelled=True)
     made = columns_table(columns)
     write_output(output, made, as_json=as_json, quiet=quiet)
@@ -114,7 +119,7 @@ def _give(columns: Any, *, output: Output, as_json: bool, quiet: bool, **_how: A
 
 def _convert(
     function: Callable[[Any], Any],
-    model: Any,
+    model: Estimator,
     after: Sequence[str] | None,
     *,
     width: int | None = None,
@@ -131,7 +136,7 @@ def _convert(
     """
     from mercer.cli.tables import check_output, open_input, tell, write_output
 
-    check_output(output, after, labelled=reading.label is not None)
+    check_output(output, after, labelled=reading.beside)
     with open_input(data, reading, model=model, allow_nan=allow_nan) as table:
         made = table.map(function, width or len(after or ()), after)
         write_output(output, made, as_json=as_json, quiet=quiet)

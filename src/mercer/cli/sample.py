@@ -31,15 +31,18 @@ def sample(
 ) -> None:
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 
-    A model of images writes images: give a folder as the output.
+    A model of images writes images: give a folder as the output. Rows of a class carry it in a
+    column 'label'.
     """
+    from dataclasses import replace
+
     import numpy as np
 
     from mercer.cli.console import progress
-    from mercer.cli.mixed import columns_table
     from mercer.cli.models import feature_names, load_model, on_tables, seen_by
     from mercer.cli.tables import check_output, tell, write_output
     from mercer.rows import MemoryRows, Table
+    from mercer.tables.writing import columns_table
 
     fitted = load_model(model, "sample")
     names, mixed = feature_names(fitted), on_tables(fitted)
@@ -48,9 +51,18 @@ def sample(
     with progress(quiet=quiet):
         rows = fitted.sample(count, label=wanted, random_state=seed)
     made = columns_table(rows) if mixed else Table(MemoryRows(np.asarray(rows), names))
+    if wanted is not None and _holds_classes(output):
+        column = Table(made.rows, {"label": np.full(count, wanted)}).beside_of(made.names)
+        made = replace(made, beside={**made.beside, **column})
     write_output(output, made, as_json=as_json, quiet=quiet)
     n, d = count, len(made.names)
     tell(output, f"{n:,} new rows", as_json=as_json, rows=n, columns=d)
+
+
+def _holds_classes(output: Output) -> bool:
+    """Whether there is room for a column of classes: not among pure numbers, nor images."""
+    kind = f".{output.format}" if output.path is None else output.path.suffix.lower()
+    return kind not in ("", ".npy", ".zarr")
 
 
 def _class_of(fitted: Estimator, label: str | None) -> Any:

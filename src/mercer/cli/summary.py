@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from math import isinf
 from pathlib import Path
 from typing import Any
 
+from mercer._memory import peak_bytes, size_text
+from mercer._numbers import shortened
 from mercer._types import Estimator
-from mercer.cli.models import size_text
 from mercer.rows import Rows
 
 __all__ = ["facts_of_fit", "lines_of_fit"]
@@ -31,7 +30,7 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
         "components_asked": _describe_rule(model),
         "support_points": subspace.n_support,
         "seconds": seconds,
-        "peak_memory_bytes": _peak_memory(),
+        "peak_memory_bytes": peak_bytes(),
     }
     ratio = getattr(model, "explained_variance_ratio_", None)
     if ratio is None:
@@ -63,7 +62,7 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     """The same as lines of a table."""
     lines = {"data": f"{facts['rows']:,} rows, {facts['columns']:,} columns ({facts['dtype']})"}
     chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
-    lines["kernel"] = f"{_short(facts['kernel'])}{chosen}"
+    lines["kernel"] = f"{shortened(facts['kernel'])}{chosen}"
     count = f"{facts['components']:,} ({facts['components_asked']})"
     if "share_of_variance" in facts:
         count += f", which hold {facts['share_of_variance']:.1%} of the true variance"
@@ -91,11 +90,6 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     return lines
 
 
-def _short(text: str) -> str:
-    """Numbers to five digits."""
-    return re.sub(r"\d+\.\d{6,}(e[-+]?\d+)?", lambda found: f"{float(found[0]):.5g}", text)
-
-
 def _asked(model: Estimator, name: str) -> Any:
     inner = getattr(model, "estimator", None) or model
     return getattr(inner, name)
@@ -115,12 +109,3 @@ def _why_width(asked: str) -> str:
     if "scale" in asked and "length_scale" not in asked:
         return ", from the number of columns and their variance"
     return ", from the median distance between rows"
-
-
-def _peak_memory() -> int:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak if sys.platform == "darwin" else peak * 1024)

@@ -8,11 +8,14 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from mercer._linalg import Array
+from mercer._types import Estimator
 from mercer.cli.console import print_json, progress, remark
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
@@ -28,7 +31,7 @@ __all__ += ["prepare_folder", "tell", "write_output"]
 
 @contextlib.contextmanager
 def open_input(
-    data: str, reading: Reading, *, model: Any = None, allow_nan: bool = False
+    data: str, reading: Reading, *, model: Estimator = None, allow_nan: bool = False
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
 
@@ -46,7 +49,11 @@ def open_input(
             yield table
         return
     with located(data, reading) as path:
-        yield open_located(path, reading, like=feature_names(model), allow_nan=allow_nan)
+        like, kept = feature_names(model), read_kept(path, reading)
+        if kept and like is None and not reading.columns:
+            reading = replace(reading, drop=(*reading.drop, *kept))
+        table = open_located(path, reading, like=like, allow_nan=allow_nan)
+        yield replace(table, beside={**table.beside, **kept})
 
 
 @contextlib.contextmanager
@@ -76,11 +83,23 @@ def open_located(
         raise click.UsageError("a folder of images has no columns to choose from")
     choice = Choice(reading.columns, reading.drop, reading.label, like)
     table = open_table(path, choice, array=reading.array, allow_nan=allow_nan)
-    if table.unused:
-        shown = ", ".join(map(repr, table.unused[:8]))
-        more = f" and {len(table.unused) - 8} more" if len(table.unused) > 8 else ""
+    if unused := [name for name in table.unused if name not in reading.keep]:
+        shown = ", ".join(map(repr, unused[:8]))
+        more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
         remark(f"columns of '{path.name}' that the model does not know: {shown}{more}")
     return table
+
+
+def read_kept(path: Path, reading: Reading) -> dict[str, Array]:
+    """The columns that go to the output as they are; nothing is read if none are asked for."""
+    if not reading.keep:
+        return {}
+    from mercer.tables.reading import TABLES, read_table
+    from mercer.tables.writing import kept_columns
+
+    if path.suffix.lower() not in TABLES:
+        raise click.UsageError(f"--keep and --id name columns, and '{path.name}' has no names")
+    return kept_columns(read_table(path, texts=reading.keep), reading.keep)
 
 
 def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:

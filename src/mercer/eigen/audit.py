@@ -14,11 +14,11 @@ and shows in no residual. The audit shares nothing with it but the definition,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._types import RowsLike
 from mercer.eigen.policy import noise_floor
 from mercer.eigen.result import Report, Spectrum
 from mercer.exceptions import NumericalWarning, warn
@@ -56,7 +56,7 @@ def audited(report: Report, findings: list[Finding]) -> Report:
 
 
 def audit_rows(
-    subspace: Subspace, rows: Any, variance: Array, errors: Array, values: Array | None = None
+    subspace: Subspace, rows: RowsLike, variance: Array, errors: Array, values: Array | None = None
 ) -> list[Finding]:
     """Scores and reconstruction errors of some rows, by definition and as the model gives them.
 

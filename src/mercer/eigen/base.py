@@ -6,12 +6,13 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.eigen.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.eigen.plan import Plan
 from mercer.eigen.policy import (
@@ -36,7 +37,7 @@ class Problem:
     """What is to be solved: clean rows, a resolved kernel, and how many components are wanted."""
 
     kernel: Kernel
-    X: Any
+    X: RowsLike
     rule: ComponentRule
     rng: np.random.Generator
     weight: Array | None = None
@@ -173,15 +174,15 @@ class EigenSolver(Solver):
     @staticmethod
     def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
         operator = spectrum.operator
-        centred = isinstance(operator, CenteredGram)
+        centred = operator if isinstance(operator, CenteredGram) else None
         return from_gram(
             problem.kernel,
             problem.X,
             spectrum.values[:q],
             spectrum.vectors[:, :q].astype(problem.dtype, copy=False),
             root_weight=None if problem.weight is None else np.sqrt(problem.weight),
-            direction=operator.direction if centred else None,  # type: ignore[attr-defined]
-            mean_product=operator.mean_product if centred else None,  # type: ignore[attr-defined]
+            direction=None if centred is None else centred.direction,
+            mean_product=None if centred is None else centred.mean_product,
         )
 
 

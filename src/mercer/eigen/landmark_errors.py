@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.exceptions import DataError
 from mercer.gram.spot_check import ROWS
@@ -31,12 +32,12 @@ class Sample:
     share : 1 if these are all rows, 0 if they were drawn with replacement, by their weight
     """
 
-    rows: Any
+    rows: RowsLike
     weight: Array
     share: float
 
     @classmethod
-    def draw(cls, X: Any, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
+    def draw(cls, X: RowsLike, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
         """At most ``size`` rows: alike without weights, else as often as their weight says."""
         n = len(X)
         if n <= size:
@@ -46,7 +47,7 @@ class Sample:
         return cls.drawn(take(X, weighted_draw(weight, size, rng)), float(weight.sum()))
 
     @classmethod
-    def drawn(cls, rows: Any, total: float) -> Sample:
+    def drawn(cls, rows: RowsLike, total: float) -> Sample:
         """Rows that were drawn by their weight."""
         return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
 
@@ -132,9 +133,8 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     landmarks do not see. Its squared norm is a double sum over rows, estimated from the pairs of a
     sample.
     """
-    features, rows, p = model.features, sample.rows, len(sample.rows)
-    if isinstance(rows, np.ndarray):
-        rows = rows.astype(np.float64, copy=False)
+    features, p = model.features, len(sample.rows)
+    rows = features.kernel.points(sample.rows).cast(np.float64).rows
     root = np.sqrt(sample.weight)[:, None]
     a = features.kernel_values(rows) @ features.basis
     Z = root * ((a - model.mean) @ model.vectors[:, :q])

@@ -24,8 +24,8 @@ from mercer.rows import Rows, as_rows
 
 __all__ = ["Landmarks"]
 
-#: Rows on which the part of feature space outside the span is looked at.
-CHECK_ROWS = 2000
+#: Rows on which errors are estimated: not fewer, where they are not all, and not more.
+FEWEST_CHECKED, MOST_CHECKED = 1000, 2000
 
 
 class Landmarks(Solver):
@@ -85,7 +85,7 @@ class Landmarks(Solver):
         if checkpoint is not None and checkpoint.seeds is not None:
             seeds = checkpoint.seeds
         choosing, checking = map(fixed_rng, seeds)
-        pool, sample = _samples(problem, max(20_000, 5 * self.m), choosing, checking)
+        pool, sample = _samples(problem, self.m, choosing, checking)
         if checkpoint is None or checkpoint.landmarks is None:
             m = min(self.m, problem.n)
             landmarks = as_landmark_rule(self.select).select(problem.kernel, pool, m, choosing)
@@ -167,27 +167,28 @@ def describe(value: Any) -> str:
 
 
 def _samples(
-    problem: Problem, size: int, choosing: np.random.Generator, checking: np.random.Generator
+    problem: Problem, m: int, choosing: np.random.Generator, checking: np.random.Generator
 ) -> tuple[Any, Sample]:
-    """Rows to choose landmarks from, and other rows to look at the error on."""
+    """Rows to choose m landmarks from, and other rows to look at the error on."""
     X, n, weight = problem.X, problem.n, problem.weight
+    pool = max(20_000, 5 * m)
+    # p² kernel values tell the error of n · m: a third of them keeps the check short.
+    p = int(np.clip(np.sqrt(n * m / 3), FEWEST_CHECKED, MOST_CHECKED))
     if not isinstance(X, Rows):
-        return X, Sample.draw(X, weight, CHECK_ROWS, checking)
+        return X, Sample.draw(X, weight, p, checking)
     # One pass over the storage for both.
-    if n <= size + CHECK_ROWS:
+    if n <= pool + p:
         rows = X[:]
-        return rows, Sample.draw(rows, weight, CHECK_ROWS, checking)
+        return rows, Sample.draw(rows, weight, p, checking)
     if weight is None:
-        both = sample_rows(X, size + CHECK_ROWS, choosing)
-        apart = checking.permutation(len(both)) < CHECK_ROWS
-        return both[~apart], Sample(
-            both[apart], np.full(CHECK_ROWS, n / CHECK_ROWS), CHECK_ROWS / n
-        )
+        both = sample_rows(X, pool + p, choosing)
+        apart = checking.permutation(len(both)) < p
+        return both[~apart], Sample(both[apart], np.full(p, n / p), p / n)
     index = np.concatenate(
-        [choosing.choice(n, size, replace=False), weighted_draw(weight, CHECK_ROWS, checking)]
+        [choosing.choice(n, pool, replace=False), weighted_draw(weight, p, checking)]
     )
     order = np.argsort(index, kind="stable")
-    both, apart = X[index[order]], order >= size
+    both, apart = X[index[order]], order >= pool
     return both[~apart], Sample.drawn(both[apart], float(weight.sum()))
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._parallel import lapack_threads
+from mercer._types import RowsLike
+from mercer.eigen.null import null_spectra
 from mercer.eigen.result import Fit
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
@@ -48,11 +50,13 @@ class Plan:
     def fit(self, problem: Problem) -> Fit:
         """Carry it out."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
+        problem = replace(problem, X=X)
         with lapack_threads(problem.n):
-            fit = self.solver.fit(replace(problem, X=X))
+            rule = problem.rule.bind(null_spectra(problem, self.solver))
+            fit = self.solver.fit(replace(problem, rule=rule))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 
-def stand_in(rows: Any) -> Any:
+def stand_in(rows: RowsLike) -> Any:
     """An array with the rows' shape and type but none of their bytes."""
     return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.eigen.result import Spectrum
 from mercer.exceptions import (
     DataError,
@@ -162,7 +162,7 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
 
 
 def warn_if_degenerate(
-    kernel: Kernel, X: Any, values: Array, trace: float, operator: GramOperator
+    kernel: Kernel, X: RowsLike, values: Array, trace: float, operator: GramOperator
 ) -> None:
     """Warn if the width makes K nearly the identity or nearly constant."""
     if not isinstance(kernel, RadialKernel) or operator.n < 10:

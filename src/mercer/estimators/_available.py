@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mercer._types import Estimator
-from mercer.exceptions import MercerError, UnavailableError
+from mercer.exceptions import KernelError, MercerError, UnavailableError
 from mercer.kernels import Kernel, as_kernel
 
-__all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel"]
+__all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel", "require_open"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Why the model cannot do it, and what to do; None if it can.
@@ -63,17 +63,22 @@ def needs_coordinates(remedy: str) -> Callable[[Method], Method]:
 
 def needs_open_kernel(method: Method) -> Method:
     """For methods that need k(x, x) of new points."""
+    return absent_if(lambda model: _lack_of_new_points(kernel_of(model)))(method)
 
-    def lack(model: Estimator) -> str | None:
-        kernel = kernel_of(model)
-        if kernel is None or not kernel.is_pairwise:
-            return None
-        return (
-            "k(x, x) of new points is not in a precomputed matrix; use a kernel object, "
-            "or FunctionKernel."
-        )
 
-    return absent_if(lack)(method)
+def require_open(kernel: Kernel, purpose: str) -> None:
+    """Raise :class:`KernelError`, naming the purpose, for a precomputed matrix."""
+    if lack := _lack_of_new_points(kernel):
+        raise KernelError(f"{purpose}: {lack}")
+
+
+def _lack_of_new_points(kernel: Kernel | None) -> str | None:
+    if kernel is None or not kernel.is_pairwise:
+        return None
+    return (
+        "k(x, x) of new points is not in a precomputed matrix; use a kernel object, "
+        "or FunctionKernel."
+    )
 
 
 def kernel_of(model: Estimator) -> Kernel | None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import RowsLike, Seed
 from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._impute import ImputeMixin
@@ -127,7 +127,7 @@ class SubspaceEstimator(
             return function(rows)
         return rows.apply(_OnBlocks(function, dtype), width, dtype)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         kernel = as_kernel(self.kernel) if isinstance(self.kernel, str | Kernel) else None
         tags.input_tags.pairwise = kernel.is_pairwise if kernel is not None else False

@@ -15,8 +15,8 @@ _HINTS = {
     "degree": "the kernel owns it: kernel=Polynomial(degree=...), from mercer.kernels.",
     "coef0": "the kernel owns it: kernel=Polynomial(coef0=...), from mercer.kernels.",
     "verbose": "steps are heard by mercer.listen(...); report_ says what was done.",
-    "contamination": "KernelNovelty(false_alarm_rate=...) is the share of normal rows that may be "
-    "called new; fit it to normal rows only.",
+    "contamination": "KernelNovelty(contamination=...) finds outliers among the rows; fitted to "
+    "normal rows only, KernelNovelty(false_alarm_rate=...) finds new ones.",
     "eigen_solver": "it is solver=, for example solver='dense' or solver='lanczos'.",
     "fit_inverse_transform": "inverse_transform and denoise are always there; preimage= says how.",
     "n_jobs": "all cores are used; threadpoolctl.threadpool_limits(n) allows fewer.",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
@@ -14,8 +14,9 @@ from mercer._types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._available import absent_if, needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import LearntMixin
-from mercer.estimators._validation import check_rows
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.estimators._saving import parameters_of
+from mercer.estimators._validation import check_codes, check_rows
+from mercer.exceptions import ConvergenceWarning, warn
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
@@ -41,6 +42,8 @@ class PreImageMixin(LearntMixin):
     kernel: str | Kernel
     preimage: str | PreImageSolver
     tuning_: Choice
+    #: The estimator's own check of new rows.
+    _rows: Callable[..., Any]
 
     @property
     def preimage_(self) -> PreImageSolver:
@@ -205,7 +208,7 @@ class PreImageMixin(LearntMixin):
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
     def _project(self, X: RowsLike, match_noise: bool) -> tuple[Any, Array]:
-        rows = self._rows(X)  # type: ignore[attr-defined]
+        rows = self._rows(X)
         Z = self.subspace_.scores(rows)
         return rows, match_rows(self.subspace_, rows, Z) if match_noise else Z
 
@@ -221,33 +224,14 @@ class PreImageMixin(LearntMixin):
         return found
 
     def _bind(self) -> BoundPreImage:
-        return self._bind_kept("_bound_preimage", self.preimage_)
+        return self._bind_kept("pre-image", self.preimage_)
 
     def _bind_kept(self, name: str, solver: PreImageSolver) -> BoundPreImage:
         """The solver bound to the model, kept until either of them changes."""
-        key = (type(solver), repr(sorted(solver.get_params().items())))
-        kept = self.__dict__.get(name)
-        if kept is None or kept[0] is not self.subspace_ or kept[1] != key:
-            kept = (self.subspace_, key, solver.init(self.subspace_))
-            self.__dict__[name] = kept
-        bound: BoundPreImage = kept[2]
-        return bound
+        subspace = self.subspace_
+        return self._kept(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
 
     def _check_scores(self, Z: ArrayLike) -> Array:
-        try:
-            Z = check_array(Z, dtype=[np.float64, np.float32], input_name="Z")
-        except ValueError as error:
-            raise DataError(f"{error} Give finite scores, as transform returns.") from error
-        q = self.subspace_.n_components
-        if Z.shape[1] != q:
-            raise DataError(
-                f"Z has {Z.shape[1]} columns, but the model has {q} components; "
-                "give scores of this model, as transform returns."
-            )
+        Z = check_codes("Z", Z, self.subspace_.n_components, "scores", "transform")
         with np.errstate(over="ignore"):  # the solver refuses what overflows, and names it
             return np.asarray(Z, dtype=self.subspace_.coef.dtype)
-
-    def __getstate__(self) -> Any:
-        # The bound solver can be made again; it would double the size of a pickle.
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_bound_preimage"}

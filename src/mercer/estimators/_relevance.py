@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
 from mercer.exceptions import DataError
 from mercer.relevance import (
@@ -30,13 +31,16 @@ __all__ = ["RelevanceMixin"]
 class RelevanceMixin:
     """Derivatives of the scores by the variables, and sampling errors."""
 
+    #: The estimator's own check of new rows.
+    _rows: Callable[..., Any]
+
     def relevance(
         self,
-        X: Any = None,
+        X: RowsLike = None,
         *,
         unit: str = "std",
         groups: Sequence[Any] | None = None,
-        sample_weight: Any = None,
+        sample_weight: ArrayLike = None,
         max_rows: int | None = MOST_ROWS,
     ) -> Any:
         r"""How much each variable matters in each component.
@@ -95,7 +99,7 @@ class RelevanceMixin:
         container = _get_output_config("transform", self)["dense"]
         return found if container == "default" else _frame(found, container, self._score_names())
 
-    def sensitivity(self, X: Any) -> Array:
+    def sensitivity(self, X: RowsLike) -> Array:
         """Derivatives of the scores by the variables at chosen points, (n, q, d).
 
         ``J[a, k, j] = ∂z_k/∂x_j`` at row a: kernel components bend, so that a variable may push a
@@ -113,12 +117,12 @@ class RelevanceMixin:
         >>> KernelPCA(2).fit(X).sensitivity(X[:5]).shape
         (5, 2, 3)
         """
-        rows = self._rows(X)  # type: ignore[attr-defined]
+        rows = self._rows(X)
         require_vectors(self._subspace_of_scores())
         return sensitivity(self._subspace_of_scores(), rows)
 
     def uncertainty(
-        self, X: Any = None, *, level: float = 0.95, sample_weight: Any = None
+        self, X: RowsLike = None, *, level: float = 0.95, sample_weight: ArrayLike = None
     ) -> Uncertainty:
         """How much would change with another sample of as many rows.
 
@@ -149,7 +153,11 @@ class RelevanceMixin:
         return measure_uncertainty(subspace, rows, level=level, weight=weight)
 
     def _relevance(
-        self, X: Any, unit: str, sample_weight: Any = None, max_rows: int | None = MOST_ROWS
+        self,
+        X: RowsLike,
+        unit: str,
+        sample_weight: ArrayLike = None,
+        max_rows: int | None = MOST_ROWS,
     ) -> Relevance:
         subspace = self._subspace_of_scores()
         if X is None:
@@ -162,7 +170,7 @@ class RelevanceMixin:
             subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
         )
 
-    def _rows_or_support(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+    def _rows_or_support(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
         """Rows that are a sample of the data, which landmarks and centres are not."""
         if X is not None:
             return self._given_rows(X, sample_weight)
@@ -176,10 +184,10 @@ class RelevanceMixin:
             )
         return subspace.support, weight
 
-    def _given_rows(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
+    def _given_rows(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
         subspace = self._subspace_of_scores()
         require_vectors(subspace)
-        rows = self._rows(X, stream=True)  # type: ignore[attr-defined]
+        rows = self._rows(X, stream=True)
         if isinstance(rows, Rows) and rows.allow_nan:
             raise DataError("rows with missing values have no derivatives; impute them first.")
         return rows, check_weight(sample_weight, rows)
@@ -194,7 +202,7 @@ class RelevanceMixin:
         return [f"{type(self).__name__.lower()}{k}" for k in range(q)]
 
 
-def _rows_of_fit(model: Any) -> int:
+def _rows_of_fit(model: Estimator) -> int:
     """How many rows the model was fitted to, by the two scales of its eigenvalues; 0 if unknown."""
     values = getattr(model, "eigenvalues_", None)
     variances = getattr(model, "explained_variance_", None)
@@ -203,7 +211,7 @@ def _rows_of_fit(model: Any) -> int:
     return round(float(values[0]) / float(variances[0]))
 
 
-def _refuse_weight_alone(sample_weight: Any) -> None:
+def _refuse_weight_alone(sample_weight: ArrayLike) -> None:
     if sample_weight is not None:
         raise DataError("sample_weight belongs to rows; give X, too.")
 

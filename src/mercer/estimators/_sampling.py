@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng, make_rng
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
+from mercer.estimators._saving import SaveMixin
+from mercer.estimators._validation import check_codes
 from mercer.exceptions import DataError
 from mercer.generative import Density, FittedDensity, as_density
 
-__all__ = ["LatentMixin", "check_eta", "check_hidden", "one_row"]
+__all__ = ["LatentMixin", "check_hidden", "one_row"]
 
 
-class LatentMixin:
+class LatentMixin(SaveMixin):
     """Draws of scores; the estimator has ``density_`` and ``scores_``, those of its rows."""
 
     density: str | Density
@@ -30,7 +32,7 @@ class LatentMixin:
 
     def _keep_labels(self, y: Targets, n: int) -> None:
         """Remember classes; y that is not a class for each row is none of our business."""
-        for name in ("classes_", "labels_", "_class_densities"):
+        for name in ("classes_", "labels_"):
             self.__dict__.pop(name, None)
         if y is None:
             return
@@ -43,13 +45,11 @@ class LatentMixin:
 
     def _draw(self, n: Any, label: ArrayLike, random_state: Seed) -> Array:
         """(n, q) scores from the density, or from those of the classes in ``label``."""
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise DataError(f"n_samples={n!r}: give a whole number from 1 on.")
-        state = self.random_state if random_state is None else random_state
-        rng = make_rng(state)
+        n = check_count("n_samples", n)
+        rng = make_rng(self.random_state if random_state is None else random_state)
         if label is None:
-            return self.density_.sample(int(n), rng)
-        wanted = self._class_numbers(label, int(n))
+            return self.density_.sample(n, rng)
+        wanted = self._class_numbers(label, n)
         parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
         drawn = {k: self._class_density(k).sample(len(rows), rng) for k, rows in parts.items()}
         Z = np.concatenate(list(drawn.values()))
@@ -76,45 +76,22 @@ class LatentMixin:
 
     def _class_density(self, number: int) -> FittedDensity:
         """The density of one class, fitted when it is first asked for."""
-        key = (number, repr(self.density))
-        kept: dict[Any, FittedDensity] = self.__dict__.setdefault("_class_densities", {})
-        if key not in kept:
+
+        def fit() -> FittedDensity:
             Z = self.scores_[self.labels_ == number]
             if len(Z) < 2:
                 raise DataError(
                     f"class {self.classes_.tolist()[number]!r} has 1 training row, and no spread "
                     "can be taken from it; give at least 2 rows."
                 )
-            kept[key] = as_density(self.density).fit(Z, fixed_rng(number))
-        return kept[key]
+            return as_density(self.density).fit(Z, fixed_rng(number))
 
-    def __getstate__(self) -> Any:
-        # These can be made again; they would only make a pickle larger.
-        private = ("_bound_smoother", "_class_densities")
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in private}
-
-
-def check_eta(eta: Any) -> float:
-    """The regularisation constant η, a positive number."""
-    if isinstance(eta, bool) or not isinstance(eta, Real) or not 0 < float(eta) < np.inf:
-        raise DataError(f"eta={eta!r}: give a positive number.")
-    return float(eta)
+        return self._kept(f"density of class {number}", self.labels_, repr(self.density), fit)
 
 
 def check_hidden(H: ArrayLike, q: int, dtype: np.dtype) -> Array:
     """Finite hidden units with q columns, in the precision of the model."""
-    try:
-        H = check_array(H, dtype=[np.float64, np.float32], input_name="H_star")
-    except ValueError as error:
-        text = " ".join(str(error).split())
-        raise DataError(f"{text} Give finite hidden units, one row for each point.") from error
-    if H.shape[1] != q:
-        raise DataError(
-            f"H_star has {H.shape[1]} columns, but the model has {q} components; "
-            "give hidden units of this model, as hidden_units returns."
-        )
-    return np.asarray(H, dtype=dtype)
+    return check_codes("H_star", H, q, "hidden units", "hidden_units").astype(dtype)
 
 
 def one_row(x: RowsLike) -> Any:

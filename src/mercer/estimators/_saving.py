@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import Estimator, RowsLike
 from mercer.exceptions import DataError, ModelFileError
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
@@ -18,7 +20,10 @@ from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
 from mercer.rows import MemoryRows, Rows
 
-__all__ = ["SaveMixin", "load", "refuse_seen", "remember_data"]
+__all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
+
+
+Made = TypeVar("Made")
 
 
 class SaveMixin:
@@ -72,10 +77,30 @@ class SaveMixin:
         check_is_fitted(self, self._saved[0])
         return write_model(self, path)
 
+    def _kept(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:
+        """What ``make()`` gives, kept until its owner is another one, or its key another value.
+
+        It can be made again, and is left out of pickles, which it would only make larger.
+        """
+        store: dict[str, Any] = self.__dict__.setdefault("_made", {})
+        if name not in store or store[name][0] is not owner or store[name][1] != key:
+            store[name] = (owner, key, make())
+        made: Made = store[name][2]
+        return made
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_made"}
+
     def _restore(self, state: dict[str, Any]) -> None:
         """Take over what a file says of the attributes in ``_saved``."""
         for name, value in state.items():
             setattr(self, name, value)
+
+
+def parameters_of(part: Estimator) -> tuple[type, str]:
+    """All that a solver is, as a key for what is made of it."""
+    return type(part), repr(sorted(part.get_params().items()))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -135,7 +160,7 @@ def remember_data(estimator: SaveMixin, rows: object, *, more: bool = False) -> 
     }
 
 
-def refuse_seen(model: Any, X: Any, rows: Array) -> None:
+def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
     """Refuse the rows that the model was fitted to, as far as can be known, for its judgement.
 
     ``X`` as given, ``rows`` as checked: a file is known by itself or by what is in it.

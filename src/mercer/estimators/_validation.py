@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from mercer._linalg import Array
@@ -22,7 +23,7 @@ from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
 
-__all__ = ["check_rows", "check_weight", "describe_not_finite"]
+__all__ = ["check_codes", "check_rows", "check_weight", "describe_not_finite"]
 
 
 def check_rows(
@@ -37,14 +38,14 @@ def check_rows(
     """Rows as a floating array (float32 stays), or as a list for kernels of objects.
 
     Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
-    checked as they are read), and are loaded otherwise.
+    checked as they are read), and are loaded otherwise, and wherever they hold kernel values.
 
     Records ``n_features_in_``, ``feature_names_in_`` and a fingerprint of the data when ``reset``,
     and checks the first two otherwise.
     """
     if is_source(X):
         rows = _check_source(estimator, as_rows(X), reset)
-        checked = rows if stream else _load(rows)
+        checked = rows if stream and not kernel.is_pairwise else _load(rows)
     else:
         checked = _check_table(estimator, X, kernel, reset, allow_nan)
     if reset:
@@ -94,6 +95,20 @@ def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
     if not checked.any():
         raise DataError("all sample weights are zero; give at least two rows a positive weight.")
     return checked
+
+
+def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Array:
+    """Finite scores, hidden units or codes (``what``) of a model with q of them for each row."""
+    try:
+        codes = np.asarray(check_array(Z, dtype=[np.float64, np.float32], input_name=name))
+    except ValueError as error:
+        raise DataError(f"{_flat(error)} Give finite {what}, as {method} returns.") from error
+    if codes.shape[1] != q:
+        raise DataError(
+            f"{name} has {codes.shape[1]} columns, but the model has {q} components; "
+            f"give {what} of this model, as {method} returns."
+        )
+    return codes
 
 
 def describe_not_finite(X: RowsLike) -> str:
@@ -188,7 +203,7 @@ def _refuse_lossy(estimator: Estimator, X: RowsLike) -> None:
 _NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", "Datetime", "Date")
 
 
-def _refuse_table(estimator: Any, name: Any, dtype: Any) -> None:
+def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
     """A table of all kinds of columns has a model of its own; say how to write it."""
     model = type(estimator).__name__
     raise DataError(

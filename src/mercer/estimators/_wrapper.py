@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._learnt import fit_of
@@ -21,7 +22,7 @@ from mercer.subspace import Subspace
 __all__ = ["WrappingEstimator"]
 
 
-def _wrapped(estimator: Any) -> Any:
+def _wrapped(estimator: Estimator) -> Any:
     """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""
     if estimator is None:
         return KernelPCA()
@@ -80,7 +81,7 @@ class WrappingEstimator(SubspaceEstimator):
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
         self._fit_ = replace(fit_of(fitted), residuals=None)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = get_tags(self._template()).input_tags.pairwise
         return tags

@@ -12,10 +12,11 @@ from mercer._random import make_rng
 from mercer._types import Seed
 from mercer.eigen import Fit, Report
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.estimators.sparse import SparseKernelPCA, _astype, choose_kernels
+from mercer.estimators.sparse import SparseKernelPCA, _astype
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse import Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import project
+from mercer.sparse.noise import choose_kernels
 from mercer.subspace import Subspace
 
 __all__ = ["compress"]

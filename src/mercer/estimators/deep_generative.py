@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._numbers import check_positive
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import (
     LatentMixin,
-    check_eta,
     check_hidden,
     one_row,
 )
-from mercer.estimators._saving import SaveMixin
+from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError
@@ -42,7 +42,6 @@ __all__ = ["DeepGenerativeKernelPCA"]
 class DeepGenerativeKernelPCA(
     ParametersMixin,
     LatentMixin,
-    SaveMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseEstimator,
@@ -146,7 +145,7 @@ class DeepGenerativeKernelPCA(
         density, kernel = as_density(self.density), as_kernel(self.kernel)
         as_generator_preimage(self.preimage)
         self._check(kernel)
-        eta = check_eta(self.eta)
+        eta = check_positive("eta", self.eta)
         rng = make_rng(self.random_state)
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
@@ -155,7 +154,6 @@ class DeepGenerativeKernelPCA(
             Z = np.asarray(pca.fit_transform(Z))
             machines.append(RKM(pca.subspace_, pca.eigenvalues_, eta))
         self.layers_ = tuple(machines)
-        self.__dict__.pop("_bound", None)
         self.scores_ = Z
         self._keep_labels(y, len(Z))
         self.density_: FittedDensity = density.fit(Z, rng)
@@ -211,16 +209,16 @@ class DeepGenerativeKernelPCA(
 
     def _bind(self) -> list[BoundPreImage]:
         solver = as_generator_preimage(self.preimage)
-        key = repr(sorted(solver.get_params().items())) + type(solver).__name__
-        kept = self.__dict__.get("_bound")
-        if kept is None or kept[0] != key:
-            kept = (key, [solver.init(machine.subspace) for machine in self.layers_])
-            self._bound = kept
-        bound: list[BoundPreImage] = kept[1]
-        return bound
+        layers = self.layers_
+        return self._kept(
+            "pre-images",
+            layers,
+            parameters_of(solver),
+            lambda: [solver.init(machine.subspace) for machine in layers],
+        )
 
     def _check(self, kernel: Kernel) -> None:
-        if isinstance(self.layers, str) or not isinstance(self.layers, Sequence | np.ndarray):
+        if np.ndim(self.layers) != 1:
             raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
         if not len(self.layers):
             raise DataError("layers is empty; give the components of at least one layer.")
@@ -234,11 +232,7 @@ class DeepGenerativeKernelPCA(
     def _n_features_out(self) -> int:
         return self.layers_[-1].subspace.n_components
 
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_bound"}
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

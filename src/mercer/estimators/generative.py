@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._numbers import check_positive
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import fit_of
-from mercer.estimators._sampling import LatentMixin, check_eta, check_hidden, one_row
+from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError
@@ -143,10 +144,10 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             For ``sample(label=...)``. Anything but classes (numbers that vary continuously, several
             columns) is ignored, as in other transformers.
         """
-        density, eta = as_density(self.density), check_eta(self.eta)
+        density, eta = as_density(self.density), check_positive("eta", self.eta)
         as_generator_preimage(self.preimage)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(self, X, kernel, reset=True, stream=True)
         pca = KernelPCA(self.n_components, kernel=kernel, solver=self.solver, random_state=rng)
         self._adopt(pca, np.asarray(pca.fit_transform(rows)), eta, y)
         self.density_: FittedDensity = density.fit(self.scores_, rng)
@@ -194,7 +195,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         check_rows(generator, X, model.subspace_.kernel, reset=True)
         rng = generator._rng()
         chosen = as_density(density)
-        generator._adopt(model, np.asarray(model.transform(X)), check_eta(generator.eta), y)
+        generator._adopt(
+            model, np.asarray(model.transform(X)), check_positive("eta", generator.eta), y
+        )
         generator.density_ = chosen.fit(generator.scores_, rng)
         return generator
 
@@ -329,7 +332,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
         Z = self._project(X, match_noise)[1]
-        return self._bind_kept("_bound_smoother", smoother).solve(Z).points
+        return self._bind_kept("smoother", smoother).solve(Z).points
 
     @property
     def preimage_(self) -> PreImageSolver:

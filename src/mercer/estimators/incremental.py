@@ -158,7 +158,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         started = time.perf_counter()
         if not hasattr(self, "_features"):
             self._begin(rows)
-        elif isinstance(rows, np.ndarray):
+        else:
             rows = rows.astype(self._features.dtype, copy=False)
             self._grow(rows)
         part = sum_features(self._features, rows)

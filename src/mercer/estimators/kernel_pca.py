@@ -20,13 +20,12 @@ from mercer.estimators._callbacks import (
 )
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows, check_weight
-from mercer.exceptions import DataError
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
 from mercer.relevance import spectrum_advice
 from mercer.rows import MemoryRows, Rows
 from mercer.solvers import as_solver
-from mercer.subspace import ComponentRule, Count, as_rule
+from mercer.subspace import ComponentRule, as_rule
 
 __all__ = ["KernelPCA"]
 
@@ -158,7 +157,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         (Landmarks(), True)
         """
         kernel = as_kernel(self.kernel)
-        rows = check_rows(clone(self), X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(clone(self), X, kernel, reset=True, stream=True)
         return self._plan(kernel, rows)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
@@ -167,10 +166,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
         return as_solver(self.solver).plan(problem)
 
-    def _fit(self, X: Any, sample_weight: Any) -> Array | None:
+    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> Array | None:
         """Fit; the scores of the rows as they were given, where the solver has them."""
         kernel = as_kernel(self.kernel)
-        rows = check_rows(self, X, kernel, reset=True, stream=not kernel.is_pairwise)
+        rows = check_rows(self, X, kernel, reset=True, stream=True)
         weight = check_weight(sample_weight, rows)
         plan, present = self._plan(kernel, rows), None
         own = isinstance(rows, Rows) and plan.loads
@@ -183,7 +182,6 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
             plan = self._plan(kernel, rows)
         resolved = kernel.resolve(rows, weight)
         problem = Problem(resolved, rows, plan.rule, self._rng(), weight, self.center)
-        problem = replace(problem, rule=problem.rule.bind(_null_spectra(problem, plan.solver)))
         with steps_to_callbacks(self):
             fit = plan.fit(problem)
         support = fit.subspace.support
@@ -196,25 +194,6 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         subspace = replace(fit.subspace, support=support)
         self._fit_ = replace(fit, subspace=subspace, report=report)
         return None if present is not None else fit.scores(weight)
-
-
-def _null_spectra(problem: Problem, solver: Solver) -> Any:
-    """Eigenvalues after the columns were permuted independently: what chance would give."""
-
-    def spectra(k: int, repeats: int) -> Array:
-        if isinstance(problem.X, Rows):
-            raise DataError(
-                "columns can only be permuted in memory; give a number of components, or rows[:n]."
-            )
-        k = min(k, problem.rank_limit)
-        rows = []
-        for _ in range(repeats):
-            X = problem.rng.permuted(problem.X, axis=0)
-            values = solver.fit(replace(problem, X=X, rule=Count(k))).eigenvalues
-            rows.append(np.pad(values, (0, k - len(values))))
-        return np.array(rows)
-
-    return spectra
 
 
 def _own(support: RowsLike, X: RowsLike) -> Any:

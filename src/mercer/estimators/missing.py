@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._impute import check_no_empty_row
@@ -133,7 +134,7 @@ class MissingKernelPCA(WrappingEstimator):
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
         return np.asarray(self.imputations(X).points)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

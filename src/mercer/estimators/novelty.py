@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,32 +13,33 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, OutlierMixin
-from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
+from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
-from mercer.estimators._available import absent_if, kernel_of, needs_coordinates
+from mercer.estimators._available import needs_coordinates, require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
+from mercer.estimators._novelty_learner import NoveltyLearner
+from mercer.estimators._novelty_width import SelectWidthMixin
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.kernel_pca import KernelPCA
-from mercer.exceptions import DataError, KernelError, MercerWarning, warn
-from mercer.kernels import Kernel, RadialKernel, as_kernel
+from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
+    CORE,
     Calibration,
     Conformal,
     CrossFit,
     NoveltyScore,
-    ShareUpTo,
     Split,
-    WidthChoice,
     as_calibration,
+    calm_rows,
     contributions,
     novelty_score,
-    select_width,
+    outlier_threshold,
 )
 from mercer.novelty.conformal import rows_needed
 from mercer.preimage import as_preimage
@@ -43,22 +47,18 @@ from mercer.subspace import ComponentRule, Subspace
 
 __all__ = ["KernelNovelty"]
 
-#: Widths that ``select_width`` tries, in units of the median distance.
-WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
-
 #: With fewer rows, cross-fitting breaks its promise for measures that contain T².
 FEW = 50
 
 
-def _has_no_width(model: Estimator) -> str | None:
-    kernel = kernel_of(model)
-    if kernel is None or isinstance(kernel, RadialKernel):
-        return None
-    return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
-
-
 class KernelNovelty(
-    ParametersMixin, RelevanceMixin, LiveMixin, SaveMixin, OutlierMixin, BaseEstimator
+    ParametersMixin,
+    SelectWidthMixin,
+    RelevanceMixin,
+    LiveMixin,
+    SaveMixin,
+    OutlierMixin,
+    BaseEstimator,
 ):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
@@ -69,23 +69,33 @@ class KernelNovelty(
     Parameters
     ----------
     n_components : int, float, rule or None, default=None
-        As for :class:`~mercer.KernelPCA`; None takes as many as hold 95 % of the variance, at most
-        40. The detection hardly depends on it.
-    kernel : str or Kernel, default="gaussian"
-        See :mod:`mercer.kernels`; the width may be chosen by :meth:`select_width`.
+        As for :class:`~mercer.KernelPCA`; None takes as many as hold 80 % of the variance, at most
+        400 and one for two rows (95 %, 40, four rows for measures with T²; at most 10 where the
+        rows are contaminated).
+    kernel : str, Kernel or None, default=None
+        See :mod:`mercer.kernels`. None is a Gaussian whose width lies between the distances of
+        neighbours and those of all pairs, :func:`~mercer.novelty.neighbour_kernel`; by the median
+        rule for measures with T² and where the rows are contaminated.
     false_alarm_rate : float, default=0.05
-        The share of fresh normal rows that ``predict`` may call outliers.
+        The share of fresh normal rows that ``predict`` may call outliers; where the rows are
+        contaminated it is ``contamination`` that sets the threshold.
     measure : {"reconstruction", "hotelling", "combined"}, default="reconstruction"
         The distance from the subspace; T² inside it; or both, see
         :func:`~mercer.novelty.novelty_score`. (Not called ``score``, which scikit-learn takes for
         a method.)
     solver : str or Solver, default="auto"
-        See :mod:`mercer.solvers`; with ``Landmarks`` a detector for very many rows.
+        See :mod:`mercer.solvers`; ``"auto"`` is exact up to 2,000 rows, and takes 1,000 of the rows
+        as landmarks beyond.
     calibration : str or Calibration, default="auto"
         ``"cross"`` (ten more fits, all rows used), ``"split"`` (a quarter of the rows set aside, at
-        most 5,000), or by the number of rows: cross up to 20,000. With fewer than 50 rows and
-        another measure than ``"reconstruction"`` cross-fitting breaks its promise, and
-        ``"auto"`` splits.
+        most 5,000), or by the number of rows: cross up to 20,000, with five folds beyond 500. With
+        fewer than 50 rows and another measure than ``"reconstruction"`` cross-fitting breaks its
+        promise, and ``"auto"`` splits.
+    contamination : float, "auto" or None, default=None
+        None: all training rows are normal, and ``predict`` looks for novelties. Else some of them
+        are outliers, to be found (``fit_predict``) and not to be learnt: a share in (0, 0.5], or
+        ``"auto"``. The strangest fifth, or twice the share, is set aside; ``predict`` calls that
+        share of the training rows outliers, or those with a score far beyond the others.
     random_state : int, Generator, RandomState or None, default=None
         For the folds, and for solvers that draw random numbers.
 
@@ -127,6 +137,9 @@ class KernelNovelty(
 
     capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
 
+    _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
+    }
     _saved: ClassVar[tuple[str, ...]] = (
         "score_",
         "conformal_",
@@ -140,11 +153,12 @@ class KernelNovelty(
         self,
         n_components: int | float | ComponentRule | None = None,
         *,
-        kernel: str | Kernel = "gaussian",
+        kernel: str | Kernel | None = None,
         false_alarm_rate: float = 0.05,
         measure: str = "reconstruction",
         solver: str | Solver = "auto",
         calibration: str | Calibration = "auto",
+        contamination: float | str | None = None,
         random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
@@ -153,6 +167,7 @@ class KernelNovelty(
         self.measure = measure
         self.solver = solver
         self.calibration = calibration
+        self.contamination = contamination
         self.random_state = random_state
 
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -160,19 +175,18 @@ class KernelNovelty(
 
         Parameters
         ----------
-        X : (n, d) array or data frame, all normal rows; a list for kernels of objects
+        X : (n, d) array or data frame; a list for kernels of objects
+            Normal rows, unless ``contamination`` says otherwise.
         y : ignored
         """
         rows, kernel = self._check_fit(X)
         rng = self._rng()
-        strategy = self._strategy(len(rows))
-        found = strategy.calibrate(
-            lambda index, like=None: self._learn(kernel, rows, index, rng, like), rows, rng
-        )
-        self.kernel_ = found.score.subspace.kernel
+        learn = self._learner(rows, kernel, rng)
+        if self.contamination is not None:
+            return self._fit_contaminated(rows, kernel, learn)
+        found = self._strategy(len(rows)).calibrate(learn, rows, rng)
         self._keep(found.score, found.held_out)
-        self.calibration_rows_ = found.rows
-        self.calibration_p_values_ = _leave_one_out_p_values(found.held_out)
+        self._remember(found.rows, found.held_out)
         return self
 
     @classmethod
@@ -218,7 +232,6 @@ class KernelNovelty(
             variance = np.ones(model.subspace_.n_components)
         refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
-        detector.kernel_ = kernel
         detector._keep(bound, bound(_to_dtype(rows, bound)))
         return detector
 
@@ -243,7 +256,11 @@ class KernelNovelty(
         return scores - self.offset_
 
     def predict(self, X: RowsLike) -> Array:
-        """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``."""
+        """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``.
+
+        Where the training rows were contaminated: where the score is above what ``contamination``
+        makes of theirs.
+        """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     def p_values(self, X: RowsLike) -> Array:
@@ -268,40 +285,6 @@ class KernelNovelty(
         found = as_preimage("auto").init(subspace).solve(subspace.scores(rows), rows)
         return contributions(self.score_, rows, np.asarray(found.points))
 
-    @absent_if(_has_no_width)
-    def select_width(self, X: RowsLike, widths: ArrayLike = WIDTHS) -> WidthChoice:
-        """Choose the kernel width by normal rows alone.
-
-        Parameters
-        ----------
-        X : (n, d) normal rows
-        widths : sequence of float
-            Candidates, as multiples of the length that this kernel takes on X.
-
-        Returns
-        -------
-        WidthChoice
-            ``kernel`` is the best; ``kernels`` and ``separation`` tell about the others.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from mercer import KernelNovelty
-        >>> digits = load_digits()
-        >>> threes = digits.data[digits.target == 3]
-        >>> model = KernelNovelty(random_state=0)
-        >>> choice = model.select_width(threes, widths=[0.5, 1, 2])
-        >>> model = model.set_params(kernel=choice.kernel).fit(threes)
-        """
-        rows, kernel = self._check_fit(X)
-        resolved = kernel.resolve(rows)
-        assert isinstance(resolved, RadialKernel)
-        kernels = [resolved.with_length(resolved.length * width) for width in widths]
-        rng = self._rng()
-        return select_width(
-            lambda kernel, index: self._learn(kernel, rows, index, rng), rows, kernels, rng
-        )
-
     def _strategy(self, n: int) -> Calibration:
         """How to calibrate; says so where the promise of the rate is known to be broken."""
         strategy = as_calibration(self.calibration, n)
@@ -317,28 +300,43 @@ class KernelNovelty(
         )
         return strategy
 
-    def _learn(
-        self,
-        kernel: Kernel,
-        rows: RowsLike,
-        index: Array,
-        rng: Any,
-        like: NoveltyScore | None = None,
-    ) -> NoveltyScore:
-        """Fit these rows, and return their score; with the choices of ``like``, if given."""
-        wanted = ShareUpTo() if self.n_components is None else self.n_components
-        if like is not None:
-            kernel, wanted = like.subspace.kernel, like.subspace.n_components
-        pca = KernelPCA(wanted, kernel=kernel, solver=self.solver, random_state=rng)
-        pca.fit(take(rows, index))
-        return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
+    def _learner(self, rows: Any, kernel: Kernel | None, rng: np.random.Generator) -> Any:
+        wanted = self.n_components
+        if self.contamination is not None:
+            wanted = CORE if wanted is None else wanted
+            kernel = Gaussian() if kernel is None else kernel
+        return NoveltyLearner(rows, kernel, wanted, self.measure, self.solver, rng)
 
-    def _keep(self, score: NoveltyScore, held_out: Array) -> None:
-        self.score_ = score
+    def _fit_contaminated(self, rows: Any, kernel: Kernel | None, learn: NoveltyLearner) -> Self:
+        """Learn the calm rows, and set the threshold among all."""
+        assert self.contamination is not None
+        kept = calm_rows(learn, kernel, rows, self.contamination)
+        calm = replace(learn, rows=take(rows, kept))
+        found = self._strategy(len(kept)).calibrate(calm, calm.rows, learn.rng)
+        scores = found.score(rows)
+        threshold = outlier_threshold(found.score, scores, self.contamination)
+        # Rows aside that are no outliers are normal, too, and the model has not seen them.
+        aside = np.setdiff1d(np.arange(len(rows)), kept)
+        aside = aside[scores[aside] <= threshold]
+        held_out = np.concatenate([found.held_out, scores[aside]])
+        self._keep(found.score, held_out, threshold)
+        self._remember(np.concatenate([kept[found.rows], aside]), held_out)
+        return self
+
+    def _remember(self, rows: Array, held_out: Array) -> None:
+        order = np.argsort(rows)
+        self.calibration_rows_ = rows[order]
+        self.calibration_p_values_ = _leave_one_out_p_values(held_out[order])
+
+    def _keep(self, score: NoveltyScore, held_out: Array, threshold: float | None = None) -> None:
+        self.score_, self.kernel_ = score, score.subspace.kernel
         eps = np.finfo(score.subspace.coef.dtype).eps
         # In the precision of new scores, or rounding could part predict and p_values.
         held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
         self.conformal_ = Conformal.of(held_out, slack=64 * eps * np.abs(held_out).max())
+        if threshold is not None:
+            self.offset_ = -threshold * (1 + 64 * float(eps))
+            return
         self.offset_ = -self.conformal_.threshold(self.false_alarm_rate)
         if np.isinf(self.offset_):
             warn(
@@ -353,7 +351,7 @@ class KernelNovelty(
         rows = self._rows(X)
         return self.score_(rows)
 
-    def _rows(self, X: Any, stream: bool = False) -> Any:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
         rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
         return _to_dtype(rows, self.score_)
@@ -362,10 +360,10 @@ class KernelNovelty(
         check_is_fitted(self, "score_")
         return self.score_.subspace
 
-    def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel]:
-        kernel = as_kernel(self.kernel)
-        self._check_parameters(kernel)
-        return check_rows(self, X, kernel, reset=True), kernel
+    def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel | None]:
+        kernel = None if self.kernel is None else as_kernel(self.kernel)
+        self._check_parameters(kernel or Gaussian())
+        return check_rows(self, X, kernel or Gaussian(), reset=True), kernel
 
     def _check_parameters(self, kernel: Kernel) -> None:
         if not 0 < self.false_alarm_rate < 1:
@@ -373,19 +371,25 @@ class KernelNovelty(
                 f"false_alarm_rate={self.false_alarm_rate} must lie between 0 and 1; "
                 "0.05 lets one in twenty normal rows be called new."
             )
-        if kernel.is_pairwise:
-            raise KernelError(
-                "novelty needs k(x, x) of new points, which a precomputed matrix does not hold; "
-                "use a kernel object, or FunctionKernel."
+        share = self.contamination
+        if share is not None and share != "auto" and not _is_share(share):
+            raise DataError(
+                f"contamination={share!r} is the share of outliers among the training rows; give a "
+                "number in (0, 0.5], 'auto', or None for rows that are all normal."
             )
+        require_open(kernel, "novelty")
 
     def _rng(self) -> np.random.Generator:
         return make_rng(self.random_state)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = False
         return tags
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, Real) and 0 < float(value) <= 0.5
 
 
 def _leave_one_out_p_values(held_out: Array) -> Array:

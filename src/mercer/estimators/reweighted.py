@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike, Seed, Targets
+from mercer.estimators._available import require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
-from mercer.exceptions import ConvergenceWarning, KernelError, warn
+from mercer.exceptions import ConvergenceWarning, warn
 from mercer.kernels import as_kernel
 from mercer.robust import Loss, as_loss, reweight
 
@@ -97,11 +98,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         y : ignored
         """
         kernel = as_kernel(self.kernel)
-        if kernel.is_pairwise:
-            raise KernelError(
-                "held-out errors need k(x, x) of new points, which a precomputed matrix does not "
-                "hold; use a kernel object, or FunctionKernel."
-            )
+        require_open(kernel, "held-out errors")
         rows = check_rows(self, X, kernel, reset=True)
         rng = self._rng()
         seed = int(rng.integers(2**31))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,13 +9,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer._linalg import Array
+from mercer._numbers import check_positive
 from mercer._random import fixed_rng
-from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
+from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin, Tags
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import LatentMixin, check_hidden
-from mercer.estimators._saving import SaveMixin
+from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError
 from mercer.generative import (
@@ -34,7 +34,7 @@ from mercer.subspace import Subspace
 __all__ = ["RKMClassifier", "RKMRegressor"]
 
 
-class _Machine(ParametersMixin, LatentMixin, SaveMixin, BaseEstimator):
+class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)
@@ -117,21 +117,13 @@ class _Machine(ParametersMixin, LatentMixin, SaveMixin, BaseEstimator):
 
     def _solve(self, X: RowsLike, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
-        for name in ("lam", "eta"):
-            value = getattr(self, name)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, Real)
-                or not 0 < float(value) < np.inf
-            ):
-                raise DataError(f"{name}={value!r}: give a positive number.")
+        lam, eta = check_positive("lam", self.lam), check_positive("eta", self.eta)
         as_density(self.density)
         as_generator_preimage(self.preimage)
         self.__dict__.pop("density_", None)
-        self.__dict__.pop("_kept_subspace", None)
         self.kernel_ = as_kernel(self.kernel).resolve(X)
         self.machine_: LeastSquaresMachine = fit_least_squares(
-            self.kernel_, X, Y.astype(X.dtype), lam=float(self.lam), eta=float(self.eta)
+            self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=eta
         )
 
     def _targets(self, X: RowsLike) -> Array:
@@ -140,12 +132,7 @@ class _Machine(ParametersMixin, LatentMixin, SaveMixin, BaseEstimator):
         return self.machine_.predict(rows.astype(self.machine_.hidden.dtype, copy=False))
 
     def _subspace(self) -> Subspace:
-        kept = self.__dict__.get("_kept_subspace")
-        if kept is None or kept[0] is not self.machine_:
-            kept = (self.machine_, self.machine_.subspace())
-            self._kept_subspace = kept
-        subspace: Subspace = kept[1]
-        return subspace
+        return self._kept("subspace", self.machine_, None, self.machine_.subspace)
 
     @property
     def scores_(self) -> Array:  # type: ignore[override]  # computed when it is asked for
@@ -153,19 +140,9 @@ class _Machine(ParametersMixin, LatentMixin, SaveMixin, BaseEstimator):
         return SupportScores(self._subspace()).scores
 
     def _points(self, Z: Array) -> Any:
-        solver = as_generator_preimage(self.preimage)
-        key = (self._subspace(), type(solver), repr(sorted(solver.get_params().items())))
-        kept = self.__dict__.get("_kept_bound")
-        if kept is None or kept[0][0] is not key[0] or kept[0][1:] != key[1:]:
-            kept = (key, solver.init(key[0]))
-            self._kept_bound = kept
-        return kept[1].solve(Z).points
-
-    def __getstate__(self) -> Any:
-        private = ("_kept_subspace", "_kept_bound")
-        return {
-            name: value for name, value in super().__getstate__().items() if name not in private
-        }
+        solver, subspace = as_generator_preimage(self.preimage), self._subspace()
+        key = parameters_of(solver)
+        return self._kept("pre-image", subspace, key, lambda: solver.init(subspace)).solve(Z).points
 
 
 class RKMClassifier(ClassifierMixin, _Machine):
@@ -233,7 +210,6 @@ class RKMClassifier(ClassifierMixin, _Machine):
         """
         rows, y = _check_pair(self, X, y)
         check_classification_targets(y)
-        self.__dict__.pop("_class_densities", None)
         self.classes_, self.labels_ = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise DataError(
@@ -317,7 +293,7 @@ class RKMRegressor(RegressorMixin, _Machine):
         found = self._targets(X)
         return np.asarray(found[:, 0]) if not self.n_targets_ else found
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._types import Precision, RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
@@ -23,12 +23,12 @@ from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
-from mercer.sparse import Centres, Pool, Rows, Selection, SparseSolver, as_sparse_solver
-from mercer.sparse.axes import data_axes, model_axes, span
-from mercer.sparse.noise import default_variance, for_count
+from mercer.sparse import Centres, Rows, Selection, SparseSolver, as_sparse_solver
+from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
+from mercer.sparse.noise import choose_kernels
 from mercer.subspace import ComponentRule, Subspace, as_rule
 
-__all__ = ["SparseKernelPCA", "choose_kernels"]
+__all__ = ["SparseKernelPCA"]
 
 
 class SparseKernelPCA(SubspaceEstimator):
@@ -160,7 +160,7 @@ class SparseKernelPCA(SubspaceEstimator):
         inside, axes = data_axes(rows.kernel, chosen)
         values, axes = (inside, axes) if self.refit else model_axes(rows.kernel, chosen)
         self._announce(chosen, inside, rows)
-        q = _count(rule.bind(_null_spectra(rows, chosen)), values, chosen)
+        q = _count(rule.bind(null_spectra(rows, chosen)), values, chosen)
         dtype = kernel.points(data).dtype
         self._keep(chosen)
         subspace, variance = _astype(axes.leading(q), dtype), values[:q]
@@ -208,10 +208,10 @@ class SparseKernelPCA(SubspaceEstimator):
 
     def _check_size(self, solver: SparseSolver) -> None:
         m, noise = self.n_kernels, self.noise
-        if m is not None and (not isinstance(m, Integral) or isinstance(m, bool) or m < 1):
-            raise DataError(f"n_kernels={m!r}: give a whole number from 1 on, or None.")
-        if noise is not None and not (isinstance(noise, Real) and 0 < float(noise) < np.inf):
-            raise DataError(f"noise={noise!r}: give a positive number (σ, not σ²), or None.")
+        if m is not None:
+            check_count("n_kernels", m, instead=", or None")
+        if noise is not None:
+            check_positive("noise", noise, instead=" (σ, not σ²), or None")
         if m is not None and noise is not None and not isinstance(solver, Centres):
             raise DataError(
                 f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
@@ -253,19 +253,6 @@ class SparseKernelPCA(SubspaceEstimator):
         )
 
 
-def choose_kernels(
-    rows: Rows, solver: SparseSolver, n_kernels: int | None, noise: float | None
-) -> tuple[Selection, int]:
-    """The kernels for a number of them or for a noise, and the number of fits that it took."""
-    if not (rows.diag > 0).any():
-        raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
-    bound = solver.bind(rows, None if n_kernels is None else int(n_kernels))
-    if n_kernels is not None and not isinstance(solver, Centres):
-        return for_count(bound, int(n_kernels))
-    variance = default_variance(bound) if noise is None else float(noise) ** 2
-    return bound.solve(variance), 1
-
-
 def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
     """How many components; says so if fewer exist than were asked for."""
     counted = rule.count(values, chosen.pool.mean_diag)
@@ -277,23 +264,6 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
             RankWarning,
         )
     return len(values) if counted is None else counted
-
-
-def _null_spectra(rows: Rows, chosen: Selection) -> Any:
-    """Variances on the same kernels after the columns were permuted independently."""
-
-    def spectra(k: int, repeats: int) -> Array:
-        if chosen.indices is None:
-            raise DataError("parallel analysis needs rows as kernels; use another solver.")
-        found = np.zeros((repeats, k))
-        for line in found:
-            permuted = replace(rows, X=rows.rng.permuted(rows.X, axis=0))
-            pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
-            values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
-            line[: len(values)] = values[:k]
-        return found
-
-    return spectra
 
 
 def _astype(axes: Subspace, dtype: Precision) -> Subspace:

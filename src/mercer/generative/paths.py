@@ -7,6 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._types import ArrayLike
 from mercer.exceptions import DataError
 
@@ -25,7 +26,7 @@ def straight_line(start: Array, end: Array, steps: int) -> Array:
            [1., 2.],
            [2., 4.]])
     """
-    _check_steps(steps)
+    check_count("steps", steps, 2)
     share = np.linspace(0, 1, steps)[:, None]
     return np.asarray((1 - share) * start + share * end, dtype=start.dtype)
 
@@ -55,7 +56,7 @@ def along_component(
            [ 0.,  0.],
            [ 0.,  1.]])
     """
-    _check_steps(steps)
+    check_count("steps", steps, 2)
     q = len(start)
     if not isinstance(component, Integral) or not 0 <= component < q:
         raise DataError(
@@ -80,11 +81,6 @@ def largest_step(points: Array) -> float:
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     mean = lengths.mean()
     return float(lengths.max() / mean) if mean > 0 else 1.0
-
-
-def _check_steps(steps: int) -> None:
-    if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 2:
-        raise DataError(f"steps={steps!r}: give a whole number from 2 on.")
 
 
 def _ends(span: ArrayLike) -> tuple[float, float]:

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._numbers import check_count
 from mercer._parallel import blocks, thread_map
 from mercer._random import fixed_rng
 from mercer.exceptions import DataError
-from mercer.generative.densities.base import check_count
 from mercer.generative.densities.local import evenly, unit_size
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.nearest import SupportScores

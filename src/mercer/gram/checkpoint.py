@@ -25,6 +25,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._progress import announce
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.gram.sums import FeatureSums
 from mercer.rows import Rows, write_whole
@@ -67,7 +68,7 @@ class Checkpoint:
         """Those of the fit that was stopped, if there was one."""
         return self._state.get("seeds")
 
-    def begin(self, landmarks: Any, seeds: Array, pool: Any) -> None:
+    def begin(self, landmarks: RowsLike, seeds: Array, pool: RowsLike) -> None:
         """Keep the landmarks, the seeds, and what the landmarks were chosen from.
 
         Proves, too, that the file can be written, before the long pass.

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from mercer._linalg import Array, mirror
+from mercer._types import RowsLike
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
@@ -31,14 +32,14 @@ class DenseGram(GramOperator):
     """
 
     kernel: Kernel
-    X: Any
+    X: RowsLike
     lower: Array
     diag: Array
     spot: SpotCheck
 
     @classmethod
     def from_rows(
-        cls, kernel: Kernel, X: Any, dtype: np.dtype, spot: SpotCheck | None = None
+        cls, kernel: Kernel, X: RowsLike, dtype: np.dtype, spot: SpotCheck | None = None
     ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
         basis = Basis(kernel, X, dtype)
@@ -77,7 +78,8 @@ class DenseGram(GramOperator):
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
     def refined(self) -> DenseGram | None:
-        given = self.kernel.is_pairwise and self.X.dtype == np.float32  # there are no finer ones
+        points = self.kernel.points(self.X)
+        given = not points.is_open and points.dtype == np.float32  # there are no finer ones
         if self.dtype == np.float64 or given:
             return None
         return DenseGram.from_rows(self.kernel, self.X, np.dtype(np.float64), self.spot)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks
 from mercer._progress import announce
+from mercer._types import RowsLike
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 from mercer.rows import as_rows
 
 __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
@@ -52,7 +53,7 @@ class LandmarkFeatures:
     """
 
     kernel: Kernel
-    landmarks: Any
+    landmarks: RowsLike
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
     leading: int | None = None
 
@@ -60,6 +61,11 @@ class LandmarkFeatures:
     def functions(self) -> Basis:
         """The functions k(z_j, ·), in the precision in which they are summed."""
         return Basis(self.kernel, self.landmarks, self._whitening.working)
+
+    @property
+    def points(self) -> Points:
+        """The landmarks, in the precision of the model."""
+        return self.kernel.points(self.landmarks).cast(self.dtype)
 
     @cached_property
     def gram(self) -> Array:
@@ -91,16 +97,16 @@ class LandmarkFeatures:
         """Number of features that are summed."""
         return int(self.basis.shape[1 if self._whitening.before_sums else 0])
 
-    def of(self, X: Any) -> Array:
+    def of(self, X: RowsLike) -> Array:
         """The features that are summed, (n, r)."""
         K = self.kernel_values(X)
         return np.asarray(K @ self.basis) if self._whitening.before_sums else K
 
-    def kernel_values(self, X: Any) -> Array:
+    def kernel_values(self, X: RowsLike) -> Array:
         """k(x_i, z_j), (n, m)."""
         return self.functions.at(X)
 
-    def own(self, X: Any) -> Array:
+    def own(self, X: RowsLike) -> Array:
         """k(x_i, x_i) in float64: what is left of them after the mean may be their last digits."""
         return self.kernel.diag(self.kernel.points(X).cast(np.float64).rows)
 
@@ -148,14 +154,12 @@ class ChunkSums:
     features: LandmarkFeatures
     weight: Array | None = None
 
-    def __call__(self, rows: slice, X: Any) -> FeatureSums:
+    def __call__(self, rows: slice, X: RowsLike) -> FeatureSums:
         features, r = self.features, self.features.size
         weight = None if self.weight is None else self.weight[rows]
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
         for part in blocks(len(X), BLOCK):
-            block = X[part]
-            if isinstance(block, np.ndarray):
-                block = block.astype(features.working, copy=False)
+            block = features.kernel.points(X[part]).cast(features.working).rows
             w = np.ones(len(block)) if weight is None else weight[part]
             A = features.of(block)
             # By the largest weight first: with it squares might leave the range of float32.
@@ -172,7 +176,7 @@ class ChunkSums:
 
 def sum_features(
     features: LandmarkFeatures,
-    X: Any,
+    X: RowsLike,
     weight: Array | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> FeatureSums:

@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
+from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
 from mercer.tiles import Tiles
@@ -115,7 +116,7 @@ def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
     return LowRank(cross, whiten(own, floor=1e-12 if cross.dtype == np.float64 else 1e-5))
 
 
-def _landmarks(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> Any:
+def _landmarks(kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator) -> Any:
     """Uniform rows, and a quarter drawn where the others explain least; then one k-means step.
 
     The pivoted quarter finds small groups far away, which might be missed otherwise, and their

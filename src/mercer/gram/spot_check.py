@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.kernels import Kernel
 
 __all__ = ["SpotCheck"]
@@ -35,7 +36,7 @@ class SpotCheck:
     """
 
     kernel: Kernel
-    X: Any
+    X: RowsLike
     weight: Array | None = None
 
     @cached_property

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array, mirror
 from mercer._parallel import blocks
+from mercer._types import RowsLike
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
@@ -39,7 +40,7 @@ class StreamedGram(GramOperator):
     def from_rows(
         cls,
         kernel: Kernel,
-        X: Any,
+        X: RowsLike,
         dtype: Any = np.float64,
         tile_dtype: Any = None,
         block: int | None = None,

@@ -9,6 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from mercer._types import Estimator, RowsLike, Targets
 from mercer.live.bundle import bundle, source
 from mercer.live.model import LiveModel, describe
 from mercer.live.page import pack, render, write_html
@@ -16,7 +17,9 @@ from mercer.live.page import pack, render, write_html
 __all__ = ["LiveModel", "bundle", "describe", "pack", "render", "show", "source", "write_html"]
 
 
-def show(model: Any, X: Any = None, labels: Any = None, images: Any = None, **options: Any) -> Any:
+def show(
+    model: Estimator, X: RowsLike = None, labels: Targets = None, images: Any = None, **options: Any
+) -> Any:
     """A widget of a notebook in which a fitted model can be touched; needs ``mercer[notebook]``.
 
     Parameters
@@ -41,7 +44,7 @@ def show(model: Any, X: Any = None, labels: Any = None, images: Any = None, **op
 class _Callable(ModuleType):
     """The package itself, so that ``mercer.live(model, X)`` shows a model."""
 
-    def __call__(self, model: Any, X: Any = None, *more: Any, **options: Any) -> Any:
+    def __call__(self, model: Estimator, X: RowsLike = None, *more: Any, **options: Any) -> Any:
         return show(model, X, *more, **options)
 
 

@@ -22,21 +22,22 @@ from mercer.kernels import (
     Sum,
 )
 
-__all__ = ["kernel_spec"]
+__all__ = ["KERNELS", "kernel_spec"]
 
-#: Class → (word of the page, parameters that it takes over as they are).
-_WORDS: dict[type[Kernel], tuple[str, tuple[str, ...]]] = {
-    Gaussian: ("gaussian", ("length",)),
-    Cauchy: ("cauchy", ("length",)),
-    RationalQuadratic: ("rational_quadratic", ("length", "alpha")),
-    Matern: ("matern", ("length", "nu")),
-    Laplacian: ("laplacian", ("gamma",)),
-    Chi2: ("chi2", ("gamma",)),
-    Linear: ("linear", ()),
-    Polynomial: ("polynomial", ("degree", "gamma", "coef0")),
-    Sigmoid: ("sigmoid", ("gamma", "coef0")),
-    Cosine: ("cosine", ()),
+#: Word of the page → (class, its name for each number of the page).
+KERNELS: dict[str, tuple[type[Kernel], dict[str, str]]] = {
+    "gaussian": (Gaussian, {"length": "width"}),
+    "cauchy": (Cauchy, {"length": "length_scale"}),
+    "matern": (Matern, {"length": "length_scale", "nu": "nu"}),
+    "rational_quadratic": (RationalQuadratic, {"length": "length_scale", "alpha": "alpha"}),
+    "laplacian": (Laplacian, {"gamma": "gamma"}),
+    "chi2": (Chi2, {"gamma": "gamma"}),
+    "polynomial": (Polynomial, {"degree": "degree", "gamma": "gamma", "coef0": "coef0"}),
+    "sigmoid": (Sigmoid, {"gamma": "gamma", "coef0": "coef0"}),
+    "linear": (Linear, {}),
+    "cosine": (Cosine, {}),
 }
+_WORDS = {kind: (word, tuple(numbers)) for word, (kind, numbers) in KERNELS.items()}
 
 
 def kernel_spec(kernel: Kernel) -> dict[str, Any]:

@@ -6,14 +6,15 @@ notebook.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import shortened
 from mercer._random import fixed_rng
+from mercer._types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import RadialKernel
 from mercer.kernels.width import median_length
@@ -63,9 +64,9 @@ class LiveModel:
 
 
 def describe(
-    model: Any,
-    X: Any = None,
-    labels: Any = None,
+    model: Estimator,
+    X: RowsLike = None,
+    labels: Targets = None,
     images: Any = None,
     *,
     names: Any = None,
@@ -106,7 +107,7 @@ def describe(
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
         "kernel": spec,
-        "kernelText": _short(repr(full.kernel)),
+        "kernelText": shortened(repr(full.kernel), 4),
         "centred": bool(np.any(full.mean)),
         "offset": small.offset.astype(np.float64).tolist(),
         "meanSquare": float(small.mean_square),
@@ -190,7 +191,7 @@ def _linear(rows: Array, shift: Array) -> dict[str, Array]:
     return {"linearMean": mean.astype(np.float32), "linearAxes": axes.astype(np.float32)}
 
 
-def _drawn(model: Any, full: Subspace) -> dict[str, Array]:
+def _drawn(model: Estimator, full: Subspace) -> dict[str, Array]:
     """Scores drawn from the density of a generative model."""
     density = getattr(model, "density_", None)
     if density is None:
@@ -218,7 +219,7 @@ def _pictures(images: Any, rows: Array) -> tuple[dict[str, Array], tuple[int, ..
     return {"pictures": pictures}, None
 
 
-def _labels(labels: Any, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
+def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
     """Classes as numbers with their names, or values on a scale."""
     y = check_labels(labels, n, "labels")
     if y is None:
@@ -234,7 +235,7 @@ def _labels(labels: Any, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
     return {"classes": None}, {"values": y.astype(np.float32)}
 
 
-def _names(model: Any, names: Any, X: Any, d: int) -> list[str]:
+def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
     for given in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
         if given is not None and len(given) == d:
             return [str(name) for name in given]
@@ -255,11 +256,6 @@ def _limits(rows: Array) -> list[float]:
     some = rows[:: max(1, len(rows) // 2000)]
     low, high = (float(edge) for edge in np.quantile(some, [0.001, 0.999]))
     return [low, high if high > low else low + 1.0]
-
-
-def _short(text: str) -> str:
-    """Numbers of a description with four figures."""
-    return re.sub(r"\d+\.\d{4,}(e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def _plain(values: Array | None) -> list[float] | None:

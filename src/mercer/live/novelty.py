@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Estimator
 from mercer.novelty import Conformal
 from mercer.subspace import Subspace
 
@@ -14,7 +15,7 @@ __all__ = ["novelty_facts"]
 
 
 def novelty_facts(
-    model: Any, subspace: Subspace, Z: Array, error: Array, *, seen: bool
+    model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """The score ``Σ a_k z_k² + ρ r``, and calibration scores in order.
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Estimator, RowsLike, Targets
 from mercer.live.bundle import bundle, source
 from mercer.live.model import LiveModel, describe
 from mercer.rows import whole_file
@@ -23,10 +24,10 @@ __all__ = ["pack", "render", "write_html"]
 
 
 def write_html(
-    model: Any,
+    model: Estimator,
     path: str | os.PathLike[str],
-    X: Any = None,
-    labels: Any = None,
+    X: RowsLike = None,
+    labels: Targets = None,
     images: Any = None,
     **options: Any,
 ) -> Path:

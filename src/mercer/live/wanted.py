@@ -19,20 +19,9 @@ from mercer.estimators import (
     SparseKernelPCA,
 )
 from mercer.exceptions import DataError, KernelError
-from mercer.kernels import (
-    Cauchy,
-    Chi2,
-    Cosine,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern,
-    Polynomial,
-    RationalQuadratic,
-    Sigmoid,
-)
+from mercer.kernels import Kernel, Laplacian, Polynomial
 from mercer.kernels.width import median_length
+from mercer.live.kernels import KERNELS
 from mercer.plots._models import nameless_rows
 
 __all__ = ["MOST_COMPONENTS", "MOST_NUMBERS", "Wanted", "read_message"]
@@ -43,19 +32,6 @@ MOST_COMPONENTS = 1000
 MOST_NUMBERS = 50_000_000
 MODELS = ("kpca", "sparse", "novelty", "generative", "robust", "missing")
 
-#: Word of the page → (class, its name for each number of the page).
-_KERNELS: dict[str, tuple[type[Kernel], dict[str, str]]] = {
-    "gaussian": (Gaussian, {"length": "width"}),
-    "cauchy": (Cauchy, {"length": "length_scale"}),
-    "matern": (Matern, {"length": "length_scale", "nu": "nu"}),
-    "rational_quadratic": (RationalQuadratic, {"length": "length_scale", "alpha": "alpha"}),
-    "laplacian": (Laplacian, {"gamma": "gamma"}),
-    "chi2": (Chi2, {"gamma": "gamma"}),
-    "polynomial": (Polynomial, {"degree": "degree", "gamma": "gamma", "coef0": "coef0"}),
-    "sigmoid": (Sigmoid, {"gamma": "gamma", "coef0": "coef0"}),
-    "linear": (Linear, {}),
-    "cosine": (Cosine, {}),
-}
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -125,7 +101,7 @@ class Wanted:
 
     def make_kernel(self, rows: Array) -> Kernel:
         """The kernel; a width in medians needs the rows."""
-        kind, names = _KERNELS[self.kernel["name"]]
+        kind, names = KERNELS[self.kernel["name"]]
         given = {names[key]: value for key, value in self.kernel.items() if key in names}
         if kind is Polynomial and "degree" in given:
             given["degree"] = int(given["degree"])
@@ -168,12 +144,12 @@ def is_id(value: Any) -> bool:
 
 def _check_kernel(spec: Any) -> None:
     name = spec.get("name") if isinstance(spec, dict) else None
-    if not isinstance(name, str) or name not in _KERNELS:
-        raise KernelError(f"kernel must have a name: one of {', '.join(_KERNELS)}.")
+    if not isinstance(name, str) or name not in KERNELS:
+        raise KernelError(f"kernel must have a name: one of {', '.join(KERNELS)}.")
     for key, value in spec.items():
         if key == "name":
             continue
-        if key != "medians" and key not in _KERNELS[name][1]:
+        if key != "medians" and key not in KERNELS[name][1]:
             raise KernelError(f"the {name} kernel has no {str(key)[:40]!r}.")
         if type(value) not in (int, float) or not abs(value) < 1e30:
             raise KernelError(f"{key} must be a number, not {str(value)[:40]}.")

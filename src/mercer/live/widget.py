@@ -7,6 +7,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from mercer._types import Estimator, RowsLike
 from mercer.live.bundle import bundle, source
 from mercer.live.model import describe
 from mercer.live.page import pack
@@ -32,7 +33,7 @@ class LiveWidget(anywidget.AnyWidget):
     numbers = traitlets.Bytes().tag(sync=True)
     selection = traitlets.List(traitlets.Int()).tag(sync=True)
 
-    def __init__(self, model: Any, X: Any = None, **options: Any) -> None:
+    def __init__(self, model: Estimator, X: RowsLike = None, **options: Any) -> None:
         live = describe(model, X, **options)
         facts, numbers = pack(live, level=3)
         super().__init__(facts=facts, numbers=numbers)

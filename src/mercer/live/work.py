@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mercer._types import Estimator
 from mercer.estimators import load
 from mercer.exceptions import MercerWarning
 from mercer.live.model import LiveModel, describe
@@ -95,7 +96,7 @@ def fit(table: Table, wanted: Wanted, title: str | None = None) -> tuple[Any, Li
     return model, live
 
 
-def show(model: Any, title: str | None = None) -> LiveModel:
+def show(model: Estimator, title: str | None = None) -> LiveModel:
     """The page of a model alone, with its support points as rows."""
     names = getattr(model, "feature_names_in_", None)
     return describe(model, images=image_shape(names), title=title)

@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import Estimator
 from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
@@ -52,12 +53,12 @@ def _subspace(subspace: Subspace) -> None:
     kernel.check()
     expect("coef", coef, (None, None))
     m, q = coef.shape
-    if kernel.is_pairwise:
+    if subspace.points.is_open:
+        expect("support", subspace.support, (m, None))
+    else:
         expect("support", subspace.support, (m,), "i")
         if m and subspace.support.min() < 0:
             raise ModelFileError("support has negative column numbers")
-    else:
-        expect("support", subspace.support, (m, None))
     expect("mean", subspace.mean, (m,))
     expect("offset", subspace.offset, (q,))
     if not coef.dtype == subspace.mean.dtype == subspace.offset.dtype:
@@ -88,7 +89,7 @@ def check_model(model: object) -> None:
     if not isinstance(subspace, Subspace):
         raise ModelFileError(f"subspace_ is {type(subspace).__name__}")
     d = getattr(model, "n_features_in_", None)
-    if not subspace.kernel.is_pairwise and d != subspace.support.shape[1]:
+    if subspace.points.is_open and d != subspace.points.width:
         raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
     eta = getattr(model, "eta_", 1.0)
     if not isinstance(eta, int | float | np.number) or not 0 < eta < np.inf:
@@ -98,7 +99,7 @@ def check_model(model: object) -> None:
             expect(name, getattr(model, name), (subspace.n_components,))
 
 
-def check_answers(model: Any, size: int) -> None:
+def check_answers(model: Estimator, size: int) -> None:
     """Three rows of zeros get every cheap answer: parts that do not fit together fail here.
 
     What the model itself refuses (a kernel may not take zeros) is an answer, too. A file of
@@ -120,7 +121,7 @@ def check_answers(model: Any, size: int) -> None:
             raise ModelFileError(f"{name} of rows of zeros is not finite")
 
 
-def _trials(model: Any, rows: Array) -> dict[str, Callable[[], Any]]:
+def _trials(model: Estimator, rows: Array) -> dict[str, Callable[[], Any]]:
     names = ["transform", "reconstruction_error", "score_samples", "predict", "p_values"]
     if not hasattr(model, "subspace_"):  # the way back is a formula; with one it may be a search
         names.append("denoise")

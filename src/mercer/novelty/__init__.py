@@ -9,14 +9,19 @@ from mercer.novelty.calibration import (
     Split,
     as_calibration,
 )
-from mercer.novelty.components import ShareUpTo
+from mercer.novelty.components import CORE, FEW, MANY, ShareUpTo
 from mercer.novelty.conformal import Conformal
 from mercer.novelty.contributions import contributions
+from mercer.novelty.folds import gram_folds, landmark_folds
 from mercer.novelty.score import KINDS, NoveltyScore, novelty_score
-from mercer.novelty.width import WidthChoice, select_width
+from mercer.novelty.trimming import calm_rows, outlier_threshold
+from mercer.novelty.width import WidthChoice, neighbour_kernel, select_width
 
 __all__ = [
+    "CORE",
+    "FEW",
     "KINDS",
+    "MANY",
     "Calibrated",
     "Calibration",
     "Conformal",
@@ -26,9 +31,14 @@ __all__ = [
     "Split",
     "WidthChoice",
     "as_calibration",
+    "calm_rows",
     "contributions",
+    "gram_folds",
     "held_out_scores",
+    "landmark_folds",
+    "neighbour_kernel",
     "novelty_score",
+    "outlier_threshold",
     "select_width",
 ]
 

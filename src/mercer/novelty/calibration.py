@@ -9,13 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from mercer._by_name import by_name
 from mercer._config import Config
-from mercer._held_out import held_out_scores, take
+from mercer._held_out import deal_folds, scores_by_fold, take
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
@@ -26,12 +26,15 @@ __all__ = [
     "Calibration",
     "CrossFit",
     "Learner",
+    "SharingLearner",
     "Split",
     "as_calibration",
 ]
 
 #: Beyond this many rows ``"auto"`` sets rows aside instead of fitting several times.
 CROSS_FIT_UP_TO = 20_000
+#: Up to this many rows ``"auto"`` takes ten folds, and five beyond.
+TEN_FOLDS_UP_TO = 500
 
 
 class Learner(Protocol):
@@ -43,6 +46,14 @@ class Learner(Protocol):
         With ``like``, by the kernel and the number of components of that score: what a rule chooses
         anew for fewer rows makes scores that cannot be compared.
         """
+
+
+@runtime_checkable
+class SharingLearner(Protocol):
+    """A learner whose fit of all rows holds most of the work for the folds already."""
+
+    def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
+        """Each row's score under the model of the other folds; None if there is no short way."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +88,9 @@ class CrossFit(Calibration):
     Parameters
     ----------
     folds : int, default=10
-        So many more fits. The models of the folds see a share ``1 - 1/folds`` of the rows, so that
-        the threshold is a little on the safe side.
+        So many more fits, which share the Gram matrix or the sums of the first where they can. The
+        models of the folds see a share ``1 - 1/folds`` of the rows, so that the threshold is a
+        little on the safe side.
 
     Notes
     -----
@@ -94,8 +106,11 @@ class CrossFit(Calibration):
     def calibrate(self, learn: Learner, X: RowsLike, rng: np.random.Generator) -> Calibrated:
         rows = np.arange(len(X))
         score = learn(rows)
-        same = partial(learn, like=score)
-        return Calibrated(score, rows, held_out_scores(same, X, self.folds, rng))
+        fold_of = deal_folds(len(X), self.folds, rng)
+        held_out = learn.held_out(score, fold_of) if isinstance(learn, SharingLearner) else None
+        if held_out is None:
+            held_out = scores_by_fold(partial(learn, like=score), X, fold_of)
+        return Calibrated(score, rows, held_out)
 
 
 class Split(Calibration):
@@ -126,7 +141,10 @@ class Split(Calibration):
 
 def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
     """A calibration from its name, ``"auto"``, ``"cross"`` or ``"split"``, or the object itself."""
-    auto = CrossFit if n <= CROSS_FIT_UP_TO else Split
-    names: dict[str, type[Calibration]] = {"auto": auto, "cross": CrossFit, "split": Split}
+    if isinstance(calibration, str) and calibration == "auto":
+        if n > CROSS_FIT_UP_TO:
+            return Split()
+        return CrossFit(10 if n <= TEN_FOLDS_UP_TO else 5)
+    names: dict[str, type[Calibration]] = {"auto": CrossFit, "cross": CrossFit, "split": Split}
     others = "an object of mercer.novelty"
     return by_name("calibration", calibration, Calibration, names, DataError, others)

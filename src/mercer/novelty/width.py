@@ -1,4 +1,4 @@
-"""Choose a kernel width for novelty without a single known outlier."""
+"""Kernel widths for novelty: a rule that suits most data, and an old search that did not help."""
 
 from __future__ import annotations
 
@@ -7,19 +7,52 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from mercer._held_out import held_out_scores
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
-from mercer.kernels import Kernel
+from mercer.kernels import Gaussian, Kernel
 from mercer.novelty.score import NoveltyScore
 
-__all__ = ["WidthChoice", "select_width"]
+__all__ = ["WidthChoice", "neighbour_kernel", "select_width"]
+
+#: Which neighbour's distance stands for the distances between neighbours.
+NEIGHBOUR = 5
+#: The width in units of the geometric mean of that distance and the median distance.
+SHARE = 0.6
+#: Rows that are looked at.
+SAMPLE = 1000
 
 #: How far beyond a row its artificial novelty lies, in units of its distance to another row.
 BEYOND = 0.5
+
+
+def neighbour_kernel(X: Array) -> Gaussian:
+    r"""A Gaussian for novelty, narrower than the median rule's.
+
+    Its width is :math:`0.6 \sqrt{d_5\, d}`, with d the median distance between different points and
+    :math:`d_5` the median distance to the fifth neighbour: the one alone is too wide for rows that
+    fill a curved sheet or many clusters, the other too narrow for rows with many duplicates. Above
+    1,000 rows a sample with a fixed seed is used, as for the median.
+
+    Parameters
+    ----------
+    X : (n, d) rows
+    """
+    median = Gaussian().resolve(X).length
+    rows = np.asarray(X, dtype=np.float64)
+    if len(rows) > SAMPLE:
+        rows = rows[np.sort(fixed_rng(0).choice(len(rows), SAMPLE, replace=False))]
+    # In units of the median, so that squares stay in the range of floats.
+    scaled = (rows - rows.mean(axis=0)) / median
+    k = min(NEIGHBOUR, len(rows) - 1)
+    near = np.sqrt(np.partition(cdist(scaled, scaled, "sqeuclidean"), k, axis=1)[:, k])
+    near = near[near > 0]  # rows with five copies have no say
+    typical = float(np.median(near)) if len(near) else 1.0
+    return Gaussian(width=SHARE * median * np.sqrt(typical))
 
 
 @dataclass(frozen=True)

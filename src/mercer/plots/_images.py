@@ -14,7 +14,6 @@ from mercer.exceptions import DataError
 from mercer.plots._matplotlib import axes_or_new
 
 __all__ = [
-    "check_count",
     "colours_of",
     "first_of_each",
     "mosaic",
@@ -47,13 +46,6 @@ def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
             "give (height, width) or (height, width, 3) whose product is that number."
         )
     return shape
-
-
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DataError(f"{name}={value!r}: give a whole number from {least} on.")
-    return int(value)
 
 
 def first_of_each(labels: Array | None, n: int, limit: int) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Axes
 
 __all__ = ["place_labels"]
 
@@ -16,7 +17,7 @@ DISTANCES = (3, 9, 16, 26)
 
 
 def place_labels(
-    ax: Any,
+    ax: Axes,
     tips: Array,
     outwards: Array,
     names: Sequence[str],
@@ -57,7 +58,7 @@ def place_labels(
     return placed
 
 
-def _find_place(ax: Any, text: Any, angle: float, taken: list[Any]) -> bool:
+def _find_place(ax: Axes, text: Any, angle: float, taken: list[Any]) -> bool:
     """Move the text to the first place that is free and inside the axes."""
     frame = ax.get_window_extent()
     for distance in DISTANCES:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count
+from mercer.plots._display import Display
 from mercer.plots._labels import place_labels
 from mercer.plots._matplotlib import MARKERS, PALETTE, axes_or_new, legend_outside, tidy
 from mercer.plots._models import (
@@ -36,7 +38,7 @@ FEWEST = 0.01
 
 
 @dataclass
-class BiplotDisplay:
+class BiplotDisplay(Display):
     """Scores of rows, and arrows that say what the variables do *there*.
 
     Kernel components bend: a variable may push to the right in one place and to the left in
@@ -65,24 +67,19 @@ class BiplotDisplay:
     names: Sequence[str]
     labels: Array | None = None
     titles: tuple[str, str] = ("first component", "second component")
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    points_: list[Any] = field(default_factory=list, repr=False)
-    arrows_: list[Any] = field(default_factory=list, repr=False)
-    texts_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,
         *,
         components: Sequence[int] = (0, 1),
         at: Any = None,
         grid: int = 4,
         variables: int = 4,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> BiplotDisplay:
         """Draw the map of a fitted model with local arrows.
 
@@ -137,10 +134,9 @@ class BiplotDisplay:
         titles = (f"component {pair[0] + 1}{text[0]}", f"component {pair[1] + 1}{text[1]}")
         return cls(Z, feet, arrows[:, best], names, labels, titles).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(6.4, 4.6))
-        self.figure_ = ax.figure
         self._scatter(ax)
         ax.set(xlabel=self.titles[0], ylabel=self.titles[1])
         tidy(ax)
@@ -174,7 +170,7 @@ class BiplotDisplay:
         self._name_tips(ax, tips, colors)
         return self
 
-    def _explain(self, ax: Any) -> None:
+    def _explain(self, ax: Axes) -> None:
         """A legend of the arrows, and below it one of the classes."""
         title = {"title": "one standard\ndeviation of", "title_fontsize": "small"}
         legend = legend_outside(ax, handles=self.arrows_, **title)
@@ -186,7 +182,7 @@ class BiplotDisplay:
             place = {"loc": "lower left", "bbox_to_anchor": (1.0, 0.0)}
             legend_outside(ax, handles=self.points_, markerscale=1.4, **place)
 
-    def _scatter(self, ax: Any) -> None:
+    def _scatter(self, ax: Axes) -> None:
         if is_scale(self.labels):
             shade = {"s": 13, "c": self.labels, "cmap": "Greys", "linewidths": 0, "zorder": 1}
             self.points_ = [ax.scatter(*self.scores.T, **shade)]
@@ -207,7 +203,7 @@ class BiplotDisplay:
         longest = float(np.sqrt((self.arrows**2).sum(axis=2)).max())
         return 0.17 * size / longest if longest > 0 else 1.0
 
-    def _name_tips(self, ax: Any, tips: Array, colors: Sequence[str]) -> None:
+    def _name_tips(self, ax: Axes, tips: Array, colors: Sequence[str]) -> None:
         """The longest arrow of each variable carries its name."""
         longest = (self.arrows**2).sum(axis=2).argmax(axis=0)
         index = np.arange(len(self.names))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import MARKERS, panels
 from mercer.plots._models import (
     check_components,
@@ -28,7 +29,7 @@ COLUMNS = 3
 
 
 @dataclass
-class ComponentsDisplay:
+class ComponentsDisplay(Display):
     """Scores of the first components as functions of two variables.
 
     Attributes
@@ -44,8 +45,8 @@ class ComponentsDisplay:
     shares : (p,) array or None
     names : pair of str
         Of the two variables.
-    figure_, axes_, contours_
-        What was drawn; one entry for each component.
+    figure_, axes_, contours_, legend_
+        What was drawn; one entry for each component, and a legend of the classes, if there are any.
     """
 
     x: Array
@@ -56,9 +57,6 @@ class ComponentsDisplay:
     labels: Array | None = None
     shares: Array | None = None
     names: tuple[str, str] = ("first variable", "second variable")
-    figure_: Figure = field(default=None, repr=False)
-    axes_: Axes = field(default=None, repr=False)
-    contours_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
@@ -118,16 +116,21 @@ class ComponentsDisplay:
         p = len(self.components)
         columns = min(p, COLUMNS)
         lines = -(-p // columns)
-        size = (2.6 * columns + 0.3, 2.5 * lines + 0.2)
+        size = (2.9 * columns + 0.3, 2.5 * lines + 0.2)
         if np.size(np.asarray(ax, dtype=object)) == p and ax is not None:
             columns, lines = p, 1
         self.axes_ = panels(ax, lines, columns, figsize=size).ravel()
-        self.figure_ = self.axes_[0].figure
         self.contours_ = [
             self._panel(panel, k) for k, panel in zip(range(p), self.axes_[:p], strict=True)
         ]
         for spare in self.axes_[p:]:
             spare.set_axis_off()
+        self.legend_ = None
+        if self.rows is not None and self.labels is not None:
+            handles, names = self.axes_[0].get_legend_handles_labels()
+            place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
+            where = self.figure_ if ax is None else self.axes_[p - 1]
+            self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
         for i, panel in enumerate(self.axes_[:p]):
             panel.tick_params(labelsize="x-small")
             if i + columns >= p:
@@ -138,6 +141,8 @@ class ComponentsDisplay:
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
+        from matplotlib.ticker import MaxNLocator
+
         values = self.values[k]
         limit = max(float(np.abs(values).max()), np.finfo(float).tiny)
         # Levels symmetric around 0, so that white is the mean in every panel.
@@ -150,9 +155,14 @@ class ComponentsDisplay:
                 inside = slice(None) if name is None else self.labels == name
                 marker = MARKERS[g % len(MARKERS)]
                 style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
-                ax.scatter(*self.rows[inside].T, **style)
+                ax.scatter(*self.rows[inside].T, label=None if name is None else str(name), **style)
         share = "" if self.shares is None else f" ({self.shares[k]:.1%})"
         ax.set_title(f"component {self.components[k] + 1}{share}", fontsize="small")
+        bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
+        bar.ax.tick_params(labelsize="x-small", length=2)
+        bar.outline.set_visible(False)
+        if k == len(self.components) - 1:
+            bar.set_label("score", fontsize="small")
         return contours
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import first_of_each, shape_of_image, show_tiles
 from mercer.plots._models import (
     check_labels,
     nameless_rows,
@@ -28,7 +30,7 @@ NOISE = 0.3
 
 
 @dataclass
-class DenoisingDisplay:
+class DenoisingDisplay(Display):
     """A strip of images: clean, noisy, restored by linear PCA, restored by kernel PCA.
 
     Attributes
@@ -55,9 +57,6 @@ class DenoisingDisplay:
     n_kernel: int
     image_shape: tuple[int, ...]
     labels: Array | None = None
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
@@ -66,7 +65,7 @@ class DenoisingDisplay:
         X: RowsLike = None,
         y: Targets = None,
         *,
-        X_noisy: Any = None,
+        X_noisy: RowsLike = None,
         noise: Noise | None = None,
         match_noise: bool = False,
         n_images: int = 10,
@@ -158,12 +157,11 @@ class DenoisingDisplay:
             column_labels=[] if self.labels is None else [str(name) for name in self.labels],
             cmap=cmap,
         )
-        self.figure_ = self.ax_.figure
         return self
 
 
 def _noisy(
-    estimator: Estimator, clean: Array, X_noisy: Any, noise: Noise | None, random_state: int
+    estimator: Estimator, clean: Array, X_noisy: RowsLike, noise: Noise | None, random_state: int
 ) -> Array:
     if X_noisy is None:
         level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise

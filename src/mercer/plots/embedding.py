@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import (
     MARKERS,
     PALETTE,
@@ -32,7 +33,7 @@ __all__ = ["EmbeddingDisplay"]
 
 
 @dataclass
-class EmbeddingDisplay:
+class EmbeddingDisplay(Display):
     """Scores of rows, by class, with new points on top.
 
     Attributes
@@ -61,11 +62,6 @@ class EmbeddingDisplay:
     new_scores: Array | None = None
     shares: Array | None = None
     label_name: str = "y"
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    axes_: Axes = field(default=None, repr=False)
-    points_: list[Any] = field(default_factory=list, repr=False)
-    new_points_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
@@ -74,7 +70,7 @@ class EmbeddingDisplay:
         X: RowsLike = None,
         y: Targets = None,
         *,
-        X_new: Any = None,
+        X_new: RowsLike = None,
         components: int | Sequence[int] | None = None,
         label_name: str | None = None,
         ax: Axes = None,
@@ -119,7 +115,8 @@ class EmbeddingDisplay:
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
-        self.points_, self.new_points_ = [], []
+        self.points_: list[Artist] = []
+        self.new_points_: list[Artist] = []
         if len(self.components) == 2:
             self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
             self._scatter(ax, 0, 1, size=14)
@@ -127,13 +124,13 @@ class EmbeddingDisplay:
             self._explain(ax, ax)
         else:
             self._pairs(ax)
-        self.figure_ = (self.ax_ if self.axes_ is None else self.axes_[0, 0]).figure
         return self
 
     def _pairs(self, ax: Axes) -> None:
         """Every pair below the diagonal, and the distribution of each component on it."""
         p = len(self.components)
-        self.axes_ = panels(ax, p, p, figsize=(1.7 * p + 0.9, 1.6 * p + 0.2))
+        side = max(1.7, 7.2 / p)  # inches; few panels may be larger
+        self.axes_ = panels(ax, p, p, figsize=(side * p + 0.9, 0.95 * side * p + 0.2))
         for i, line in enumerate(self.axes_):
             for j, panel in enumerate(line):
                 if j > i:
@@ -142,7 +139,7 @@ class EmbeddingDisplay:
                 if i == j:
                     self._histogram(panel, j)
                 else:
-                    self._scatter(panel, j, i, size=5)
+                    self._scatter(panel, j, i, size=3 * side)
                     panel.sharex(self.axes_[j, j])
                 panel.tick_params(labelsize="x-small", labelbottom=i == p - 1)
                 panel.tick_params(labelleft=j == 0 and i > 0, left=i != j)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count, first_of_each, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import first_of_each, shape_of_image, show_tiles
 from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
 
 __all__ = ["PreImageGalleryDisplay"]
 
 
 @dataclass
-class PreImageGalleryDisplay:
+class PreImageGalleryDisplay(Display):
     """What 1, 2, 4, … components keep of images.
 
     Attributes
@@ -41,9 +43,6 @@ class PreImageGalleryDisplay:
     n_components: Sequence[int]
     image_shape: tuple[int, ...]
     labels: Array | None = None
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
 
     @property
     def errors(self) -> Array:
@@ -117,7 +116,6 @@ class PreImageGalleryDisplay:
             cmap=cmap,
         )
         self.ax_.set_ylabel("components")
-        self.figure_ = self.ax_.figure
         return self
 
 

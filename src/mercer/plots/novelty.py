@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Self
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
 from mercer.plots._models import nameless_rows, rows_of
 from mercer.plots.components import names_of, plane
@@ -20,7 +21,7 @@ LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 @dataclass
-class NoveltyDisplay:
+class NoveltyDisplay(Display):
     """p-values over the plane, the threshold, and the rows.
 
     Attributes
@@ -43,10 +44,6 @@ class NoveltyDisplay:
     rows: Array
     is_outlier: Array
     names: tuple[str, str] = ("first variable", "second variable")
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    contour_: Artist = field(default=None, repr=False)
-    threshold_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
@@ -102,7 +99,6 @@ class NoveltyDisplay:
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
-        self.figure_ = ax.figure
         self.contour_ = ax.contourf(self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues")
         self.threshold_ = ax.contour(
             self.x, self.y, self.margin, levels=[0.0], colors=ACCENT, linewidths=1.8

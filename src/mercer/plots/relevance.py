@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panels, tidy
 from mercer.plots._models import check_components, nameless_rows, rows_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
@@ -23,7 +26,7 @@ COLUMNS = 3
 
 
 @dataclass
-class RelevanceDisplay:
+class RelevanceDisplay(Display):
     """Relevance of the variables in the components, as shares that sum to 1 in each.
 
     Attributes
@@ -49,23 +52,20 @@ class RelevanceDisplay:
     kind: str = "bars"
     limit: int = 12
     image_shape: Any = None
-    figure_: Any = field(default=None, repr=False)
-    axes_: Any = field(default=None, repr=False)
-    artists_: list[Any] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,  # noqa: ARG003
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,  # noqa: ARG003
         *,
         kind: str = "bars",
         components: int | Sequence[int] | None = None,
         limit: int = 12,
         image_shape: Any = None,
         uncertainty: Uncertainty | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> RelevanceDisplay:
         """Draw the relevance of a fitted model.
 
@@ -120,19 +120,18 @@ class RelevanceDisplay:
         values = found.components[shown]
         return cls(values, found.overall, found.names, shown, interval, **look).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
-        self.artists_ = []
+        self.artists_: list[Artist] = []
         if self.kind == "bars":
             self._bars(ax)
         elif self.kind == "heatmap":
             self._heatmap(ax)
         else:
             self._images(ax)
-        self.figure_ = self.axes_[0].figure
         return self
 
-    def _bars(self, ax: Any) -> None:
+    def _bars(self, ax: Axes) -> None:
         p, count = len(self.components), min(self.limit, len(self.names))
         columns = min(p, COLUMNS)
         lines = -(-p // columns)
@@ -171,7 +170,7 @@ class RelevanceDisplay:
             spare.set_axis_off()
         self.axes_ = grid[:p]
 
-    def _heatmap(self, ax: Any) -> None:
+    def _heatmap(self, ax: Axes) -> None:
         # The most relevant variables, in the order of the table.
         best = np.sort(np.argsort(-self.overall, kind="stable")[: self.limit])
         table = np.vstack([self.values, self.overall])[:, best]
@@ -193,7 +192,7 @@ class RelevanceDisplay:
         bar.ax.tick_params(labelsize="x-small")
         bar.outline.set_visible(False)
 
-    def _images(self, ax: Any) -> None:
+    def _images(self, ax: Axes) -> None:
         shape = shape_of_image(len(self.names), self.image_shape)
         # Each component on its own scale: shares of many pixels are small.
         tiles = self.values / np.maximum(self.values.max(axis=1, keepdims=True), 1e-300)

@@ -9,9 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
 from mercer.plots._models import nameless_rows, rows_of, subspace_of
 from mercer.plots.components import names_of, plane
@@ -25,7 +27,7 @@ LARGEST = 320.0
 
 
 @dataclass
-class RepresentingVectorsDisplay:
+class RepresentingVectorsDisplay(Display):
     """Representing vectors with their weights: in the plane, or as images.
 
     Two variables are drawn as they are, over the distance in feature space from all that the
@@ -59,10 +61,8 @@ class RepresentingVectorsDisplay:
     grid: tuple[Array, Array, Array] | None = None
     image_shape: tuple[int, ...] | None = None
     names: tuple[str, str] = ("x0", "x1")
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    circles_: Any = field(default=None, repr=False)
-    points_: Any = field(default=None, repr=False)
+    circles_: Artist = field(default=None, repr=False)
+    points_: Artist = field(default=None, repr=False)
     contour_: Artist = field(default=None, repr=False)
     image_: Artist = field(default=None, repr=False)
 
@@ -139,7 +139,6 @@ class RepresentingVectorsDisplay:
         if self.image_shape is not None:
             return self._sheet(ax, self.image_shape, cmap)
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
-        self.figure_ = ax.figure
         if self.grid is not None:
             # Not the darkest end of the scale: dots and circles stay in sight.
             darkest = 1.5 * float(self.grid[2].max())
@@ -176,7 +175,6 @@ class RepresentingVectorsDisplay:
         )
         count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
         self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
-        self.figure_ = self.ax_.figure
         return self
 
 

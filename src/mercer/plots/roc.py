@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import check_labels
 
@@ -18,7 +19,7 @@ __all__ = ["NoveltyRocDisplay"]
 
 
 @dataclass
-class NoveltyRocDisplay:
+class NoveltyRocDisplay(Display):
     """The receiver operating characteristic of a detector, and the point where it works.
 
     Attributes
@@ -39,10 +40,7 @@ class NoveltyRocDisplay:
     area: float
     working_point: tuple[float, float] | None = None
     name: str = ""
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    line_: Artist = field(default=None, repr=False)
-    point_: Any = field(default=None, repr=False)
+    point_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
@@ -100,7 +98,6 @@ class NoveltyRocDisplay:
         """Draw, into ``ax`` or a new figure; another curve in the same axes gets another colour."""
         self.ax_ = ax = axes_or_new(ax, figsize=(4.4, 4.0))
         before = sum(line.get_gid() == "roc" for line in ax.lines)
-        self.figure_ = ax.figure
         if not before:
             ax.plot([0, 1], [0, 1], ":", color=ink(), alpha=0.5, linewidth=1)
         label = f"{self.name}: area {self.area:.3f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Self
 
@@ -10,17 +10,19 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
-from mercer._types import ArrayLike, Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._models import rows_of, subspace_of
 
 __all__ = ["SampleSheetDisplay"]
 
 
 @dataclass
-class SampleSheetDisplay:
+class SampleSheetDisplay(Display):
     """Images drawn from a generative model, and the real ones that are nearest to them.
 
     Attributes
@@ -32,8 +34,11 @@ class SampleSheetDisplay:
     distances : (r, c) array or None
         Between the two.
     labels : list or None
-        What each line shows.
+        The class that each line shows.
     image_shape : tuple of int
+    limits : pair of float or None
+        Values of paper and ink: the range of the model's support points, so that sheets compare;
+        that of what is drawn, if None.
     figure_, ax_, image_
         What was drawn.
     """
@@ -42,9 +47,7 @@ class SampleSheetDisplay:
     image_shape: tuple[int, ...]
     nearest: Array | None = None
     labels: list[Any] | None = None
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
+    limits: tuple[float, float] | None = None
 
     @property
     def distances(self) -> Array | None:
@@ -100,15 +103,16 @@ class SampleSheetDisplay:
             raise DataError(
                 f"{type(estimator).__name__} cannot draw samples; use GenerativeKernelPCA."
             )
-        d = rows_of(estimator, None).shape[1]
-        shape = shape_of_image(d, image_shape)
+        support = rows_of(estimator, None)
+        shape = shape_of_image(support.shape[1], image_shape)
         n = check_count("n_samples", n_samples)
         labels = None if y is None else np.unique(np.asarray(y)).tolist()
         lines = max(1, round(sqrt(n / 2))) if labels is None else len(labels)
         columns = ceil(n / lines)
         drawn = _draw(estimator, lines, columns, labels, random_state)
         nearest = None if X is None else _nearest(drawn, rows_of(estimator, X))
-        return cls(drawn, shape, nearest, labels).plot(ax=ax, cmap=cmap)
+        limits = float(support.min()), float(support.max())
+        return cls(drawn, shape, nearest, labels, limits).plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
@@ -124,12 +128,13 @@ class SampleSheetDisplay:
             ax,
             tiles,
             self.image_shape,
-            limits=(float(real.min()), float(real.max())),
+            limits=self.limits or (float(real.min()), float(real.max())),
             row_labels=[] if self.labels is None else [str(name) for name in self.labels],
             column_labels=names if any(names) else [],
             cmap=cmap,
         )
-        self.figure_ = self.ax_.figure
+        if self.labels is not None:
+            self.ax_.set_ylabel("class")
         return self
 
 

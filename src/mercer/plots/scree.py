@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._types import Axes, Estimator, RowsLike
+from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
@@ -17,7 +18,7 @@ __all__ = ["ScreeDisplay"]
 
 
 @dataclass
-class ScreeDisplay:
+class ScreeDisplay(Display):
     """Shares of the true variance, one bar for each component, and their sum.
 
     The whole is the trace of the centred Gram matrix, so that the curve ends below 100 % where
@@ -37,12 +38,8 @@ class ScreeDisplay:
     shares: Array
     new_rows: Array | None = None
     interval: Interval | None = None
-    figure_: Any = field(default=None, repr=False)
-    ax_: Any = field(default=None, repr=False)
-    bars_: Any = field(default=None, repr=False)
-    line_: Any = field(default=None, repr=False)
-    new_line_: Any = field(default=None, repr=False)
-    intervals_: Any = field(default=None, repr=False)
+    new_line_: Artist = field(default=None, repr=False)
+    intervals_: Artist = field(default=None, repr=False)
 
     @property
     def cumulative(self) -> Array:
@@ -54,10 +51,10 @@ class ScreeDisplay:
         cls,
         estimator: Estimator,
         X: RowsLike = None,
-        y: Any = None,  # noqa: ARG003
+        y: Targets = None,  # noqa: ARG003
         *,
         uncertainty: Uncertainty | None = None,
-        ax: Any = None,
+        ax: Axes = None,
     ) -> ScreeDisplay:
         """Draw the shares of a fitted model.
 
@@ -89,7 +86,6 @@ class ScreeDisplay:
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.4))
-        self.figure_ = ax.figure
         number = np.arange(1, len(self.shares) + 1)
         # Gaps between very many bars would only flicker.
         many = len(number) > 40
@@ -119,7 +115,7 @@ class ScreeDisplay:
         tidy(ax)
         return self
 
-    def _draw_interval(self, ax: Any) -> None:
+    def _draw_interval(self, ax: Axes) -> None:
         assert self.interval is not None
         limits = np.stack([self.interval.low, self.interval.high])
         shares = self.shares[: limits.shape[1]]

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import along_component
-from mercer.plots._images import check_count, shape_of_image, show_tiles
+from mercer.plots._display import Display
+from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._models import check_components, require_preimages, rows_of, subspace_of
 
 __all__ = ["TraversalDisplay"]
 
 
 @dataclass
-class TraversalDisplay:
+class TraversalDisplay(Display):
     """Images along components: what changes with each score while the others stay.
 
     Attributes
@@ -42,9 +44,6 @@ class TraversalDisplay:
     components: Sequence[int]
     image_shape: tuple[int, ...]
     limits: tuple[float, float]
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
@@ -119,7 +118,6 @@ class TraversalDisplay:
         )
         self.ax_.set_ylabel("component")
         self.ax_.set_xlabel("standard deviations from the start")
-        self.figure_ = self.ax_.figure
         return self
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Axes, Estimator, Figure, RowsLike, Targets
+from mercer._numbers import check_count
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError, RankWarning
 from mercer.kernels import Kernel, RadialKernel
-from mercer.plots._images import check_count
+from mercer.plots._display import Display
 from mercer.plots._matplotlib import axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, subspace_of
 from mercer.selection import kernels_around
@@ -26,7 +27,7 @@ FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))
 
 
 @dataclass
-class WidthSpectrumDisplay:
+class WidthSpectrumDisplay(Display):
     """Shares of the true variance that the first components hold, for a range of widths.
 
     A narrow kernel makes all rows equally far from each other: the variance spreads over as many
@@ -46,10 +47,6 @@ class WidthSpectrumDisplay:
     lengths: Array
     shares: Array
     length: float
-    figure_: Figure = field(default=None, repr=False)
-    ax_: Axes = field(default=None, repr=False)
-    areas_: list[Any] = field(default_factory=list, repr=False)
-    mark_: Any = field(default=None, repr=False)
 
     @classmethod
     def from_estimator(
@@ -104,7 +101,6 @@ class WidthSpectrumDisplay:
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.6))
-        self.figure_ = ax.figure
         q = self.shares.shape[1]
         colors = _shades(q)
         paper = ax.get_facecolor()

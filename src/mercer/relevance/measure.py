@@ -23,6 +23,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, ordered_map, thread_map
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels.jacobian import jacobian
 from mercer.rows import Rows
@@ -106,7 +107,7 @@ class Relevance:
 
 def measure_relevance(
     subspace: Subspace,
-    X: Any,
+    X: RowsLike,
     *,
     unit: str = "std",
     weight: Array | None = None,
@@ -204,7 +205,7 @@ def support_weight(subspace: Subspace) -> Array | None:
 
 def require_vectors(subspace: Subspace) -> None:
     """Refuse a kernel without variables."""
-    if getattr(subspace.support, "ndim", 0) != 2 or subspace.kernel.is_pairwise:
+    if not subspace.points.has_coordinates:
         raise KernelError(
             f"{subspace.kernel!r} has no variables that could matter; use a kernel of vectors."
         )
@@ -279,7 +280,7 @@ class _Pass:
         )
 
 
-def _parts(work: _Pass, X: Any) -> Iterator[_Sums]:
+def _parts(work: _Pass, X: RowsLike) -> Iterator[_Sums]:
     if isinstance(X, Rows):
         total = X.n_steps
         for done, part in enumerate(X.map_steps(work), 1):

@@ -10,8 +10,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer._random import make_rng
+from mercer._types import Estimator, RowsLike
 from mercer.exceptions import DataError
 from mercer.relevance.measure import require_vectors
 from mercer.subspace import Subspace
@@ -53,7 +55,9 @@ class Permutation:
         return np.asarray(self.angles.mean(axis=0))
 
 
-def permutation(model: Any, X: Any, *, repeats: int = 5, random_state: Any = None) -> Permutation:
+def permutation(
+    model: Estimator, X: RowsLike, *, repeats: int = 5, random_state: Any = None
+) -> Permutation:
     """Permute each variable, measure the explained share, and fit again for the angle.
 
     Asks another question than ``model.relevance``: not how fast the scores move with a variable,
@@ -87,8 +91,7 @@ def permutation(model: Any, X: Any, *, repeats: int = 5, random_state: Any = Non
     check_is_fitted(model, "subspace_")
     subspace = model.subspace_
     require_vectors(subspace)
-    if not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise DataError(f"repeats={repeats!r}: give a whole number from 1 on.")
+    check_count("repeats", repeats)
     rng = make_rng(random_state)
     given = getattr(model, "feature_names_in_", None)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
@@ -127,7 +130,7 @@ def subspace_angles(first: Subspace, second: Subspace) -> Array:
     return np.arccos(np.clip(cosines, 0, 1))
 
 
-def _fresh(model: Any) -> Any:
+def _fresh(model: Estimator) -> Any:
     """An unfitted copy with the kernel that the model has found, and a seed of its own."""
     copy = clone(model)
     parameters = copy.get_params(deep=False)

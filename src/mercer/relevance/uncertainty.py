@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -24,6 +23,7 @@ from scipy.stats import norm
 from mercer._linalg import Array
 from mercer._parallel import blocks, one_blas_thread, ordered_map, thread_map
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.relevance.directions import Directions, GroupSums
 from mercer.relevance.intervals import Interval, relevance_interval
@@ -131,7 +131,7 @@ class _Resamples:
 
 def measure_uncertainty(
     subspace: Subspace,
-    X: Any,
+    X: RowsLike,
     *,
     level: float = 0.95,
     weight: Array | None = None,
@@ -224,7 +224,7 @@ class _Pass:
         return GroupSums.of(Z, total, self.weight[rows], self.group[rows], self.groups)
 
 
-def _parts(work: _Pass, X: Any) -> Iterator[GroupSums]:
+def _parts(work: _Pass, X: RowsLike) -> Iterator[GroupSums]:
     if isinstance(X, Rows):
         return X.map_steps(work)
     return ordered_map(lambda rows: work(rows, X[rows]), blocks(len(X), 4 * TASK))

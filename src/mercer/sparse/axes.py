@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.eigen.policy import noise_floor
+from mercer.exceptions import DataError
 from mercer.gram import whiten
 from mercer.kernels import Kernel
 from mercer.sparse.base import Selection
+from mercer.sparse.pool import Pool, Rows
 from mercer.subspace import Subspace, from_features
+from mercer.subspace.rank import NullSpectra
 
-__all__ = ["data_axes", "model_axes", "project", "project_onto", "span"]
+__all__ = ["data_axes", "model_axes", "null_spectra", "project", "project_onto", "span"]
 
 
 def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
@@ -40,6 +45,23 @@ def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     keep = s**2 > noise_floor(s[0] ** 2, len(s), 0.0, s.dtype)
     zero = np.zeros(R.shape[1])
     return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
+
+
+def null_spectra(rows: Rows, chosen: Selection) -> NullSpectra:
+    """Variances on the same kernels after the columns were permuted independently."""
+
+    def spectra(k: int, repeats: int) -> Array:
+        if chosen.indices is None:
+            raise DataError("parallel analysis needs rows as kernels; use another solver.")
+        found = np.zeros((repeats, k))
+        for line in found:
+            permuted = replace(rows, X=rows.rng.permuted(rows.X, axis=0))
+            pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
+            values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
+            line[: len(values)] = values[:k]
+        return found
+
+    return spectra
 
 
 def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:

@@ -1,4 +1,4 @@
-"""The noise for a number of kernels: a search on log σ²."""
+"""Kernels for a noise that is given, or for a number of them: a search on log σ²."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numpy as np
 
 from mercer._parallel import one_blas_thread
 from mercer._progress import announce
-from mercer.exceptions import RankWarning, warn
-from mercer.sparse.base import BoundSelection, Selection, violation
+from mercer.exceptions import DataError, RankWarning, warn
+from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
+from mercer.sparse.centres import Centres
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
+from mercer.sparse.pool import Rows
 
-__all__ = ["default_variance", "for_count"]
+__all__ = ["choose_kernels", "default_variance", "for_count"]
 
 #: Without other wish, directions below this share of the mean k(x, x) are noise.
 DEFAULT_SHARE = 0.01
@@ -22,6 +24,19 @@ SMALLEST_SHARE = 1e-9
 #: Fits for one search, and fits that look for a second root once the first is found.
 MAX_FITS = 11
 MORE_FITS = 3
+
+
+def choose_kernels(
+    rows: Rows, solver: SparseSolver, n_kernels: int | None, noise: float | None
+) -> tuple[Selection, int]:
+    """The kernels for a number of them or for a noise, and the number of fits that it took."""
+    if not (rows.diag > 0).any():
+        raise DataError("kernel has no variance: k(x, x) is 0 for all rows; give other rows.")
+    bound = solver.bind(rows, None if n_kernels is None else int(n_kernels))
+    if n_kernels is not None and not isinstance(solver, Centres):
+        return for_count(bound, int(n_kernels))
+    variance = default_variance(bound) if noise is None else float(noise) ** 2
+    return bound.solve(variance), 1
 
 
 def default_variance(bound: BoundSelection) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._types import Targets
 from mercer.kernels import (
     Cauchy,
     Chi2,
@@ -196,7 +197,7 @@ def _chi2(draw: _Draw) -> DrawnKernel:
 
 
 def _function(draw: _Draw) -> DrawnKernel:
-    def inverse_multiquadric(x: Any, y: Any) -> float:
+    def inverse_multiquadric(x: Any, y: Targets) -> float:
         r2 = sum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True))
         return float(1 / (1 + r2 / draw.length**2) ** 0.5)
 

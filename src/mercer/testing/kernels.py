@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Kernel
 from mercer.testing._assert import assert_close
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-def check_kernel(kernel: Kernel, X: Any = None) -> None:
+def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
     """Run every check of this module on a kernel.
 
     Parameters
@@ -53,8 +54,8 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
         check_positive_definite(kernel, X)
     if not kernel.takes_objects:
         check_float32(kernel, X)
-        if not kernel.is_pairwise:
-            check_gradient(kernel, X)
+    if kernel.takes_vectors:
+        check_gradient(kernel, X)
 
 
 def default_points() -> Array:
@@ -62,21 +63,21 @@ def default_points() -> Array:
     return fixed_rng(7).uniform(0.1, 1.0, (12, 3))
 
 
-def check_symmetry(kernel: Kernel, X: Any) -> None:
+def check_symmetry(kernel: Kernel, X: RowsLike) -> None:
     """``k(x, y) = k(y, x)``, also between two sets of different size."""
-    first, second = (X, X) if kernel.is_pairwise else (X[:5], X[5:])
+    first, second = (X[:5], X[5:]) if kernel.points(X).is_open else (X, X)
     forward = _gram(kernel, X, first, second)
     backward = _gram(kernel, X, second, first)
     assert_close(f"{kernel!r}: k(x, y) against k(y, x)", forward, backward.T, 1e-12)
 
 
-def check_diagonal(kernel: Kernel, X: Any) -> None:
+def check_diagonal(kernel: Kernel, X: RowsLike) -> None:
     """``diag(X)`` is the diagonal of the matrix."""
     K = _gram(kernel, X, X, X)
     assert_close(f"{kernel!r}: diag", kernel.resolve(X).diag(X), np.diagonal(K), 1e-7)
 
 
-def check_positive_definite(kernel: Kernel, X: Any) -> None:
+def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     """No eigenvalue of the matrix lies below zero by more than rounding, if ``is_mercer``."""
     K = _gram(kernel, X, X, X)
     values = np.linalg.eigvalsh((K + K.T) / 2)
@@ -88,7 +89,7 @@ def check_positive_definite(kernel: Kernel, X: Any) -> None:
         )
 
 
-def check_slices(kernel: Kernel, X: Any) -> None:
+def check_slices(kernel: Kernel, X: RowsLike) -> None:
     """Packed rows may be cut into blocks: the tiles are those of the whole matrix."""
     resolved = kernel.resolve(X)
     packed = Basis(resolved, X).packed
@@ -102,7 +103,7 @@ def check_slices(kernel: Kernel, X: Any) -> None:
         assert_close(f"{kernel!r}: tile [{rows}, {columns}]", part, whole[rows, columns], 1e-12)
 
 
-def check_float32(kernel: Kernel, X: Any) -> None:
+def check_float32(kernel: Kernel, X: RowsLike) -> None:
     """Rows in float32 fill a float32 tile, right to that precision."""
     resolved = kernel.resolve(X)
     single = np.asarray(X, dtype=np.float32)
@@ -116,7 +117,7 @@ def check_float32(kernel: Kernel, X: Any) -> None:
             raise AssertionError(f"{kernel!r}: the {what} of float32 rows is {dtype}")
 
 
-def check_gradient(kernel: Kernel, X: Any) -> None:
+def check_gradient(kernel: Kernel, X: RowsLike) -> None:
     """``gradient`` and ``diag_gradient`` are what central differences give.
 
     A kernel without gradient says so by :class:`~mercer.exceptions.KernelError`, and passes.
@@ -143,13 +144,13 @@ def check_gradient(kernel: Kernel, X: Any) -> None:
     assert_close(f"{kernel!r}: diag_gradient", diag_found, diag_wanted, 1e-5, size)
 
 
-def check_resolve(kernel: Kernel, X: Any) -> None:
+def check_resolve(kernel: Kernel, X: RowsLike) -> None:
     """A resolved kernel is a new object or the same one, and resolving it again changes nothing."""
     before = _numbers(kernel)
     once = kernel.resolve(X)
     if _numbers(kernel) != before:
         raise AssertionError(f"resolve changed the kernel itself: {before} became {kernel!r}")
-    fewer = X if kernel.is_pairwise else X[:6]
+    fewer = X[:6] if kernel.points(X).is_open else X
     for rows in (X, fewer):
         again = once.resolve(rows)
         if _numbers(again) != _numbers(once):
@@ -172,7 +173,7 @@ def check_parameters(kernel: Kernel) -> None:
             raise AssertionError(f"{how} turned {kernel!r} into {other!r}")
 
 
-def _gram(kernel: Kernel, X: Any, A: Any, B: Any) -> Array:
+def _gram(kernel: Kernel, X: RowsLike, A: Any, B: Any) -> Array:
     """k(A, B) in float64, by the kernel that X resolves."""
     resolved = kernel.resolve(X)
     return Basis(resolved, B).tiles(A).gram(np.float64)

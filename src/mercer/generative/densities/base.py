@@ -10,7 +10,7 @@ from mercer._config import Config
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 
-__all__ = ["Density", "FittedDensity", "check_count"]
+__all__ = ["Density", "FittedDensity"]
 
 
 class FittedDensity(ABC):
@@ -34,10 +34,3 @@ class Density(Config, ABC):
     @abstractmethod
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:
         """Look at the scores of the training rows, (n, q)."""
-
-
-def check_count(name: str, value: object, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise DataError(f"{name}={value!r}: give a whole number from {least} on.")
-    return int(value)

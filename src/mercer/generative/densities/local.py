@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer.exceptions import DataError
-from mercer.generative.densities.base import Density, FittedDensity, check_count
+from mercer.generative.densities.base import Density, FittedDensity
 
 __all__ = [
     "LARGEST",
@@ -145,6 +145,8 @@ def neighbors(Z: Array, count: int) -> Array:
         raise DataError(f"{len(Z)} row(s) have no neighbours; give at least 2 rows.")
     K = min(K, len(Z) - 1)
     # Scores have too many columns for trees to save anything.
+    from sklearn.neighbors import NearestNeighbors  # brings in a third of scikit-learn
+
     search = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
     return np.asarray(search.kneighbors(return_distance=False))
 

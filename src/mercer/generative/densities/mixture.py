@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.generative.densities.base import Density, FittedDensity, check_count
+from mercer.generative.densities.base import Density, FittedDensity
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
 
 __all__ = ["FittedMixture", "Mixture"]
 
@@ -86,6 +90,8 @@ class Mixture(Density):
 
     def _fit_one(self, Z: Array, k: int, rng: np.random.Generator) -> GaussianMixture:
         seed = int(rng.integers(2**31))
+        from sklearn.mixture import GaussianMixture  # brings in a third of scikit-learn
+
         model = GaussianMixture(
             k, covariance_type=self.covariance, reg_covar=1e-4, max_iter=200, random_state=seed
         )

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.cli.demo.digits import SHAPE
+from mercer.demo.digits import SHAPE
 from mercer.rows.png import encode_png, to_bytes
 
 __all__ = ["curve", "montage", "scatter", "spectrum"]

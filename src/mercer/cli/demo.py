@@ -1,10 +1,9 @@
-"""The command, its table on the terminal, and what it leaves in the folder."""
+"""``mercer demo``: what kernel PCA can do, in under a minute; a table, a report and models."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,63 +12,10 @@ from mercer.cli.options import output_folder, speaks
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mercer import KernelPCA
-    from mercer.cli.demo.denoising import Study
-    from mercer.cli.demo.digits import Digits
-    from mercer.cli.demo.others import Compressed, Found, Generated
+    from mercer.demo.denoising import Study
+    from mercer.demo.study import Results
 
-__all__ = ["Results", "demo"]
-
-
-@dataclass(frozen=True)
-class Results:
-    """Everything that the demo has found."""
-
-    digits: Digits
-    embedding: KernelPCA
-    studies: list[Study]
-    compressed: Compressed
-    generated: Generated
-    found: Found
-    seconds: float
-
-    def models(self) -> dict[str, Any]:
-        """The fitted models, by the name of their file."""
-        return {
-            "embedding": self.embedding,
-            "denoiser": self.studies[0].model,
-            "sparse": self.compressed.model,
-            "generator": self.generated.model,
-            "novelty": self.found.model,
-        }
-
-    def facts(self) -> dict[str, Any]:
-        """The figures, for programs."""
-        return {
-            "denoising": {
-                study.noise: {
-                    result.method: {"error": result.error, "read": result.read}
-                    for result in study.results
-                }
-                for study in self.studies
-            },
-            "sparse": {
-                "support": self.compressed.support,
-                "file_bytes": self.compressed.file_bytes,
-                "error": self.compressed.error,
-            },
-            "generated": {
-                "read": self.generated.read,
-                "distance": self.generated.distance,
-                "real_distance": self.generated.real_distance,
-            },
-            "novelty": {
-                "false_alarms": self.found.false_alarms,
-                "detected": self.found.detected,
-                "auc": self.found.auc,
-            },
-            "seconds": self.seconds,
-        }
+__all__ = ["demo"]
 
 
 @click.command(short_help="See it work: digits denoised, generated, found new; a report.")
@@ -88,6 +34,7 @@ def demo(output: Path, as_json: bool, quiet: bool) -> None:
 
     from mercer._parallel import one_blas_thread
     from mercer.cli.console import print_json, progress
+    from mercer.demo.study import run
 
     # On matrices this small several BLAS threads lose more by waiting than they gain.
     with progress(quiet=quiet), one_blas_thread():
@@ -99,34 +46,9 @@ def demo(output: Path, as_json: bool, quiet: bool) -> None:
         _print(results, output)
 
 
-def run() -> Results:
-    """Fit and measure everything."""
-    import time
-
-    from mercer import KernelPCA
-    from mercer._progress import announce
-    from mercer.cli.demo import denoising, digits, others
-
-    started, stages = time.perf_counter(), 5
-    data = digits.load()
-    announce("demo", 0, stages)
-    embedding = KernelPCA(64, random_state=0).fit(data.train)
-    announce("demo", 1, stages)
-    studies = denoising.compare(data)
-    announce("demo", 2, stages)
-    compressed = others.compress_model(data, studies[0].model)
-    announce("demo", 3, stages)
-    generated = others.generate(data)
-    announce("demo", 4, stages)
-    found = others.find_new(data)
-    announce("demo", 5, stages)
-    seconds = time.perf_counter() - started
-    return Results(data, embedding, studies, compressed, generated, found, seconds)
-
-
 def _write(results: Results, folder: Path) -> None:
     """The models first, so that a report never speaks of models that are not there."""
-    from mercer.cli.demo.report import render
+    from mercer.demo.report import render
     from mercer.rows import whole_file
 
     for name, model in results.models().items():
@@ -173,7 +95,7 @@ def _denoising_table(studies: list[Study]) -> Table:
 
 def _more(results: Results) -> dict[str, str]:
     """The other figures, as lines."""
-    from mercer.cli.models import size_text
+    from mercer._memory import size_text
 
     small, made, found = results.compressed, results.generated, results.found
     sizes = [size_text(size) for size in small.file_bytes]

@@ -11,20 +11,22 @@ import numpy as np
 
 from mercer import __version__
 from mercer._linalg import Array
-from mercer.cli.demo.charts import curve, montage, scatter, spectrum
-from mercer.cli.models import size_text
+from mercer._memory import size_text
+from mercer.demo.charts import curve, montage, scatter, spectrum
+from mercer.demo.others import SETTINGS
 from mercer.relevance import measure_relevance
 
 if TYPE_CHECKING:
-    from mercer.cli.demo.command import Results
-    from mercer.cli.demo.denoising import Study
+    from mercer.demo.denoising import Study
+    from mercer.demo.others import Found
+    from mercer.demo.study import Results
 
 __all__ = ["render"]
 
 
 def render(results: Results) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
-    page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
+    page = files("mercer.demo").joinpath("page.html").read_text(encoding="utf-8")
     parts = {
         **_general(results),
         **_embedding(results),
@@ -125,10 +127,12 @@ def _generation(results: Results) -> dict[str, str]:
 
 def _novelty(results: Results) -> dict[str, str]:
     found = results.found
-    best = max(found.auc.values())
+    ranked = sorted(found.auc, key=lambda name: -found.auc[name])
     lines = [
-        f"<tr{' class=best' if auc == best else ''}><td>{escape(name)}</td><td>{auc:.4f}</td></tr>"
-        for name, auc in sorted(found.auc.items(), key=lambda item: -item[1])
+        f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
+        f"<br><small>{escape(SETTINGS[name])}</small></td><td>{found.auc[name]:.4f}</td>"
+        f"<td>{found.best[name]}</td></tr>"
+        for name in ranked
     ]
     labels = [
         f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
@@ -144,5 +148,16 @@ def _novelty(results: Results) -> dict[str, str]:
         "strangest_labels": "".join(labels),
         "calmest": montage(found.calmest, 10, "the most ordinary images"),
         "auc": "\n".join(lines),
+        "ahead": _who_is_ahead(found),
         "curve": curve(found.curve, threshold, ("false alarms", "found")),
     }
+
+
+def _who_is_ahead(found: Found) -> str:
+    """In words, where others are better."""
+    ours = "mercer KernelNovelty"
+    ahead = [name for name, auc in found.auc.items() if auc > found.auc[ours]]
+    if not ahead:
+        return "No other is ahead on the mean."
+    gap = max(found.auc[name] for name in ahead) - found.auc[ours]
+    return f"Ahead of mercer on the mean, by at most {gap:.4f}: {escape(', '.join(ahead))}."

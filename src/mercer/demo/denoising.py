@@ -18,7 +18,7 @@ from mercer._linalg import Array, square_sums
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import Estimator
-from mercer.cli.demo.digits import NOISES, Digits, Noise
+from mercer.demo.digits import NOISES, Digits, Noise
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, kernels_around
 

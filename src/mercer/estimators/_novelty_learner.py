@@ -1,0 +1,109 @@
+"""Fits of the rows of a novelty detector: of all of them, of some, and of what folds leave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer._held_out import take
+from mercer._linalg import Array
+from mercer._memory import available_bytes
+from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Solver
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.kernels import Gaussian, Kernel
+from mercer.landmarks import Given, partial_cholesky
+from mercer.novelty import (
+    FEW,
+    MANY,
+    NoveltyScore,
+    gram_folds,
+    landmark_folds,
+    neighbour_kernel,
+    novelty_score,
+)
+from mercer.solvers import as_solver
+
+__all__ = ["NoveltyLearner"]
+
+#: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
+EXACT_UP_TO = 2_000
+LANDMARKS = 1_000
+
+
+@dataclass
+class NoveltyLearner:
+    """Kernel PCA of some of the rows, and its score.
+
+    Attributes
+    ----------
+    rows : the rows, checked
+    kernel : Kernel, or None for the default of the measure
+    n_components, measure, solver : as of :class:`~mercer.KernelNovelty`
+    rng : numpy.random.Generator
+    """
+
+    rows: Any
+    kernel: Kernel | None
+    n_components: Any
+    measure: str
+    solver: str | Solver
+    rng: np.random.Generator
+    _solver: Solver = field(default_factory=Dense, init=False)
+    _landmarks: Array | None = field(default=None, init=False)
+
+    def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
+        """Fit the rows with these numbers; with the choices of ``like``, if given."""
+        X = take(self.rows, rows)
+        if like is None:
+            wanted, kernel = self._wanted, self._kernel_for(X).resolve(X)
+        else:
+            wanted, kernel = like.subspace.n_components, like.subspace.kernel
+        solver = self._choose(kernel, X)
+        pca = KernelPCA(wanted, kernel=kernel, solver=solver, random_state=self.rng)
+        self._solver = pca._plan(kernel, X).solver
+        pca.fit(X)
+        return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
+
+    def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
+        """Each row's score under the model of the other folds, if the fit of all rows helps."""
+        if self._landmarks is not None:
+            return landmark_folds(score, self.measure, self.rows, self._landmarks, fold_of)
+        solver, n = self._solver, len(self.rows)
+        # Davidson is near-exact only, and streams where no matrix fits.
+        if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
+            return None
+        assert isinstance(solver, EigenSolver)
+        return gram_folds(score, self.measure, solver, fold_of, self.rng)
+
+    @property
+    def _wanted(self) -> Any:
+        if self.n_components is not None:
+            return self.n_components
+        return MANY if self.measure == "reconstruction" else FEW
+
+    def _kernel_for(self, X: Any) -> Kernel:
+        if self.kernel is not None:
+            return self.kernel
+        # T² of a narrow kernel tells how close a row is to others, and not how far.
+        return neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
+
+    def _choose(self, kernel: Kernel, X: Any) -> Solver:
+        """The solver; ``"auto"`` takes rows as landmarks where there are many."""
+        self._landmarks = None
+        if self.solver != "auto" or len(X) <= EXACT_UP_TO:
+            return as_solver(self.solver)
+        self._landmarks = _landmark_rows(kernel, X, LANDMARKS, self.rng)
+        return Landmarks(len(self._landmarks), select=Given(take(X, self._landmarks)))
+
+
+def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Array:
+    """The numbers of at most m rows, by randomly pivoted Cholesky on a sample.
+
+    Rows and not means: what a fold's model must not know can be left out.
+    """
+    sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
+    exact = kernel.points(take(X, sample)).cast(np.float64).rows
+    pivots, _ = partial_cholesky(kernel, exact, m, rng)
+    return np.sort(sample[pivots])

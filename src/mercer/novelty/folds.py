@@ -1,0 +1,168 @@
+r"""Scores of held-out rows from what the fit of all rows has computed already.
+
+A fold's model needs no kernel value that the whole matrix does not hold, and no sum over rows that
+is not the sum over all of them less that over the fold. What is left for each fold is its own small
+eigenproblem: the models, and so the scores, are those of separate fits, to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer._held_out import take
+from mercer._linalg import Array, square_sums
+from mercer._parallel import lapack_threads, ordered_map
+from mercer._progress import announce
+from mercer._random import fixed_rng
+from mercer.eigen import Dense, EigenSolver
+from mercer.eigen.landmark_model import LandmarkModel
+from mercer.eigen.policy import rank_floor
+from mercer.gram import (
+    CenteredGram,
+    FeatureSums,
+    GramOperator,
+    LandmarkFeatures,
+    MatrixOperator,
+    sum_features,
+)
+from mercer.kernels import Basis
+from mercer.novelty.score import NoveltyScore, novelty_score
+from mercer.subspace import from_gram
+
+__all__ = ["gram_folds", "landmark_folds"]
+
+
+def gram_folds(
+    score: NoveltyScore,
+    measure: str,
+    solver: EigenSolver,
+    fold_of: Array,
+    rng: np.random.Generator,
+) -> Array:
+    """Each row's score under the model of the other folds, (n,), from one Gram matrix.
+
+    Parameters
+    ----------
+    score : of a model that was fitted to all rows, by a solver that works on their Gram matrix
+    measure : name of the score, see :func:`novelty_score`
+    solver : for the folds' eigenpairs; exact ones
+    fold_of : (n,) int array
+        The fold of each row.
+    rng : numpy.random.Generator
+
+    Notes
+    -----
+    O(n² d) time for the matrix and n² numbers of memory, beside what the solver takes for each
+    fold.
+    """
+    subspace = score.subspace
+    X, kernel, q = subspace.support, subspace.kernel, subspace.n_components
+    K = Basis(kernel, X, np.float64).gram()
+    folds = int(fold_of.max()) + 1
+    seeds = rng.integers(2**63, size=folds)
+
+    def held_out(fold: int) -> Array:
+        rows, others = _parted(fold_of, fold)
+        n = len(others)
+        operator = CenteredGram(
+            MatrixOperator(K[np.ix_(others, others)]), np.full(n, 1 / np.sqrt(n))
+        )
+        values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
+        rank = int((values > rank_floor(operator, float(values[0]))).sum())
+        values = values[:rank]
+        model = from_gram(
+            kernel,
+            take(X, others),
+            values,
+            vectors[:, :rank],
+            direction=operator.direction,
+            mean_product=operator.mean_product,
+        )
+        fitted = novelty_score(measure, model, values / n)
+        return _of_products(fitted, K[np.ix_(rows, others)], K[rows, rows])
+
+    with lapack_threads(len(K)):
+        return _collect(ordered_map(held_out, range(folds)), fold_of)
+
+
+def landmark_folds(
+    score: NoveltyScore, measure: str, X: Any, landmarks: Array, fold_of: Array
+) -> Array | None:
+    """The same for a model on landmarks, from sums over all rows less those over the fold.
+
+    Landmarks that are rows of the fold are left out of its model: it must not know them.
+
+    Parameters
+    ----------
+    score : of a model that was fitted to all rows, by landmarks
+    measure : name of the score
+    X : the n rows
+    landmarks : (m,) int array
+        Which of the rows are the landmarks, in their order in the model.
+    fold_of : (n,) int array
+
+    Returns
+    -------
+    (n,) array, or None where such sums would lose digits: then fit each fold anew.
+    """
+    subspace = score.subspace
+    kernel, q, dtype = subspace.kernel, subspace.n_components, subspace.coef.dtype
+    features = LandmarkFeatures(kernel, subspace.support, dtype, q)
+    folds = int(fold_of.max()) + 1
+    if features.whitens_first:
+        return None
+    parts = [sum_features(features, take(X, _parted(fold_of, fold)[0])) for fold in range(folds)]
+    total = sum(parts, FeatureSums.zero(features.size))
+    found = []
+    for fold, part in enumerate(parts):
+        rows, others = _parted(fold_of, fold)
+        known = np.flatnonzero(fold_of[landmarks] != fold)
+        features = LandmarkFeatures(kernel, take(subspace.support, known), dtype, q)
+        if features.whitens_first:
+            return None
+        sums = total + part * -1.0
+        sums = FeatureSums(
+            sums.weight, sums.linear[known], sums.square[np.ix_(known, known)], sums.diagonal
+        )
+        model = LandmarkModel.of(features, sums, True, len(others))
+        count = min(q, len(model.values))
+        variance = model.values[:count] / model.weight
+        found.append(novelty_score(measure, model.subspace(count), variance)(take(X, rows)))
+    return _collect(found, fold_of)
+
+
+def _parted(fold_of: Array, fold: int) -> tuple[Array, Array]:
+    """The rows of a fold, and the others."""
+    return np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
+
+
+def _leading(
+    solver: EigenSolver, operator: GramOperator, q: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """The q leading eigenpairs, without the residuals that nobody will ask for."""
+    if not isinstance(solver, Dense):
+        spectrum = solver.solve(operator, q, rng)
+        if spectrum.converged:
+            return spectrum.values, spectrum.vectors
+    values, vectors = np.linalg.eigh(operator.to_dense())
+    return values[: -q - 1 : -1], vectors[:, : -q - 1 : -1]
+
+
+def _of_products(score: NoveltyScore, K: Array, own: Array) -> Array:
+    """The score of rows with kernel values ``K = k(x_i, s_j)`` and ``own = k(x_i, x_i)``."""
+    S = score.subspace
+    products = K @ np.column_stack([S.coef, S.mean])
+    Z = products[:, :-1] - S.offset
+    residual = np.maximum(own - 2 * products[:, -1] + S.mean_square - square_sums(Z), 0)
+    return np.asarray(Z**2 @ score.inside + score.outside * residual)
+
+
+def _collect(parts: Any, fold_of: Array) -> Array:
+    """Scores by fold, in the order of the rows."""
+    scores, folds = np.empty(len(fold_of)), int(fold_of.max()) + 1
+    for fold, part in enumerate(parts):
+        announce("held-out scores", fold, folds)
+        scores[fold_of == fold] = part
+    return scores
