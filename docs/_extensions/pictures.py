@@ -36,6 +36,7 @@ def front(ink: str) -> Any:
 def shapes(ax: Any, ink: str) -> None:
     """Noisy points, and where they are put back to."""
     import numpy as np
+    from matplotlib.colors import LinearSegmentedColormap
     from sklearn.datasets import make_moons
 
     from mercer import KernelPCA
@@ -46,8 +47,12 @@ def shapes(ax: Any, ink: str) -> None:
     x, y = np.linspace(-1.7, 2.7, 160), np.linspace(-1.2, 1.7, 110)
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     far = model.reconstruction_error(grid).reshape(110, 160)
-    ax.contourf(x, y, far, levels=18, cmap="Blues_r", alpha=0.55)
-    ax.scatter(*X.T, s=8, c="#10151c", linewidths=0, alpha=0.55)
+    # Near the shape blue, far from it nothing, so that light and dark pages shine through.
+    fade = LinearSegmentedColormap.from_list(
+        "fade", [(0.23, 0.51, 0.77, 0.75), (0.23, 0.51, 0.77, 0)]
+    )
+    ax.contourf(x, y, far, levels=np.linspace(far.min(), 0.9 * far.max(), 18), cmap=fade)
+    ax.scatter(*X.T, s=8, c=ink, linewidths=0, alpha=0.6)
     ax.scatter(*model.denoise(X).T, s=11, c="#e4572e", linewidths=0)
     ax.set_title("find the shape behind the points", color=ink, fontsize=13)
 
@@ -166,11 +171,12 @@ def save(draw: Callable[[str], Any], path: Path, ink: str, **how: Any) -> None:
 def frame(match: re.Match[str]) -> str:
     """Two pictures, of which the theme shows one."""
     name = match[1]
-    return "\n".join(
+    pictures = "\n".join(
         f'<img class="front-picture only-{theme}" src="{FOLDER}/{name}-{theme}.png" '
         f'alt="Drawn by mercer when this page was built: {FOR_README[name].__doc__}">'
         for theme in INK
     )
+    return f'<div class="front-frame">\n{pictures}\n</div>'
 
 
 def fill(app: Any, _page: str, source: list[str]) -> None:

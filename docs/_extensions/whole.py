@@ -29,9 +29,7 @@ def read(page: Path) -> tuple[set[str], list[tuple[str, str]]]:
 
 def faults(folder: Path) -> list[str]:
     """What is wrong with the pages of a folder, one line each."""
-    pages = {
-        page: read(page) for page in sorted(folder.rglob("*.html")) if page.parent.name != "_live"
-    }
+    pages = {page: read(page) for page in sorted(folder.rglob("*.html")) if ours(page, folder)}
     found = []
     for page, (_, links) in pages.items():
         for tag, link in links:
@@ -47,6 +45,11 @@ def faults(folder: Path) -> list[str]:
     return found
 
 
+def ours(page: Path, folder: Path) -> bool:
+    """Not the live models, which forbid requests themselves, nor the theme's own templates."""
+    return page.relative_to(folder).parts[0] not in {"_live", "_static"}
+
+
 def dead(page: Path, path: str, fragment: str, pages: dict[Path, Any]) -> str | None:
     """Why a link inside the folder leads nowhere, or None."""
     target = (page.parent / unquote(path)).resolve() if path else page
@@ -54,8 +57,9 @@ def dead(page: Path, path: str, fragment: str, pages: dict[Path, Any]) -> str | 
         target /= "index.html"
     if not target.is_file():
         return "does not exist"
-    known = target in pages and target.parent.name != "_live"
-    if known and fragment and unquote(fragment) not in pages[target][0]:
+    # Listings of source code name a class by the module that they met it in first.
+    listing = "_modules" in page.parts
+    if fragment and not listing and target in pages and unquote(fragment) not in pages[target][0]:
         return "has no such anchor"
     return None
 
