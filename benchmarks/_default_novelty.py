@@ -39,18 +39,12 @@ def main(confirm: bool = False) -> None:
     compare(detectors(), ((case.set, case.train, case.test, case.is_new) for case in cases))
     print(f"\nOutliers among the training rows, ROC AUC of these, {name} list;")
     print(f"means over {', '.join(f'{share:.0%}' for share in SHARES)} of outliers.")
-    compare(finders(), contaminated(cases, 1 if confirm else 2))
+    compare(finders(), contaminated(cases))
 
 
-def contaminated(
-    cases: list[Case], most: int
-) -> Iterable[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """The first cases of each set, with three shares of outliers each."""
-    seen: dict[str, int] = defaultdict(int)
-    for case in cases:
-        seen[case.set] += 1
-        if seen[case.set] > most:
-            continue
+def contaminated(cases: list[Case]) -> Iterable[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """The first case of each set, with three shares of outliers."""
+    for case in {case.set: case for case in reversed(cases)}.values():
         for share in SHARES:
             rows, is_new = with_outliers(case, share)
             yield case.set, rows, rows, is_new

@@ -22,6 +22,8 @@ __all__ = ["Case", "confirmation", "development", "with_outliers"]
 
 #: Rows to learn from, and normal rows to test on, at most.
 TRAIN, TEST = 1_000, 600
+#: Normal rows among which outliers are hidden, at most.
+MIXED = 500
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,12 @@ def pixels(name: str, X: np.ndarray, is_new: np.ndarray, seed: int) -> Case:
 
 
 def with_outliers(case: Case, share: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Training rows of which a share is new, and which those are."""
+    """At most 500 training rows and, as a share of all, new ones among them; which those are."""
     rng = np.random.default_rng(seed)
-    new = case.test[case.is_new == 1]
-    count = max(1, round(share * len(case.train) / (1 - share)))
-    rows = np.concatenate([case.train, new[rng.permutation(len(new))[:count]]])
-    is_new = np.arange(len(rows)) >= len(case.train)
+    normal, new = case.train[:MIXED], case.test[case.is_new == 1]
+    count = max(1, round(share * len(normal) / (1 - share)))
+    rows = np.concatenate([normal, new[rng.permutation(len(new))[:count]]])
+    is_new = np.arange(len(rows)) >= len(normal)
     order = rng.permutation(len(rows))
     return rows[order], is_new[order]
 

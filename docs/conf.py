@@ -14,6 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 from sphinx.util.inspect import stringify_signature
+from sphinx_gallery.sorting import ExplicitOrder
 
 import mercer
 
@@ -73,6 +74,17 @@ autosummary_context = {
         if getattr(mercer, name) is getattr(importlib.import_module(package), name, None)
     ]
 }
+# The sections of the gallery, in the order of a reader's questions.
+SECTIONS = (
+    "first_look",
+    "preimages",
+    "choose",
+    "novelty",
+    "generate",
+    "variables",
+    "large",
+    "others",
+)
 autodoc_typehints = "none"  # types are written in the numpydoc sections
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
@@ -90,6 +102,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,  # that page loads scripts from elsewhere
+    "subsection_order": ExplicitOrder([*(f"../examples/{name}" for name in SECTIONS), "*"]),
 }
 
 html_theme = "pydata_sphinx_theme"

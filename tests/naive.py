@@ -123,3 +123,33 @@ class KernelPCA:
             to_mean = sum(self.p[a] * self.k(y, self.X[a]) for a in range(n))
             errors.append(self.k(y, y) - 2 * to_mean + mean - sum(v * v for v in z))
         return np.array(errors)
+
+
+def conditional_means(mean, covariance, X):
+    """Missing values by the textbook: mu_m + S_mo S_oo^-1 (x_o - mu_o), row by row."""
+    filled = np.array(X, dtype=float)
+    for row in filled:
+        m = np.isnan(row)
+        if m.any() and not m.all():
+            to_seen = covariance[m][:, ~m]
+            seen = covariance[~m][:, ~m]
+            row[m] = mean[m] + to_seen @ np.linalg.solve(seen, row[~m] - mean[~m])
+    return filled
+
+
+def growing_trust(X, neighbour, reach):
+    """Half with the nearest median row, then all within reach, one round after the other."""
+    n = len(X)
+    D = np.array([[np.sqrt(((x - y) ** 2).sum()) for y in X] for x in X])
+    trusted = set(np.argsort([np.median(row) for row in D], kind="stable")[: n // 2 + 1].tolist())
+    while True:
+        far = np.array(
+            [np.log(sorted(D[i, j] for j in trusted if j != i)[neighbour - 1]) for i in range(n)]
+        )
+        inside = far[sorted(trusted)]
+        middle = np.median(inside)
+        spread = max(1.4826 * np.median(inside[inside >= middle] - middle), 0.05)
+        entering = {i for i in range(n) if far[i] <= middle + reach * spread} - trusted
+        if not entering:
+            return np.isin(np.arange(n), sorted(trusted)), (far - middle) / spread
+        trusted |= entering

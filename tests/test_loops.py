@@ -37,6 +37,7 @@ BOUNDED = {
     ("rows/table.py", "own in names or own in found"): "the name grows, names are finite",
     ("model_file/codec.py", "name in self.tensors"): "a number that grows, names that are finite",
     ("model_file/container.py", "left and (piece := self._file.read(min(left, 1 << 20)))"): "bytes",
+    ("selection/by_noise.py", "wanted"): "each number of components once",
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("rows/base.py", "have < size"): "pieces end, and too few are refused",
     ("rows/cluster.py", "len(parts) > 1"): "parts are added in pairs",

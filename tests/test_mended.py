@@ -111,3 +111,9 @@ def test_lanczos_on_a_kernel_that_is_far_from_positive():
 def test_landmark_sums_beyond_float32_are_refused():
     verdict = judge_fit(random_problem(70916))  # eigenvalues were infinite, in silence
     assert verdict.outcome == "refused", verdict
+
+
+def test_weights_that_leave_float32_are_refused():
+    X = np.random.default_rng(0).standard_normal((9, 2)).astype(np.float32) * 1e15
+    with pytest.raises(KernelError, match="weights overflow float32"):
+        KernelPCA(2, kernel="linear", solver="dense").fit(X, sample_weight=np.full(9, 1e12))

@@ -12,6 +12,7 @@ from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Cauchy, Gaussian, Polynomial
 from mercer.selection import (
     DenoisingScore,
+    by_noise,
     choose_by_noise,
     choose_by_parallel_analysis,
     kernels_around,
@@ -37,12 +38,13 @@ def test_score_is_minus_the_error_left(X):
 
 def test_choice_is_the_smallest_error_of_honest_refits(X):
     kernels, counts = [Gaussian(0.05), Gaussian(0.2)], [2, 32]
-    choice = choose_by_noise(KernelPCA(solver="dense"), X, 0.2, kernels=kernels, counts=counts)
+    given = {"kernels": kernels, "counts": counts}
+    choice = choose_by_noise(KernelPCA(solver="dense"), X, 0.2, exhaustive=True, **given)
     table = {(kernel.gamma, q): error for kernel, q, error in choice.table}
     for kernel in kernels:
         for q in counts:
             total = 0.0
-            for s, (train, test) in enumerate(KFold(3, shuffle=True, random_state=0).split(X)):
+            for s, (train, test) in enumerate(KFold(5, shuffle=True, random_state=0).split(X)):
                 rng = np.random.default_rng(s)
                 noisy = X[test] + 0.2 * rng.standard_normal(X[test].shape)
                 model = KernelPCA(q, kernel=kernel, solver="dense").fit(X[train])
@@ -50,6 +52,49 @@ def test_choice_is_the_smallest_error_of_honest_refits(X):
             assert table[kernel.gamma, q] == pytest.approx(total / len(X), rel=1e-6)
     assert choice.value == min(table.values())
     assert table[choice.kernel.gamma, choice.n_components] == choice.value
+    quick = choose_by_noise(KernelPCA(solver="dense"), X, 0.2, **given)
+    assert (quick.kernel, quick.n_components) == (choice.kernel, choice.n_components)
+    assert quick.value == pytest.approx(choice.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3, 0.6])
+def test_from_coarse_to_fine_is_the_choice_of_the_plain_search(X, noise):
+    model = KernelPCA(solver="dense")
+    plain = choose_by_noise(model, X, noise, kernels=kernels_around("gaussian", X), exhaustive=True)
+    quick = choose_by_noise(model, X, noise, kernels=kernels_around("gaussian", X))
+    assert len(plain.table) == 6 * 7
+    assert len(quick.table) < len(plain.table)
+    assert quick.value == pytest.approx(plain.value, rel=0.002)
+    assert quick.kernel.length == plain.kernel.length
+
+
+def test_candidates_that_are_no_ladder_of_widths_are_all_looked_at(X):
+    kernels = [Gaussian(5.0), Cauchy(), Gaussian(0.1)]
+    choice = choose_by_noise(KernelPCA(solver="dense"), X, 0.3, kernels=kernels, counts=[16])
+    assert choice.kernel is not kernels[0]
+
+
+def test_the_widths_go_on_where_the_last_is_the_best(rng):
+    plane = rng.standard_normal((150, 2)) @ rng.standard_normal((2, 6))  # linear: wide is right
+    around = kernels_around("gaussian", plane)
+    choice = choose_by_noise(KernelPCA(solver="dense"), plane, 0.5)
+    assert choice.kernel.length > around[-1].length
+    held = choose_by_noise(KernelPCA(solver="dense"), plane, 0.5, kernels=around)
+    assert held.kernel.length == around[-1].length
+    assert choice.value < held.value
+
+
+def test_rough_errors_are_close_to_those_in_full(X):
+    cells = by_noise._Cells(
+        KernelPCA(solver="dense"), X, 0.3, [(np.arange(160), np.arange(160, 240))], [8, 64], False,
+        [Gaussian(0.1)],
+    )  # fmt: skip
+    rough = [cells._model(0, 0).denoised(q, False) for q in (8, 64)]
+    full = [cells._model(0, 0).denoised(q, True) for q in (8, 64)]
+    for first, second in zip(rough, full, strict=True):
+        errors = [((points - X[160:]) ** 2).sum() for points in (first, second)]
+        assert errors[0] == pytest.approx(errors[1], rel=2e-3)
+        assert errors[0] != errors[1]
 
 
 def test_more_noise_asks_for_fewer_components(X):
@@ -66,8 +111,9 @@ def test_tune_sets_fits_and_tells(X):
     with mercer.listen(lambda stage, done, total: steps.append((stage, done, total))):
         assert model.tune(X, noise=0.2) is model
     tuned = [(done, total) for stage, done, total in steps if stage == "tune"]
-    assert tuned[0] == (0, 18)
-    assert tuned[-1] == (18, 18)
+    assert tuned[0][0] == 0
+    assert tuned[-1][0] == tuned[-1][1]
+    assert tuned == sorted(tuned, key=lambda step: step[0])
     assert model.n_components == model.n_components_ == model.tuning_.n_components
     assert model.kernel_.length == pytest.approx(model.tuning_.kernel.length)
     noisy = X + 0.2 * np.random.default_rng(0).standard_normal(X.shape)
@@ -81,6 +127,10 @@ def test_tune_says_what_it_cannot_do(X):
     for noise in (0, -1.0, np.nan):
         with pytest.raises(DataError, match="noise"):
             KernelPCA().tune(X, noise=noise)
+    with pytest.raises(DataError, match="do not differ"):
+        choose_by_noise(KernelPCA(), np.ones((20, 3)), kernels=[Gaussian(1.0)])
+    with pytest.raises(DataError, match="match_noise='always'"):
+        KernelPCA().tune(X, noise=0.1, match_noise="always")
     with pytest.raises(DataError, match="splits"):
         choose_by_noise(KernelPCA(), X[:3], 0.1)
 
@@ -122,5 +172,30 @@ def test_the_default_noise_is_of_the_data_and_chooses_no_linear_kernel():
         model = KernelPCA(kernel=Gaussian(1.0))
         search = GridSearchCV(model, units, scoring=DenoisingScore(), cv=2).fit(factor * X)
         assert search.best_params_["kernel__gamma"] == units["kernel__gamma"][1]
-    wide = GridSearchCV(model, grid, cv=2).fit(X)  # score alone prefers what is nearly linear
-    assert wide.best_params_["kernel__gamma"] == 0.0005
+    own = GridSearchCV(model, grid, cv=2).fit(X)  # score means the same
+    assert own.best_params_["kernel__gamma"] == 0.05
+    assert_allclose(
+        own.cv_results_["mean_test_score"],
+        GridSearchCV(model, grid, cv=2, scoring=DenoisingScore())
+        .fit(X)
+        .cv_results_["mean_test_score"],
+    )
+
+
+def test_reconstruction_without_noise_would_choose_what_is_nearly_linear(X):
+    """Why ``score`` adds noise: the digits with 64 components, as people would compare widths."""
+    train, test = X[:180], X[180:]
+    models = [KernelPCA(64, kernel=Gaussian(g)).fit(train) for g in (0.001, 0.0165, 0.1)]
+    clean = [((model.reconstruct(test) - test) ** 2).sum() for model in models]
+    assert np.argmin(clean) == 0
+    assert np.argmax([model.score(test) for model in models]) > 0
+
+
+def test_scores_of_data_frames(X):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=[f"p{i}" for i in range(64)])
+    model = KernelPCA(16, solver="dense").fit(frame[:200])
+    assert model.score(frame[200:]) == pytest.approx(DenoisingScore()(model, frame[200:]))
+    assert model.score(frame[200:]) == pytest.approx(
+        KernelPCA(16, solver="dense").fit(X[:200]).score(X[200:])
+    )

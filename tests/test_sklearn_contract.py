@@ -36,7 +36,8 @@ def known_to_differ(estimator):
     """Random landmarks depend on the number and order of rows, as do k-means centres there."""
     if not isinstance(estimator.solver, Landmarks):
         return {}
-    return {"check_sample_weight_equivalence_on_dense_data": "landmarks are drawn at random"}
+    check, reason = "check_sample_weight_equivalence_on", "landmarks are drawn at random"
+    return {f"{check}_{kind}_data": reason for kind in ("dense", "sparse")}
 
 
 # Tiny random data in the checks rightly bring RankWarning and DegenerateKernelWarning.

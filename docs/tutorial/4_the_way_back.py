@@ -113,7 +113,10 @@ for line, (title, images) in zip(axes, answers.items(), strict=True):
         ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set_axis_off()
     error = np.mean((images - test) ** 2)
-    line[0].set_title(f"{title}: error {error:.4f}" if error else title, fontsize=9, loc="left")
+    title = f"{title}: error {error:.4f}" if error else title
+    # A long title of a narrow panel is no reason to widen it.
+    line[0].set_title(title, fontsize=9, loc="left").set_in_layout(False)
+fig.get_layout_engine().set(hspace=0.25)
 plt.show()
 
 # %%

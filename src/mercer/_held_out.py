@@ -50,5 +50,5 @@ def scores_by_fold(
 
 
 def take(X: RowsLike, rows: Array) -> Any:
-    """Rows of an array, or of a list of objects."""
-    return X[rows] if isinstance(X, np.ndarray) else [X[i] for i in rows]
+    """Rows of an array, of sparse rows, or of a list of objects."""
+    return X[rows] if hasattr(X, "dtype") else [X[i] for i in rows]

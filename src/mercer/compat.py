@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import linalg
-from scipy.sparse import issparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -49,6 +48,7 @@ from mercer.kernels import (
     Sigmoid,
 )
 from mercer.kernels.base import full_precision
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Count
 
 __all__ = ["KernelPCA"]
@@ -73,8 +73,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     iterated_power : checked, and without effect: our start is improved until it is right
     remove_zero_eig : bool, default=False
         Drop components whose eigenvalue is zero; always done if ``n_components`` is None.
-    random_state, copy_X
-    n_jobs : number of threads; None leaves the choice to the library
+    random_state, copy_X, n_jobs : number of threads; None leaves the choice to the library
 
     Attributes
     ----------
@@ -154,7 +153,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
-        rows = X if issparse(X) else full_precision(X)
+        rows = full_precision(X)
         with self._threads():
             operator, kernel_means = self._gram(rows)
             self._solve(operator, kernel_means.dtype)
@@ -174,7 +173,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Scores of rows (n, d); k(new, train) for a precomputed kernel."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
-        rows = X if issparse(X) else full_precision(X)
+        rows = full_precision(X)
         with self._threads():
             # The coefficients sum to zero, so that only the training means have to be taken off.
             return np.asarray(self._products(rows, self.X_fit_, self._scaled) - self._offset)
@@ -219,8 +218,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             return _centred(self._foreign_kernel(rows))
         if isinstance(kernel, Precomputed):
             return _centred(rows)
-        n = len(rows)
-        problem = Problem(kernel, rows, Count(self._count(n)), fixed_rng(0))
+        problem = Problem(kernel, rows, Count(self._count(n := len(rows))), fixed_rng(0))
         direction = np.full(n, 1 / np.sqrt(n), dtype=problem.dtype)
         operator = CenteredGram(self._solver(n).bind(problem), direction)
         means = operator.mean_product * float(direction[0])
@@ -228,7 +226,8 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _kernel_for(self, rows: RowsLike) -> Kernel | None:
         """The kernel as one of ours; None where only scikit-learn's function knows it."""
-        if issparse(rows):
+        foreign = callable(self.kernel) or self.kernel == "precomputed"
+        if isinstance(rows, SparseRows) and foreign:
             return None
         if callable(self.kernel):
             return FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
@@ -252,16 +251,17 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _foreign_kernel(self, X: RowsLike, Y: RowsLike = None) -> Array:
         named = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         params = (self.kernel_params or {}) if callable(self.kernel) else named
+        X, Y = (part.to_scipy() if isinstance(part, SparseRows) else part for part in (X, Y))
         return np.asarray(pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **params))
 
     def _products(self, rows: RowsLike, support: RowsLike, W: Array) -> Array:
         """``k(rows, support) @ W``, in tiles where the kernel is ours."""
         kernel = self._kernel_for(rows)
-        if kernel is None or issparse(support):
+        if kernel is None:
             return np.asarray(self._foreign_kernel(rows, support) @ W)
-        rows, support = rows.astype(W.dtype, copy=False), support.astype(W.dtype, copy=False)
         if isinstance(kernel, Precomputed):
-            return np.asarray(rows @ W)
+            return np.asarray(rows.astype(W.dtype, copy=False) @ W)
+        rows, support = (full_precision(X).astype(W.dtype, copy=False) for X in (rows, support))
         return Basis(kernel, support).matmat(rows, W)
 
     def _solve(self, operator: GramOperator, dtype: np.dtype) -> None:
@@ -295,7 +295,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.eigenvectors_ = vectors.astype(dtype, copy=False)
 
     def _fit_ridge(self, rows: RowsLike) -> None:
-        if issparse(rows):
+        if isinstance(rows, SparseRows):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices; give X.toarray()."
             )

@@ -75,6 +75,10 @@ class RankWarning(MercerWarning):
     """Fewer components exist than were asked for."""
 
 
+class DenoisingWarning(MercerWarning):
+    """The model keeps everything, the noise of the rows included."""
+
+
 class IndefiniteKernelWarning(MercerWarning):
     """Negative eigenvalues slightly beyond rounding were dropped."""
 

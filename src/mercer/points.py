@@ -1,4 +1,4 @@
-"""What a kernel is evaluated on: vectors, objects, or columns of a given matrix.
+"""What a kernel is evaluated on: vectors, sparse or not, objects, or columns of a given matrix.
 
 A kernel says which of them its rows are (:meth:`mercer.kernels.Kernel.points`); everyone else asks
 the points, and where something makes no sense for them they say so, once, here.
@@ -16,8 +16,9 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
+from mercer.sparse_rows import SparseRows
 
-__all__ = ["Columns", "Objects", "Points", "Vectors"]
+__all__ = ["Columns", "Objects", "Points", "SparseVectors", "Vectors"]
 
 
 class Points(ABC):
@@ -43,6 +44,11 @@ class Points(ABC):
     def has_coordinates(self) -> bool:
         """Whether a point can be moved: pre-images, means and gradients need that."""
         return False
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether a block of the rows can be packed when it is needed, at no further cost."""
+        return self.has_coordinates
 
     @property
     def is_open(self) -> bool:
@@ -123,6 +129,39 @@ class Vectors(Points):
     @property
     def _lack(self) -> str:
         raise NotImplementedError("vectors lack nothing")
+
+
+@dataclass(frozen=True)
+class SparseVectors(Points):
+    """Rows of numbers of which most are zero, (n, d); zeros are not kept, and stay zeros."""
+
+    rows: SparseRows
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
+
+    @property
+    def width(self) -> int:
+        return self.rows.width
+
+    @property
+    def can_wait(self) -> bool:
+        return True
+
+    def take(self, index: Array) -> SparseVectors:
+        return SparseVectors(self.rows[index])
+
+    def cast(self, dtype: Precision) -> SparseVectors:
+        return SparseVectors(self.rows.astype(dtype))
+
+    @property
+    def _lack(self) -> str:
+        megabytes = -(-len(self.rows) * self.width * self.dtype.itemsize >> 20)
+        return (
+            "sparse rows are not moved, which would fill their zeros; fit to X.toarray() "
+            f"({megabytes} MB for these rows), or for pre-images use preimage='nearest'"
+        )
 
 
 @dataclass(frozen=True)

@@ -162,3 +162,21 @@ def test_parallel_analysis_of_a_file(mercer, tmp_path):
     facts = json.loads(done.out)
     assert (facts["loads"], facts["resumable"]) == (True, False)
     mercer("fit", table, *options, "-q")
+
+
+def test_outliers_among_the_rows_of_a_novelty_model(mercer, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    X[:6] = 7 + 0.1 * rng.standard_normal((6, 3))
+    rows, path = tmp_path / "rows.npy", tmp_path / "finder.mercer"
+    np.save(rows, X)
+    novelty = ["fit", rows, "--model", "novelty", "--contamination"]
+    mercer(*novelty, "0.05", "-o", path)
+    model = package.load(path)
+    assert model.contamination == 0.05
+    assert model.kernel is None
+    assert set(np.flatnonzero(model.predict(X) == -1)) == set(range(6))
+    mercer.fails(*novelty, "0.7", status=2, words=["share from 0 to 0.5"])
+    mercer.fails(*novelty, "few", status=2, words=["'auto'"])
+    words = ["--contamination means nothing to --model kpca"]
+    mercer.fails("fit", rows, "--contamination", "auto", status=2, words=words)

@@ -10,7 +10,13 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from mercer import KernelPCA
-from mercer.exceptions import ConvergenceWarning, DataError, KernelError, NotFittedError
+from mercer.exceptions import (
+    ConvergenceWarning,
+    DataError,
+    DenoisingWarning,
+    KernelError,
+    NotFittedError,
+)
 from mercer.kernels import FunctionKernel, Gaussian, Linear, Polynomial
 from mercer.preimage import FixedPoint, Ridge
 from tests import naive_preimage as naive
@@ -38,7 +44,10 @@ def test_linear_kernel_is_pca_in_every_way(digits):
         model.inverse_transform(model.transform(new)),
     ):
         assert_allclose(found, expected, atol=1e-10)
-    assert model.score(new) == pytest.approx(-((new - expected) ** 2).sum(axis=1).mean())
+    level = 0.5 * np.sqrt(new.var(axis=0).mean())
+    noisy = new + level * np.random.default_rng(0).standard_normal(new.shape)
+    left = pca.inverse_transform(pca.transform(noisy)) - new
+    assert model.score(new) == pytest.approx(-(left**2).sum(axis=1).mean())
     axes = model.component_images()
     assert_allclose(np.abs(np.sum(axes * pca.components_, axis=1)), 1, atol=1e-10)
 
@@ -54,14 +63,15 @@ def test_denoise_removes_noise(model, digits, rng):
 
 def test_reconstruction_gets_better_with_components(digits):
     X, new = digits
-    scores = [KernelPCA(q, solver="dense").fit(X).score(new) for q in (2, 20, 100)]
-    assert scores[0] < scores[1] < scores[2] < 0
+    models = [KernelPCA(q, solver="dense").fit(X) for q in (2, 20, 100)]
+    errors = [((model.reconstruct(new) - new) ** 2).sum() for model in models]
+    assert errors[0] > errors[1] > errors[2]
 
 
 def test_report_is_the_objective(model, digits):
     _, new = digits
-    found = model.preimages(new[:9])
-    assert_allclose(found.points, model.denoise(new[:9]))
+    found = model.preimages(new[:9], match_noise=False)
+    assert_allclose(found.points, model.denoise(new[:9], match_noise=False))
     Z, K = model.transform(new[:9]), Gaussian(gamma=model.kernel_.gamma)
     S = model.subspace_.support
     for i in range(9):
@@ -86,9 +96,41 @@ def test_match_noise_helps_clean_models_with_noisy_queries(digits, rng):
     X, new = digits
     model = KernelPCA(100, kernel=Gaussian("median"), solver="dense").fit(X)
     noisy = new + 0.45 * rng.standard_normal(new.shape)
-    plain = ((model.denoise(noisy) - new) ** 2).mean()
+    plain = ((model.denoise(noisy, match_noise=False) - new) ** 2).mean()
     matched = ((model.denoise(noisy, match_noise=True) - new) ** 2).mean()
     assert matched < 0.95 * plain
+
+
+def test_each_row_tells_whether_it_is_to_be_matched(model, digits, rng):
+    X, new = digits
+    noisy = new + rng.uniform(0, 0.4, (60, 1)) * rng.standard_normal(new.shape)
+    own = model.denoise(X[:20])  # rows of the model: nothing to match
+    assert_allclose(own, model.denoise(X[:20], match_noise=False), atol=1e-6)
+    factors = np.array(
+        [
+            naive.match_noise(model.kernel_, X, row[None], model.kernel_(row[None], X))
+            for row in noisy
+        ]
+    ).ravel()
+    assert factors.min() < 1 < factors.max()
+    matched, plain, auto = (model.denoise(noisy, match_noise=how) for how in (True, False, "auto"))
+    assert_allclose(auto, np.where(factors[:, None] > 1, matched, plain), atol=1e-5)
+    assert_allclose(auto, model.denoise(noisy))
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(2), Linear()])
+def test_kernels_that_cannot_be_matched_are_left_alone(kernel, digits):
+    X, new = digits
+    model = KernelPCA(5, kernel=kernel, solver="dense").fit(X)
+    assert_array_equal(model.denoise(new), model.denoise(new, match_noise=False))
+
+
+def test_a_model_that_keeps_everything_says_so(digits):
+    X, new = digits
+    with pytest.warns(DenoisingWarning, match=r"all 399 components.*tune\(X, noise=...\)"):
+        KernelPCA(solver="dense").fit(X).denoise(new)
+    KernelPCA(399, solver="dense").fit(X).denoise(new)  # asked for: no news
+    KernelPCA(0.9, solver="dense").fit(X).denoise(new)
 
 
 def test_match_noise_needs_a_constant_diagonal(digits):

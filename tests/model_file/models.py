@@ -116,6 +116,7 @@ def estimators(dtype="float64"):
         "autoencoder": alternatives.BottleneckAutoencoder(
             1, hidden=4, n_init=1, random_state=0
         ).fit(X),
+        "forwards": compat.KernelPCA(3, kernel="poly").fit(X),
         "compat": compat.KernelPCA(3, kernel="rbf", fit_inverse_transform=True).fit(X),
     }
 

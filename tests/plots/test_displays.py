@@ -156,7 +156,7 @@ def test_arrays_are_kept(X):
 
 @picture
 def test_novelty(ring):
-    model = KernelNovelty(20, random_state=0).fit(ring)
+    model = KernelNovelty(20, kernel="gaussian", random_state=0).fit(ring)
     shown = np.vstack([ring[:60], np.random.default_rng(5).uniform(-1.4, 1.4, (12, 2))])
     return NoveltyDisplay.from_estimator(model, shown, grid=60).figure_
 
@@ -164,7 +164,7 @@ def test_novelty(ring):
 @picture
 def test_contributions(rng):
     frame = pd.DataFrame(rng.standard_normal((60, 4)), columns=["mass", "age", "dose", "size"])
-    model = KernelNovelty(5, random_state=0).fit(frame)
+    model = KernelNovelty(5, kernel="gaussian", random_state=0).fit(frame)
     row = frame.head(1).copy()
     row["dose"] = 4.0
     return ContributionsDisplay.from_estimator(model, row).figure_

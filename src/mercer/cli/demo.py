@@ -96,6 +96,7 @@ def _denoising_table(studies: list[Study]) -> Table:
 def _more(results: Results) -> dict[str, str]:
     """The other figures, as lines."""
     from mercer._memory import size_text
+    from mercer.demo.table import fill_in
 
     small, made, found = results.compressed, results.generated, results.found
     sizes = [size_text(size) for size in small.file_bytes]
@@ -110,5 +111,6 @@ def _more(results: Results) -> dict[str, str]:
         "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
         f"one, at {found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under "
         f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
+        "table": fill_in(),
         "time": f"{results.seconds:.1f} s",
     }

@@ -83,6 +83,10 @@ _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _WORDS = {
     "with impute, fit TableModel(MissingKernelPCA(...))": "with 'mercer impute', fit with "
     "--model missing",
+    "choose their number by tune(X, noise=...), or give n_components": "choose their number by "
+    "'mercer tune DATA', or fit with --components N",
+    "or a level of noise": "or a level by --noise",
+    "give the level that you expect": "give the level that you expect by --noise",
     "rows[:n]": "fewer rows",
     "image_shape=(height, width)": "--image-shape HEIGHTxWIDTH",
     "give (height, width) or (height, width, 3)": "give HEIGHTxWIDTH or HEIGHTxWIDTHx3",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mercer.rows import Table
     from mercer.solvers import Plan
 
-__all__ = ["fit"]
+__all__ = ["fit", "target_of"]
 
 NOT_CONVERGED = 5
 
@@ -63,7 +63,7 @@ def fit(
 ) -> int:
     """Fit a model to DATA and write it to a model file.
 
-    DATA is a .csv, .tsv, .npy, .npz, .parquet or .zarr file, a folder of Parquet files or PNG
+    DATA is a .csv, .tsv, .npy, .npz, .mtx, .parquet or .zarr file, a folder of Parquet files or PNG
     images, or '-' for standard input; text may be compressed (.gz, .xz, .zst). A table may hold
     categories, dates and numbers of many units: what is done with each column is said, and rows
     that the model gives back have the same columns. Kernel width, solver and number of components
@@ -76,7 +76,7 @@ def fit(
     from mercer.cli.tables import check_target
 
     recipe.check()
-    target = _target(data, output)
+    target = target_of(data, output)
     state = checkpoint or target.with_name(f"{target.name}.checkpoint")
     if not dry_run:
         check_target(target, force=force)
@@ -109,7 +109,8 @@ def fit(
     return 0 if report is None or report.converged else NOT_CONVERGED
 
 
-def _target(data: str, output: Path | None) -> Path:
+def target_of(data: str, output: Path | None) -> Path:
+    """The model file to write, by the name of the data if none is given."""
     if output is not None and str(output) != "-":
         return output
     if data == "-" or output is not None:

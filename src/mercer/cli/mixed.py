@@ -21,7 +21,9 @@ from mercer.rows.dialect import TEXT, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
+from mercer.tables.joining import is_pattern
 from mercer.tables.reading import TABLES
+from mercer.tables.spreadsheet import SHEETS
 from mercer.tables.writing import classes_of, kept_columns
 
 __all__ = ["open_encoded", "open_frame", "open_vectors"]
@@ -91,9 +93,11 @@ class _Encode:
 def _is_mixed(path: Path, reading: Reading, kinds: ColumnKinds) -> bool:
     """Whether a file has columns that are to be encoded one by one."""
     kind = path.suffix.lower()
+    if is_pattern(path):
+        return True
     if kind not in TABLES or not path.is_file():
         return False
-    if kinds.kinds or kind in (".jsonl", ".ndjson", ".feather", ".arrow"):
+    if kinds.kinds or kind in (".jsonl", ".ndjson", ".feather", ".arrow", *SHEETS):
         return True
     try:
         strange = _strange(path, kind)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 __all__ = ["KERNELS", "MODELS", "PREIMAGES", "SOLVERS", "SPARSE_SOLVERS", "describes_model"]
+__all__ += ["kernel_option", "preimage_option"]
 
 # Written out, because --help shall not import the library; a test compares them with it.
 MODELS = ("kpca", "sparse", "novelty", "generative", "missing", "robust")
@@ -51,6 +52,22 @@ def _share_or_auto(_context: click.Context, _option: click.Parameter, text: str 
     return share
 
 
+kernel_option = click.option(
+    "--kernel",
+    default="gaussian",
+    show_default=True,
+    callback=_check_kernel,
+    shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
+    metavar="NAME[:P=V,...]",
+    help="The kernel, e.g. polynomial:degree=2.",
+)
+preimage_option = click.option(
+    "--preimage",
+    type=click.Choice(PREIMAGES),
+    help="The way back to input space.  [default: the model's own]",
+)
+
+
 def describes_model(function: Any) -> Any:
     """The options of :class:`~mercer.cli.recipe.Recipe`, as the argument ``recipe``."""
 
@@ -61,15 +78,7 @@ def describes_model(function: Any) -> Any:
         show_default=True,
         help="The estimator.",
     )
-    @click.option(
-        "--kernel",
-        default="gaussian",
-        show_default=True,
-        callback=_check_kernel,
-        shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
-        metavar="NAME[:P=V,...]",
-        help="The kernel, e.g. polynomial:degree=2.",
-    )
+    @kernel_option
     @click.option(
         "--gamma",
         callback=_number_or_rule,
@@ -92,11 +101,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
     @click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model.")
-    @click.option(
-        "--preimage",
-        type=click.Choice(PREIMAGES),
-        help="The way back to input space.  [default: the model's own]",
-    )
+    @preimage_option
     @click.option(
         "--false-alarm-rate",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),

@@ -22,7 +22,8 @@ from mercer.estimators import (
 )
 from mercer.estimators._novelty_learner import EXACT_UP_TO, LANDMARKS
 from mercer.kernels import Kernel, as_kernel
-from mercer.novelty import MANY, ShareUpTo
+from mercer.novelty import ShareUpTo
+from mercer.novelty.components import MANY
 from mercer.rows import MemoryRows, Rows
 from mercer.solvers import Landmarks, Plan, as_solver
 from mercer.sparse import Rows as SparseRows

@@ -63,17 +63,20 @@ def inverse(model: str, **how: Any) -> None:
 
 @click.command(short_help="Remove noise from rows.")
 @click.option(
-    "--match-noise",
-    is_flag=True,
-    help="For a model of clean rows and noisier queries: see KernelPCA.denoise.",
+    "--match-noise/--no-match-noise",
+    default=None,
+    help="For a model of clean rows and noisier queries: whether kernel values are scaled to those "
+    "between clean rows.  [default: where a row is farther from the model's rows than they are "
+    "from each other]",
 )
 @_takes_rows("denoised rows")
-def denoise(model: str, match_noise: bool, **how: Any) -> None:
+def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space."""
     from mercer.cli.models import load_model
 
     fitted = load_model(model, "denoise")
-    _mend(fitted, lambda rows: fitted.denoise(rows, match_noise=match_noise), **how)
+    match = "auto" if match_noise is None else match_noise
+    _mend(fitted, lambda rows: fitted.denoise(rows, match_noise=match), **how)
 
 
 @click.command(short_help="Fill in missing values.")

@@ -37,6 +37,8 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
         ratio = getattr(getattr(model, "estimator_", None), "explained_variance_ratio_", None)
     if ratio is not None:
         facts["share_of_variance"] = float(ratio.sum())
+        if (limit := _limit_reached(model, facts)) is not None:
+            facts["limit_reached"] = limit
     if (report := getattr(model, "report_", None)) is not None:
         facts |= {
             "solver": report.solver,
@@ -66,6 +68,8 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     count = f"{facts['components']:,} ({facts['components_asked']})"
     if "share_of_variance" in facts:
         count += f", which hold {facts['share_of_variance']:.1%} of the true variance"
+    if facts.get("limit_reached"):
+        count += f"; {facts['limit_reached']}"
     lines["components"] = count
     lines["support"] = f"{facts['support_points']:,} points"
     if "solver" in facts:
@@ -103,6 +107,18 @@ def _describe_rule(model: Estimator) -> str:
         return "auto: 0.95 of the variance in at most 40 components, one for four rows"
     rule = as_rule(inner.n_components)
     return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
+
+
+def _limit_reached(model: Estimator, facts: dict[str, Any]) -> str | None:
+    """Why there are fewer components than the share of the variance asks for, if it is so."""
+    inner = getattr(model, "estimator", None) or model
+    rule = getattr(inner, "n_components", None)
+    share, limit = getattr(rule, "share", 0.0), getattr(rule, "limit", None)
+    if limit is None or facts["share_of_variance"] >= share:
+        return None
+    count, rows = facts["components"], facts["rows"]
+    why = f"the limit of {limit}" if count >= limit else f"one component for four of {rows:,} rows"
+    return f"stopped at {why}, short of {share:.4g}: --components {share:.4g} takes what it needs"
 
 
 def _why_width(asked: str) -> str:

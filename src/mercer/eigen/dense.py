@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.result import Spectrum, measured
+from mercer.exceptions import KernelError
 from mercer.gram import GramOperator, StreamedGram
 
 __all__ = ["Dense"]
@@ -20,7 +21,14 @@ class Dense(EigenSolver):
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:  # noqa: ARG002
         # NumPy's eigh lets other threads run, SciPy's holds the GIL until the end.
-        values, vectors = np.linalg.eigh(operator.to_dense())
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            K = operator.to_dense()
+        if not np.isfinite(K.sum()):
+            raise KernelError(
+                f"kernel values times sample weights overflow {K.dtype}; divide the weights by "
+                "their largest, scale the rows, or give them in float64."
+            )
+        values, vectors = np.linalg.eigh(K)
         leading = slice(None, -k - 1, -1)
         return measured(
             operator, values[leading], vectors[:, leading], passes=1, smallest=float(values[0])

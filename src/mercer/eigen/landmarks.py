@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer._by_name import by_name
 from mercer._config import Config
@@ -21,6 +22,7 @@ from mercer.exceptions import DataError
 from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
 from mercer.landmarks import Given, KMeans, LandmarkRule, RPCholesky, Uniform, sample_rows
 from mercer.rows import Rows, as_rows
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Landmarks"]
 
@@ -161,6 +163,9 @@ def describe(value: Any) -> str:
     if isinstance(value, Config):
         inner = sorted(value.get_params(deep=False).items())
         return f"{type(value).__name__}({[(name, describe(part)) for name, part in inner]})"
+    if isinstance(value, SparseRows) or issparse(value):
+        rows = SparseRows.of(value)
+        return repr([describe(part) for part in (rows.data, rows.indices, rows.indptr)])
     if isinstance(value, np.ndarray):
         return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     return repr(value)

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows import Rows
+from mercer.sparse_rows import permuted_columns
 from mercer.subspace import Count
 from mercer.subspace.rank import NullSpectra
 
@@ -30,7 +31,7 @@ def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
         k = min(k, problem.rank_limit)
         rows = []
         for _ in range(repeats):
-            X = problem.rng.permuted(problem.X, axis=0)
+            X = permuted_columns(problem.X, problem.rng)
             values = solver.fit(replace(problem, X=X, rule=Count(k))).eigenvalues
             rows.append(np.pad(values, (0, k - len(values))))
         return np.array(rows)

@@ -11,8 +11,11 @@ from typing import Any, TypeVar
 from mercer._types import Estimator
 from mercer.exceptions import KernelError, MercerError, UnavailableError
 from mercer.kernels import Kernel, as_kernel
+from mercer.points import SparseVectors
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel", "require_open"]
+__all__ += ["takes_sparse"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Why the model cannot do it, and what to do; None if it can.
@@ -49,16 +52,26 @@ class _Hidden:
         return self.method.__get__(model, owner)
 
 
-def needs_coordinates(remedy: str) -> Callable[[Method], Method]:
-    """For methods that need an input space; ``remedy`` says what to do without."""
+def needs_coordinates(remedy: str, *, fitted: bool = True) -> Callable[[Method], Method]:
+    """For methods that need an input space; ``remedy`` says what to do without.
+
+    ``fitted`` for methods that move the rows of the fit: a model of sparse rows lacks them.
+    """
 
     def lack(model: Estimator) -> str | None:
+        if fitted and (sparse := _sparse_support(model)) is not None:
+            return f"it was fitted to sparse rows, and {sparse._lack}."
         kernel = kernel_of(model)
         if kernel is None or kernel.takes_vectors:
             return None
         return f"{kernel!r} has no coordinates, no input space; {remedy}."
 
     return absent_if(lack)
+
+
+def _sparse_support(model: Estimator) -> SparseVectors | None:
+    support = getattr(getattr(model, "subspace_", None), "support", None)
+    return SparseVectors(support) if isinstance(support, SparseRows) else None
 
 
 def needs_open_kernel(method: Method) -> Method:
@@ -79,6 +92,14 @@ def _lack_of_new_points(kernel: Kernel | None) -> str | None:
         "k(x, x) of new points is not in a precomputed matrix; use a kernel object, "
         "or FunctionKernel."
     )
+
+
+def takes_sparse(model: Estimator) -> bool:
+    """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
+    try:
+        return as_kernel(model.kernel).takes_sparse
+    except (MercerError, AttributeError):
+        return True
 
 
 def kernel_of(model: Estimator) -> Kernel | None:

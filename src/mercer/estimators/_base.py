@@ -15,7 +15,8 @@ from mercer._linalg import Array
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import RowsLike, Seed
-from mercer.estimators._available import needs_open_kernel
+from mercer.estimators._available import needs_open_kernel, takes_sparse
+from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
 from mercer.estimators._parameters import ParametersMixin
@@ -40,6 +41,7 @@ class SubspaceEstimator(
 
     kernel: str | Kernel
     random_state: Seed
+    capabilities: ClassVar[Capabilities]
 
     _saved: ClassVar[tuple[str, ...]] = (
         "subspace_",
@@ -131,6 +133,7 @@ class SubspaceEstimator(
         tags = super().__sklearn_tags__()
         kernel = as_kernel(self.kernel) if isinstance(self.kernel, str | Kernel) else None
         tags.input_tags.pairwise = kernel.is_pairwise if kernel is not None else False
+        tags.input_tags.sparse = type(self).capabilities.sparse and takes_sparse(self)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -9,6 +9,8 @@ from typing import Any, ParamSpec
 import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 
+from mercer.sparse_rows import SparseRows
+
 __all__ = ["framed"]
 
 P = ParamSpec("P")
@@ -17,12 +19,16 @@ P = ParamSpec("P")
 def framed(method: Callable[P, Any]) -> Callable[P, Any]:
     """A method that gives rows of the model's columns: a frame of them if ``set_output`` says so.
 
+    Sparse rows come as SciPy's sparse array, whatever ``set_output`` says.
+
     The index is that of the frame that was given, if it was one.
     """
 
     @functools.wraps(method)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
         rows, estimator = method(*args, **kwargs), args[0]
+        if isinstance(rows, SparseRows):
+            return rows.to_scipy()
         kind = _get_output_config("transform", estimator)["dense"]
         if kind == "default" or np.ndim(rows) != 2:
             return rows

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
-from mercer._types import RowsLike
+from mercer._random import fixed_rng, make_rng
+from mercer._types import RowsLike, Seed
+from mercer.eigen import Dense, Problem
 from mercer.estimators._available import needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.preimage import PreImages
-from mercer.robust import impute
+from mercer.robust import Filling, choose_filling, mixed_masks
+from mercer.robust.filling import FEWEST_ROWS
+from mercer.robust.gaussian import MOST_COLUMNS
+from mercer.subspace import Count, Subspace
 
 __all__ = ["ImputeMixin", "check_no_empty_row"]
 
@@ -24,9 +32,12 @@ class ImputeMixin(PreImageMixin):
     @needs_coordinates("to fill in values, use a kernel of vectors")
     @framed
     def impute(self, X: RowsLike) -> Array:
-        """Fill the NaN of new rows so that the rows lie close to the model's subspace.
+        """Fill the NaN of new rows by what the model has learnt.
 
-        Projection and pre-image take turns, with the observed values clamped.
+        The linear answer (conditional means of a Gaussian of the support points) is the start; from
+        there projection and pre-image take turns, with the observed values clamped and the scores
+        shrunk by noise. The answer is a mixture of both; noise and mixture are chosen once for a
+        model, by values that are hidden in support points, so that more components are no worse.
 
         Parameters
         ----------
@@ -73,11 +84,91 @@ class ImputeMixin(PreImageMixin):
             ``points`` are the filled rows, ``iterations`` the rounds, ``converged`` and ``status``
             how they ended, ``objective`` the reconstruction errors of the filled rows.
         """
+        rows = self._rows_with_holes(X)
+        if not np.isnan(rows).any():
+            done = np.zeros(len(rows), dtype=int)
+            found = PreImages.direct(rows)
+            return replace(found, iterations=done, objective=self.subspace_.residual(rows))
+        return self._filling().fill(self.subspace_, self._variances(), rows, self.preimage_)
+
+    @needs_coordinates("to fill in values, use a kernel of vectors")
+    def imputation_draws(
+        self, X: RowsLike, n_draws: int = 5, *, random_state: Seed = None
+    ) -> Array:
+        """Several fillings of the same rows, whose spread shows how sure the values are.
+
+        What :meth:`impute` fills in, plus draws of the Gaussian's conditional distribution whose
+        width is set by the errors at values that were masked. Analyse each filling, and the
+        differences between the results are what the holes cost (Rubin 1987).
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, NaN where a value is missing
+        n_draws : int, default=5
+        random_state : int, Generator, RandomState or None, default=None
+
+        Returns
+        -------
+        (n_draws, n, d) array; values that were there are unchanged
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 1)) * [1, 1, 1] + rng.normal(size=(200, 3)) * [0.1, 0.1, 2]
+        >>> draws = (
+        ...     KernelPCA(10).fit(X).imputation_draws([[1.0, np.nan, np.nan]], 50, random_state=0)
+        ... )
+        >>> spread = draws.std(axis=0)[0]
+        >>> bool(spread[0] == 0 and spread[1] < 0.5 and spread[2] > 1)
+        True
+        """
+        rows = self._rows_with_holes(X)
+        rng, filling = make_rng(random_state), self._filling()
+        if filling.gaussian is None:
+            raise DataError(
+                f"{self.subspace_.n_support} support points with {rows.shape[1]} columns do not "
+                f"tell how sure a value is; it takes {FEWEST_ROWS} points and at most "
+                f"{MOST_COLUMNS} columns. impute(X) gives single values."
+            )
+        centre = np.asarray(self.imputations(X).points)
+        return np.stack([centre + filling.deviations(rows, rng) for _ in range(n_draws)])
+
+    def _rows_with_holes(self, X: RowsLike) -> Array:
         check_is_fitted(self, "subspace_")
         subspace = self.subspace_
         rows = check_rows(self, X, subspace.kernel, reset=False, allow_nan=True)
+        rows = subspace.kernel.points(rows).vectors("imputing")
         check_no_empty_row(rows)
-        return impute(subspace, rows.astype(subspace.coef.dtype, copy=False), self.preimage_)
+        return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
+
+    def _variances(self) -> Array:
+        return np.asarray(self._learnt.explained_variance)
+
+    def _filling(self) -> Filling:
+        """How to fill in, chosen on the support points when it is first needed, and kept."""
+        subspace = self.subspace_
+        kept = self.__dict__.get("_kept_filling")
+        if kept is None or kept[0] is not subspace:
+            support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
+            q, center = subspace.n_components, bool(np.any(subspace.mean))
+
+            def learn(rows: Array) -> tuple[Subspace, Array]:
+                rule = Count(max(1, min(q, len(rows) - 1)))
+                problem = Problem(subspace.kernel, rows, rule, fixed_rng(0), center=center)
+                fit = Dense().fit(problem)
+                return fit.subspace, fit.explained_variance
+
+            kept = (subspace, choose_filling(learn, support, mixed_masks, self.preimage_))
+            self.__dict__["_kept_filling"] = kept
+        filling: Filling = kept[1]
+        return filling
+
+    def __getstate__(self) -> Any:
+        # It can be chosen again, and would come out the same.
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_kept_filling"}
 
 
 def check_no_empty_row(rows: Array) -> None:

@@ -15,14 +15,13 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Gaussian, Kernel
 from mercer.landmarks import Given, partial_cholesky
 from mercer.novelty import (
-    FEW,
-    MANY,
     NoveltyScore,
     gram_folds,
     landmark_folds,
     neighbour_kernel,
     novelty_score,
 )
+from mercer.novelty.components import FEW, MANY
 from mercer.solvers import as_solver
 
 __all__ = ["NoveltyLearner"]

@@ -7,23 +7,29 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import eye_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
+from mercer._random import fixed_rng
 from mercer._types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._available import absent_if, needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.exceptions import ConvergenceWarning, warn
+from mercer.exceptions import ConvergenceWarning, DenoisingWarning, warn
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
-from mercer.preimage.noise import match_noise as match_rows
-from mercer.selection import Choice, Noise, choose_by_noise
+from mercer.preimage.noise import MatchNoise, matched_scores
+from mercer.selection import Choice, Noise, add_noise, choose_by_noise, typical_noise
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["PreImageMixin"]
+
+#: A share of the variance that leaves no room for noise to be lost in.
+ALL = 0.999
 
 
 def _has_nothing_to_tune(model: Estimator) -> str | None:
@@ -51,20 +57,28 @@ class PreImageMixin(LearntMixin):
         return as_preimage(self.preimage)
 
     @framed
-    def denoise(self, X: RowsLike, *, match_noise: bool = False) -> Any:
+    def denoise(self, X: RowsLike, *, match_noise: MatchNoise = "auto") -> Any:
         """Project the rows onto the components and return to input space, starting at the rows.
 
         Parameters
         ----------
         X : (n, d) array, data frame, or a list of objects for kernels of objects
-        match_noise : bool, default=False
+        match_noise : bool or "auto", default="auto"
             For a model fitted to clean rows and queries that are noisier: scale the kernel row
             k(x, ·) so that its largest entry is what a training point sees among its neighbours.
             Noise shrinks the whole row, and centring would then pull the projection to the mean.
+            ``"auto"`` does so for rows that are farther from the training rows than these are from
+            each other, which is the noise that a row tells of itself, and only with radial kernels.
 
         Returns
         -------
-        (n, d) array; a list of training objects; or training indices for a precomputed kernel
+        (n, d) array; a list of training objects; training indices for a precomputed kernel; the
+        nearest training rows as a sparse array for a model of sparse rows
+
+        Notes
+        -----
+        A model with all components keeps the noise, too, and says so in a warning; :meth:`tune`
+        chooses their number and the kernel's width for a level of noise.
 
         See Also
         --------
@@ -82,10 +96,11 @@ class PreImageMixin(LearntMixin):
         True
         """
         rows, Z = self._project(X, match_noise)
+        self._warn_if_all_is_kept()
         return self._solve(Z, rows).points
 
     def preimages(
-        self, X: RowsLike, *, match_noise: bool = False, report: bool = True
+        self, X: RowsLike, *, match_noise: MatchNoise = "auto", report: bool = True
     ) -> PreImages:
         """As :meth:`denoise`, with what happened to each point.
 
@@ -103,7 +118,9 @@ class PreImageMixin(LearntMixin):
         """
         rows, Z = self._project(X, match_noise)
         found = self._bind().solve(Z, rows)
-        return found.measured(self.subspace_, Z) if report else found
+        found = found.measured(self.subspace_, Z) if report else found
+        points = found.points
+        return replace(found, points=points.to_scipy()) if isinstance(points, SparseRows) else found
 
     @framed
     def inverse_transform(self, Z: ArrayLike) -> Any:
@@ -127,37 +144,52 @@ class PreImageMixin(LearntMixin):
 
     @needs_coordinates("score reconstruction_error(X) instead")
     def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
-        """Minus the mean squared distance between the rows and their reconstructions.
+        """Minus the mean squared error of denoising: what is left of noise added to the rows.
 
-        Measured in input space, so that different kernels and widths compare; on held-out rows
-        more is better. To choose a model for denoising use
-        :class:`mercer.selection.DenoisingScore`, which adds noise first.
+        The noise is Gaussian, of half the standard deviation of the rows, and the same in every
+        call; the error is measured in input space, so that different kernels, widths and numbers
+        of components compare. On held-out rows more is better, and the best is neither the widest
+        kernel nor all components. This is :class:`mercer.selection.DenoisingScore` as it comes;
+        give ``GridSearchCV`` one with your own noise as ``scoring``, or use :meth:`tune`.
+
+        How much the scores keep of clean rows is another question, whose best answer is always
+        more components and a nearly linear kernel: ``((reconstruct(X) - X) ** 2).sum(axis=1)``.
         """
-        rows, Z = self._project(X, False)
-        return -float(square_sums(self._solve(Z).points - rows).mean(dtype=np.float64))
+        rows = self._rows(X)
+        noisy = add_noise(rows, typical_noise(rows), fixed_rng(0)).astype(rows.dtype, copy=False)
+        Z = matched_scores(self.subspace_, noisy, "auto")
+        points = self._bind().solve(Z, noisy).points
+        return -float(square_sums(points - rows).mean(dtype=np.float64))
 
     @absent_if(_has_nothing_to_tune)
-    @needs_coordinates("choose n_components by ParallelAnalysis or a share of the variance")
-    def tune(self, X: RowsLike, *, noise: Noise, match_noise: bool = False) -> Self:
+    @needs_coordinates(
+        "choose n_components by ParallelAnalysis or a share of the variance", fitted=False
+    )
+    def tune(
+        self, X: RowsLike, *, noise: Noise | None = None, match_noise: MatchNoise = "auto"
+    ) -> Self:
         """Choose width and number of components for denoising, and fit to all rows.
 
-        Six widths around the kernel's own and powers of two of components are tried on held-out
-        rows with noise of the stated level; the error is measured in input space. Progress goes
-        to :func:`mercer.listen`.
+        Widths around the kernel's own and powers of two of components are tried on held-out rows
+        with noise of the stated level; the error is measured in input space. The search goes from
+        coarse to fine, see :func:`mercer.selection.choose_by_noise`, and takes the time of three to
+        ten fits; of more than 5,000 rows it looks at a sample of so many. Progress goes to
+        :func:`mercer.listen`.
 
         Parameters
         ----------
         X : (n, d) array
             As clean as there is.
-        noise : float or callable
+        noise : float, callable or None, default=None
             Standard deviation of the noise to expect, or ``function(rows, rng) -> noisy rows``.
-        match_noise : bool, default=False
-            Tune for ``denoise(..., match_noise=True)``.
+            None takes half the standard deviation of the rows.
+        match_noise : bool or "auto", default="auto"
+            As ``denoise`` will be called.
 
         Returns
         -------
         self
-            With ``kernel`` and ``n_components`` set, fitted; ``tuning_`` keeps the whole table.
+            With ``kernel`` and ``n_components`` set, fitted; ``tuning_`` keeps what was compared.
 
         Examples
         --------
@@ -168,6 +200,7 @@ class PreImageMixin(LearntMixin):
         True
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
+        rows = as_kernel(self.kernel).points(rows).vectors("tuning for noise")
         choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
         estimator: Estimator = self
         estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
@@ -191,9 +224,13 @@ class PreImageMixin(LearntMixin):
         Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(self.subspace_.coef.dtype)
         start = Nearest().init(directions).solve(Z).points
         found = self.preimage_.init(directions).solve(Z, start).points
+        if isinstance(found, SparseRows):
+            found = found.to_dense()  # 2 q rows
         return np.asarray(found).reshape(2, q, -1)
 
-    @needs_coordinates("without them there is no canonical basis; use a kernel of vectors")
+    @needs_coordinates(
+        "without them there is no canonical basis; use a kernel of vectors", fitted=False
+    )
     def component_images(self) -> Array:
         """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
 
@@ -204,13 +241,31 @@ class PreImageMixin(LearntMixin):
         """
         check_is_fitted(self, "subspace_")
         support = self.subspace_.support
-        basis = np.eye(support.shape[1], dtype=self.subspace_.coef.dtype)
+        d, dtype = support.shape[1], self.subspace_.coef.dtype
+        sparse = isinstance(support, SparseRows)
+        basis = SparseRows.of(eye_array(d, dtype=dtype)) if sparse else np.eye(d, dtype=dtype)
         return np.asarray((self.subspace_.scores(basis) + self.subspace_.offset).T)
 
-    def _project(self, X: RowsLike, match_noise: bool) -> tuple[Any, Array]:
+    def _project(self, X: RowsLike, match_noise: MatchNoise) -> tuple[Any, Array]:
         rows = self._rows(X)
-        Z = self.subspace_.scores(rows)
-        return rows, match_rows(self.subspace_, rows, Z) if match_noise else Z
+        Z = matched_scores(self.subspace_, rows, match_noise)
+        if isinstance(rows, SparseRows) and self.subspace_.points.has_coordinates:
+            rows = rows.to_dense()  # a start, of the size of the answer
+        return rows, Z
+
+    def _warn_if_all_is_kept(self) -> None:
+        """A model that was not told how much to keep keeps the noise."""
+        shares = getattr(self, "explained_variance_ratio_", None)
+        if getattr(self, "n_components", 0) is not None or shares is None:
+            return
+        kept = float(np.sum(shares, dtype=np.float64))
+        if kept >= ALL:
+            warn(
+                f"the model keeps all {len(shares)} components ({kept:.1%} of the variance), and "
+                "with them most of the noise; choose their number by tune(X, noise=...), or give "
+                "n_components.",
+                DenoisingWarning,
+            )
 
     def _solve(self, Z: Array, rows: RowsLike = None) -> PreImages:
         found = self._bind().solve(Z, rows)

@@ -19,6 +19,7 @@ from mercer.model_file.checks import check_loaded, expect
 from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
 from mercer.rows import MemoryRows, Rows
+from mercer.sparse_rows import same_rows
 
 __all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
 
@@ -168,7 +169,7 @@ def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
     known = getattr(model, "_data_fingerprint", None)
     sources = [MemoryRows(rows), *([X] if isinstance(X, Rows) else [])]
     same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
-    if same or np.array_equal(model.subspace_.support, rows):
+    if same or same_rows(model.subspace_.support, rows):
         raise DataError(
             f"these {len(rows)} rows are those that the model was fitted to; they are less new to "
             "it than others, and a threshold from them would give more false alarms than asked "

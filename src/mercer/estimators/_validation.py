@@ -22,6 +22,7 @@ from mercer.estimators._saving import remember_data
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["check_codes", "check_rows", "check_weight", "describe_not_finite"]
 
@@ -39,6 +40,9 @@ def check_rows(
 
     Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
     checked as they are read), and are loaded otherwise, and wherever they hold kernel values.
+
+    SciPy's sparse matrices and arrays become :class:`~mercer.sparse_rows.SparseRows`, if both the
+    estimator and the kernel take them.
 
     Records ``n_features_in_``, ``feature_names_in_`` and a fingerprint of the data when ``reset``,
     and checks the first two otherwise.
@@ -59,18 +63,24 @@ def _check_table(
     """Rows that are in memory."""
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
+    if isinstance(X, SparseRows):  # an estimator that wraps ours hands on what it has checked
+        X = X.to_scipy()
     _refuse_masked(X)
     X = _as_table(X)
+    if issparse(X):
+        _refuse_sparse(estimator, X, kernel)
     _refuse_lossy(estimator, X)
     try:
-        return validate_data(
+        checked = validate_data(
             estimator,
             X,
             reset=reset,
+            accept_sparse="csr" if issparse(X) else False,
             dtype=[np.float64, np.float32],
             ensure_min_samples=2 if reset else 1,
             ensure_all_finite="allow-nan" if allow_nan else True,
         )
+        return SparseRows.of(checked) if issparse(checked) else checked
     except (ValueError, OverflowError) as error:
         raise DataError(_one_line(error, X, allow_nan)) from error
     except TypeError as error:
@@ -113,6 +123,8 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
 
 def describe_not_finite(X: RowsLike) -> str:
     """Where the first NaN or infinity is, as the end of a sentence; empty if there is none."""
+    if issparse(X):
+        return _describe_sparse(X)
     values = _floats(X)
     bad = np.argwhere(~np.isfinite(values)) if values.ndim == 2 else np.empty((0, 2))
     if not len(bad):
@@ -124,6 +136,15 @@ def describe_not_finite(X: RowsLike) -> str:
         f" The first is at row {row}, column {label}. "
         "Remove such rows, or fill them in by impute or MissingKernelPCA."
     )
+
+
+def _describe_sparse(X: Any) -> str:
+    entries = X.tocoo()
+    bad = np.flatnonzero(~np.isfinite(entries.data))
+    if not len(bad):
+        return ""
+    row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
+    return f" The first is at row {row}, column {column}. Remove such rows or entries."
 
 
 def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
@@ -150,7 +171,9 @@ def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
     return rows.X if isinstance(rows, MemoryRows) else rows
 
 
-def _load(rows: RowsLike) -> Array:
+def _load(rows: RowsLike) -> Any:
+    if isinstance(rows, SparseRows):
+        return rows
     if not isinstance(rows, Rows):
         return np.asarray(rows)
     needed = len(rows) * rows.shape[1] * rows.dtype.itemsize
@@ -169,6 +192,25 @@ def _refuse_masked(X: RowsLike) -> None:
             "masked arrays are not accepted, because the mask would be lost; "
             "use X.filled(np.nan) with impute, or X.data to ignore the mask."
         )
+
+
+def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
+    """Sparse rows where the estimator or the kernel could only make them dense."""
+    megabytes = X.shape[0] * np.prod(X.shape[1:]) * 8 // (1 << 20)
+    dense = f"or X.toarray() if {megabytes:.0f} MB are no matter"
+    said = "Sparse data was passed, which is never made dense in silence"
+    able = getattr(type(estimator), "capabilities", None)
+    if able is None or not able.sparse:
+        raise TypeError(
+            f"{said}, and {type(estimator).__name__} moves rows or looks at single entries; "
+            f"give the rows to KernelPCA, {dense}."
+        )
+    if not kernel.takes_sparse:
+        raise TypeError(
+            f"{said}, and {kernel!r} is no function of distances or dot products alone; "
+            f"use kernel='gaussian' or another of these, {dense}."
+        )
+    _refuse_kind(X.dtype.kind, f"a sparse matrix of shape {X.shape} and dtype {X.dtype}")
 
 
 def _as_table(X: RowsLike) -> Any:

@@ -31,6 +31,7 @@ from mercer.generative import (
 )
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
+from mercer.preimage.noise import MatchNoise
 from mercer.subspace import ComponentRule
 
 __all__ = ["GenerativeKernelPCA"]
@@ -57,11 +58,13 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     density : str or Density, default="local"
         Where new hidden units come from: ``"local"``, ``"interpolate"``, ``"kde"``, ``"mixture"``,
         ``"normal"``, or an object of :mod:`mercer.generative.densities`.
-    preimage : str or PreImageSolver, default="ridge"
-        How to get from feature space back to input space: ``"ridge"`` stands for
-        :class:`~mercer.generative.LocalRidge` here; see :mod:`mercer.preimage` for others, and
-        :class:`~mercer.generative.KernelSmoother` for that of the paper. ``"nearest"`` for kernels
-        of objects.
+    preimage : str or PreImageSolver, default="auto"
+        How to get from feature space back to input space. ``"auto"``: points that are drawn have
+        nothing but scores, and return by :class:`~mercer.generative.LocalRidge`; in ``denoise``,
+        ``preimages`` and ``tune`` the noisy point is known, and the search starts there, as in
+        :class:`~mercer.KernelPCA`. ``"ridge"`` takes the first in either case. See
+        :mod:`mercer.preimage` for others, and :class:`~mercer.generative.KernelSmoother` for that
+        of the paper.
     solver : str or Solver, default="auto"
         See :mod:`mercer.solvers`. For other models (sparse, incremental) see :meth:`from_fitted`.
     random_state : int, Generator, RandomState or None, default=None
@@ -121,7 +124,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         kernel: str | Kernel = "gaussian",
         eta: float = 1.0,
         density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
+        preimage: str | PreImageSolver = "auto",
         solver: str | Solver = "auto",
         random_state: Seed = None,
     ) -> None:
@@ -162,7 +165,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         *,
         eta: float = 1.0,
         density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
+        preimage: str | PreImageSolver = "auto",
         random_state: Seed = None,
     ) -> GenerativeKernelPCA:
         """A generator on a model that exists: sparse, incremental, or fitted long ago.
@@ -309,14 +312,18 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         return self._solve(path).points
 
     def denoise(
-        self, X: RowsLike, *, match_noise: bool = False, smoother: KernelSmoother | None = None
+        self,
+        X: RowsLike,
+        *,
+        match_noise: MatchNoise = "auto",
+        smoother: KernelSmoother | None = None,
     ) -> Any:
         """Project the rows and return to input space, by ``preimage`` as everything here.
 
         Parameters
         ----------
         X : (n, d) array or data frame
-        match_noise : bool, default=False
+        match_noise : bool or "auto", default="auto"
             For queries that are noisier than the training rows, see
             :meth:`mercer.KernelPCA.denoise`.
         smoother : KernelSmoother, optional
@@ -336,7 +343,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
 
     @property
     def preimage_(self) -> PreImageSolver:
-        """The pre-image solver as an object; ``"ridge"`` means the generators' own."""
+        """The pre-image solver as an object; ``"auto"`` and ``"ridge"`` are the generators' own."""
         return as_generator_preimage(self.preimage)
 
     def _adopt(self, model: Estimator, Z: Array, eta: float, y: Targets) -> None:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._linalg import Array
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
@@ -27,6 +26,7 @@ from mercer.landmarks import LandmarkRule
 from mercer.preimage import PreImageSolver
 from mercer.relevance import spectrum_advice
 from mercer.rows import CHUNK, MemoryRows, Rows
+from mercer.sparse_rows import SparseRows, concatenate
 from mercer.subspace import ComponentRule, as_rule
 
 __all__ = ["IncrementalKernelPCA"]
@@ -65,7 +65,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         As for :class:`~mercer.KernelPCA`; ``report_.unexplained`` is the share of the variance
         that the landmarks miss, which tells when it is time for more of them.
     n_samples_seen_ : int
-    landmarks_ : (m, d) array
+    landmarks_ : (m, d) array, or sparse array if the rows were sparse
 
     Notes
     -----
@@ -85,7 +85,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     (1000, 5)
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(streaming=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, streaming=True, onnx=True)
 
     n_samples_seen_: int
     _features: LandmarkFeatures
@@ -138,7 +138,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or data frame
+        X : (n, d) array, data frame, or SciPy sparse matrix
             The first chunk must have at least 2 rows; landmarks and widths come from it.
         y : ignored
         """
@@ -150,9 +150,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
         return self
 
     @property
-    def landmarks_(self) -> Array:
-        """The landmarks."""
-        return np.asarray(self._features.landmarks)
+    def landmarks_(self) -> Any:
+        """The landmarks; a ``scipy.sparse.csr_array`` if the rows were sparse."""
+        landmarks = self._features.landmarks
+        return landmarks.to_scipy() if isinstance(landmarks, SparseRows) else np.asarray(landmarks)
 
     def _add(self, rows: RowsLike, solve: bool) -> None:
         started = time.perf_counter()
@@ -188,7 +189,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
-    def _grow(self, rows: Array) -> None:
+    def _grow(self, rows: RowsLike) -> None:
         """Take up rows that the landmarks miss, the worst first, and carry the sums over."""
         old, room = self._features, self.n_landmarks - len(self._features.landmarks)
         if self.growth == 0 or room <= 0:
@@ -196,13 +197,14 @@ class IncrementalKernelPCA(SubspaceEstimator):
         new = missed(old, rows, self.growth, room)
         if not len(new):
             return
-        landmarks = np.concatenate([old.landmarks, new])
+        landmarks = concatenate([old.landmarks, new])
         self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
         self._sums = carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
-        few = self.landmarks_[:: -(-len(self.landmarks_) // ROWS)]
+        landmarks = self._features.landmarks
+        few = landmarks[:: -(-len(landmarks) // ROWS)]
         model, rounded = counted(model, as_rule(self.n_components), few)
         q = len(rounded)
         subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)

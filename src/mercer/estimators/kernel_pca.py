@@ -25,6 +25,7 @@ from mercer.preimage import PreImageSolver
 from mercer.relevance import spectrum_advice
 from mercer.rows import MemoryRows, Rows
 from mercer.solvers import as_solver
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import ComponentRule, as_rule
 
 __all__ = ["KernelPCA"]
@@ -88,7 +89,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        objects=True, precomputed=True, weights=True, onnx=True
+        sparse=True, objects=True, precomputed=True, weights=True, onnx=True
     )
 
     def __init__(
@@ -114,7 +115,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or data frame
+        X : (n, d) array, data frame, or SciPy sparse matrix
             (n, n) for a precomputed kernel; a list for kernels of objects. A path, a row source
             (:func:`mercer.rows.open_rows`) or a dask collection is read in blocks, by landmarks.
         y : ignored
@@ -199,6 +200,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
 def _own(support: RowsLike, X: RowsLike) -> Any:
     """The support points, safe from changes that the caller may make to X afterwards."""
     X = X.X if isinstance(X, MemoryRows) else X
+    if isinstance(support, SparseRows):
+        given = getattr(X, "data", None)
+        shared = isinstance(given, np.ndarray) and np.may_share_memory(support.data, given)
+        return support.copy() if shared else support
     if isinstance(support, np.ndarray) and support.flags.writeable:
         return support.copy() if np.may_share_memory(support, np.asarray(X)) else support
     return support

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Solver
-from mercer.estimators._available import needs_coordinates, require_open
+from mercer.estimators._available import needs_coordinates, require_open, takes_sparse
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
@@ -29,7 +28,6 @@ from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
-    CORE,
     Calibration,
     Conformal,
     CrossFit,
@@ -41,7 +39,9 @@ from mercer.novelty import (
     novelty_score,
     outlier_threshold,
 )
-from mercer.novelty.conformal import rows_needed
+from mercer.novelty.components import CORE
+from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
+from mercer.novelty.trimming import check_share
 from mercer.preimage import as_preimage
 from mercer.subspace import ComponentRule, Subspace
 
@@ -135,7 +135,7 @@ class KernelNovelty(
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
@@ -326,7 +326,7 @@ class KernelNovelty(
     def _remember(self, rows: Array, held_out: Array) -> None:
         order = np.argsort(rows)
         self.calibration_rows_ = rows[order]
-        self.calibration_p_values_ = _leave_one_out_p_values(held_out[order])
+        self.calibration_p_values_ = leave_one_out_p_values(held_out[order])
 
     def _keep(self, score: NoveltyScore, held_out: Array, threshold: float | None = None) -> None:
         self.score_, self.kernel_ = score, score.subspace.kernel
@@ -371,12 +371,7 @@ class KernelNovelty(
                 f"false_alarm_rate={self.false_alarm_rate} must lie between 0 and 1; "
                 "0.05 lets one in twenty normal rows be called new."
             )
-        share = self.contamination
-        if share is not None and share != "auto" and not _is_share(share):
-            raise DataError(
-                f"contamination={share!r} is the share of outliers among the training rows; give a "
-                "number in (0, 0.5], 'auto', or None for rows that are all normal."
-            )
+        check_share(self.contamination)
         require_open(kernel, "novelty")
 
     def _rng(self) -> np.random.Generator:
@@ -384,18 +379,8 @@ class KernelNovelty(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = False
+        tags.input_tags.sparse = takes_sparse(self)
         return tags
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, Real) and 0 < float(value) <= 0.5
-
-
-def _leave_one_out_p_values(held_out: Array) -> Array:
-    """p-values of the calibration rows among each other: ranks from the top over their number."""
-    ordered = np.sort(held_out)
-    return np.asarray((len(ordered) - np.searchsorted(ordered, held_out)) / len(ordered))
 
 
 def _to_dtype(rows: RowsLike, score: NoveltyScore) -> Any:

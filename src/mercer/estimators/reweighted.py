@@ -11,7 +11,7 @@ from mercer.estimators._available import require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
-from mercer.exceptions import ConvergenceWarning, warn
+from mercer.exceptions import ConvergenceWarning, MercerWarning, warn
 from mercer.kernels import as_kernel
 from mercer.robust import Loss, as_loss, reweight
 
@@ -19,12 +19,15 @@ __all__ = ["ReweightedKernelPCA"]
 
 
 class ReweightedKernelPCA(WrappingEstimator):
-    r"""Kernel PCA under a bounded loss: rows that the others do not explain lose their weight.
+    r"""Kernel PCA that outliers do not turn: rows that do not belong lose their weight.
 
-    The wrapped estimator is fitted again and again with ``sample_weight``; each round lowers the
-    weights of rows whose distance from the subspace, fitted **without** them, is large beside that
-    of the others. A wrapper, because weights are all that it needs: it works with every
-    estimator that takes them, and :class:`~mercer.KernelPCA` keeps its short constructor.
+    First a core of rows is trusted, by distances alone: the half that has the others nearest, which
+    then grows to all that lies as close to it as its rows to each other. Scattered outliers and
+    small groups stay out, and cannot stretch the kernel's width. Then the wrapped estimator is
+    fitted with ``sample_weight``, and a bounded loss lowers the weights of trusted rows whose
+    distance from the subspace, fitted **without** them, is large beside that of the others. A
+    wrapper, because weights are all that it needs: it works with every estimator that takes them,
+    and :class:`~mercer.KernelPCA` keeps its short constructor.
 
     Parameters
     ----------
@@ -55,9 +58,9 @@ class ReweightedKernelPCA(WrappingEstimator):
 
     Notes
     -----
-    Outliers must not agree with each other: a tight group of them is a part of the data for kernel
-    PCA. With too few components to describe the data, good rows lose weight, and the fit may be
-    worse than a plain one; look at ``weights_``.
+    Fewer than half of the rows may be scattered outliers. A group apart is left out, too, where it
+    is tighter than its distance from the rest; if it is more than 15 % of the rows it may well be
+    data, and a warning says so. A group as near as the data's own gaps counts as data.
 
     Examples
     --------
@@ -72,7 +75,7 @@ class ReweightedKernelPCA(WrappingEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
     def __init__(
         self,
@@ -106,14 +109,19 @@ class ReweightedKernelPCA(WrappingEstimator):
         def learn(index: Array, weights: Array) -> Any:
             return self._learn(take(rows, index), seed, sample_weight=weights)
 
-        found = reweight(
-            learn, rows, as_loss(self.loss), rng, folds=self.folds, max_iter=self.max_iter
-        )
+        loss = as_loss(self.loss)
+        found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=self.max_iter)
         if not found.converged:
             warn(
                 f"weights still changed by {found.changes[-1]:.2g} on the mean after "
                 f"{self.max_iter} rounds; raise max_iter, or use fewer components.",
                 ConvergenceWarning,
+            )
+        if found.doubt:
+            warn(
+                f"{found.doubt}; if they are data, fit {type(self._template()).__name__} without "
+                "the wrapper, or with sample_weight.",
+                MercerWarning,
             )
         self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes
         self.n_iter_ = len(found.changes)

@@ -108,7 +108,9 @@ class SparseKernelPCA(SubspaceEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        sparse=True, objects=True, precomputed=True, onnx=True
+    )
 
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,

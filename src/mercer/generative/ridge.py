@@ -11,7 +11,7 @@ from mercer._parallel import thread_map
 from mercer._random import fixed_rng
 from mercer.generative.densities.local import evenly, mix, neighbors, unit_size
 from mercer.kernels import Basis, Gaussian
-from mercer.preimage import PreImageSolver, Ridge, as_preimage
+from mercer.preimage import Auto, PreImageSolver, Ridge, as_preimage
 from mercer.preimage.base import BoundPreImage
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -43,7 +43,7 @@ class LocalRidge(PreImageSolver):
     Those that err there by more than twice the least error are out. Of the others the narrowest
     width is taken whose leave-one-out error is within 5 % of the best: far from the data it returns
     to their mean, while a wide one goes on in a straight line. This is what ``preimage="ridge"``
-    means in the estimators that generate.
+    means in the estimators that generate, and ``"auto"`` where only scores are known.
 
     Parameters
     ----------
@@ -80,7 +80,9 @@ class LocalRidge(PreImageSolver):
 
 
 def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
-    """As :func:`mercer.preimage.as_preimage`, with :class:`LocalRidge` for ``"ridge"``."""
+    """As :func:`mercer.preimage.as_preimage`, with :class:`LocalRidge` where that has Ridge."""
+    if preimage == "auto":
+        return Auto(LocalRidge())
     chosen = as_preimage(preimage)
     return LocalRidge() if preimage == "ridge" else chosen
 

@@ -26,9 +26,10 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._types import RowsLike
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.sums import FeatureSums
 from mercer.rows import Rows, write_whole
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Checkpoint"]
 
@@ -59,9 +60,17 @@ class Checkpoint:
         self._cost = 0.0
 
     @property
-    def landmarks(self) -> Array | None:
+    def landmarks(self) -> Any:
         """Those of the fit that was stopped, if there was one."""
-        return self._state.get("landmarks")
+        if "landmarks_data" not in self._state:
+            return self._state.get("landmarks")
+        data, indices, indptr = (self._state[name] for name in _SPARSE)
+        rows = SparseRows(data, indices, indptr, int(self._state["landmarks_width"]))
+        try:
+            rows.check()
+        except ModelFileError as error:
+            raise self._foreign(f"its landmarks make no sense, {error}") from error
+        return rows
 
     @property
     def seeds(self) -> Array | None:
@@ -73,11 +82,11 @@ class Checkpoint:
 
         Proves, too, that the file can be written, before the long pass.
         """
-        if not isinstance(landmarks, np.ndarray):
+        if not isinstance(landmarks, np.ndarray | SparseRows):
             raise DataError("a checkpoint keeps vectors, not objects; fit without checkpoint=.")
         chosen_from = np.array(digest(slice(0, len(pool)), pool))
         if not self._state:
-            self._state = {"landmarks": landmarks, "seeds": seeds, "pool": chosen_from}
+            self._state = {**_arrays(landmarks), "seeds": seeds, "pool": chosen_from}
             self._save(0, None)
         elif self._state["pool"] != chosen_from:
             raise self._changed("the rows from which the landmarks were chosen")
@@ -121,7 +130,8 @@ class Checkpoint:
 
     def _save(self, done: int, sums: FeatureSums | None) -> None:
         started = time.monotonic()
-        state: dict[str, Any] = {name: self._state[name] for name in ("landmarks", "seeds", "pool")}
+        kept = ("landmarks", *_SPARSE, "landmarks_width", "seeds", "pool")
+        state: dict[str, Any] = {name: self._state[name] for name in kept if name in self._state}
         if sums is not None:
             scalars = np.array([done, sums.weight, sums.diagonal], dtype=np.float64)
             state |= {"linear": sums.linear, "square": sums.square, "scalars": scalars}
@@ -170,12 +180,27 @@ class Checkpoint:
         )
 
 
-def digest(rows: slice, block: Array) -> int:
+def digest(rows: slice, block: RowsLike) -> int:
     """A checksum of a chunk of rows and its place; those of chunks may be added up.
 
     Against accidents, at the speed of the memory; the sums themselves are no safer from malice.
     """
-    return zlib.crc32(np.ascontiguousarray(block).data, zlib.crc32(f"{rows.start}".encode()))
+    sparse = isinstance(block, SparseRows)
+    total = zlib.crc32(f"{rows.start}".encode())
+    for part in (block.data, block.indices, block.indptr) if sparse else (block,):
+        total = zlib.crc32(np.ascontiguousarray(part).data, total)
+    return total
+
+
+#: A sparse set of landmarks is three arrays and a width.
+_SPARSE = ("landmarks_data", "landmarks_indices", "landmarks_indptr")
+
+
+def _arrays(landmarks: Array | SparseRows) -> dict[str, Any]:
+    if not isinstance(landmarks, SparseRows):
+        return {"landmarks": landmarks}
+    parts = (landmarks.data, landmarks.indices, landmarks.indptr)
+    return dict(zip(_SPARSE, parts, strict=True)) | {"landmarks_width": np.array(landmarks.width)}
 
 
 @dataclass(frozen=True)

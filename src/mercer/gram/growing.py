@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import square_sums
+from mercer._types import RowsLike
 from mercer.gram.feature_sums import LandmarkFeatures
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis
@@ -12,7 +15,7 @@ from mercer.kernels import Basis
 __all__ = ["carried", "missed"]
 
 
-def missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> Array:
+def missed(features: LandmarkFeatures, rows: RowsLike, share: float, room: int) -> Any:
     """Rows of which more than a share lies outside the span, by a pivoted Cholesky; at most room.
 
     O(n m (d + m)) time for n rows and m landmarks.
@@ -33,7 +36,7 @@ def missed(features: LandmarkFeatures, rows: Array, share: float, room: int) -> 
             break
         chosen.append(pivot)
         K -= np.outer(K[:, pivot], K[pivot]) / K[pivot, pivot]
-    return np.asarray(rows[candidates[chosen]])
+    return rows[candidates[chosen]]
 
 
 def carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:

@@ -17,6 +17,7 @@ from mercer._parallel import blocks, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
+from mercer.sparse_rows import concatenate
 from mercer.tiles import Tiles
 
 __all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
@@ -127,7 +128,9 @@ def _landmarks(kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator)
     few = rank // 4
     pivoted = RPCholesky(oversample=SEARCHED // few).select(kernel, X, few, rng)
     spread = Uniform().select(kernel, X, rank - len(pivoted), rng)
-    start = np.unique(np.vstack([pivoted, spread]), axis=0)
+    start = concatenate([pivoted, spread])
+    if isinstance(start, np.ndarray):
+        start = np.unique(start, axis=0)
     return KMeans(Given(start), steps=1).select(kernel, X, len(start), rng)
 
 

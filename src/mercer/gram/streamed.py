@@ -14,7 +14,7 @@ from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
-from mercer.points import Points
+from mercer.points import Points, SparseVectors
 from mercer.tiles import Tiles
 
 __all__ = ["StreamedGram"]
@@ -112,7 +112,8 @@ class StreamedGram(GramOperator):
 
 def _fit_float32(points: Points, diag: Array) -> bool:
     """True if the rows, their squares and the kernel's values are in the range of float32."""
-    if not points.has_coordinates or points.dtype == np.float32:
+    if not points.can_wait or points.dtype == np.float32:
         return True
-    span = float(np.abs(points.rows).max(initial=0.0))
+    entries = points.rows.data if isinstance(points, SparseVectors) else points.rows
+    span = float(np.abs(entries).max(initial=0.0))
     return (span == 0 or 1e-15 < span < 1e15) and float(np.abs(diag).max(initial=0.0)) < 1e30

@@ -12,11 +12,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer._config import Config
 from mercer._linalg import Array
 from mercer._types import Precision, RowsLike
-from mercer.points import Objects, Points, Vectors
+from mercer.points import Objects, Points, SparseVectors, Vectors
+from mercer.sparse_rows import SparseRows, alike
 from mercer.tiles import Packed
 
 if TYPE_CHECKING:
@@ -69,6 +71,11 @@ class Kernel(Config, ABC):
         return not (self.takes_objects or self.is_pairwise)
 
     @property
+    def takes_sparse(self) -> bool:
+        """Whether ``pack`` takes :class:`~mercer.sparse_rows.SparseRows`, too."""
+        return False
+
+    @property
     def has_gradient(self) -> bool:
         """Whether ``gradient`` and ``diag_gradient`` can be called."""
         return True
@@ -95,7 +102,9 @@ class Kernel(Config, ABC):
 
     def points(self, X: RowsLike) -> Points:
         """The rows as what they are to this kernel: vectors, objects, or columns of a matrix."""
-        return Objects(X) if self.takes_objects else Vectors(X)
+        if self.takes_objects:
+            return Objects(X)
+        return SparseVectors(X) if isinstance(X, SparseRows) else Vectors(X)
 
     def check(self) -> None:
         """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
@@ -128,6 +137,7 @@ class Kernel(Config, ABC):
         than tiles; for a few rows. Kernels that write only ``pack`` and ``fill`` are audited
         through these, in float64.
         """
+        X, Y = alike(X, Y)
         A, B = (self.pack(rows, None, np.float64) for rows in (X, Y))
         out = np.empty((len(A), len(B)))
         self.fill(A, B, out)
@@ -187,8 +197,13 @@ class Kernel(Config, ABC):
         return Scaled(factor, self)
 
 
-def full_precision(X: RowsLike) -> Array:
+def full_precision(X: RowsLike) -> Any:
     """Rows as a floating array: float32 stays float32, everything else becomes float64."""
+    if isinstance(X, SparseRows):
+        return X
+    if issparse(X):
+        rows = SparseRows.of(X)
+        return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     X = np.asarray(X)
     kept = X.dtype in (np.float32, np.float64)
     return np.asarray(X if kept else X.astype(np.float64))

@@ -10,9 +10,13 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._types import Precision, RowsLike
 from mercer.kernels.base import Kernel, Origin
+from mercer.sparse_rows import SparseRows
 from mercer.tiles import Packed, RowTiles, Tiles
 
 __all__ = ["Basis"]
+
+#: Points from which the typical similarity of neighbours is taken.
+SAMPLE = 1000
 
 
 @dataclass(frozen=True)
@@ -40,18 +44,29 @@ class Basis:
         """The points, ready for tiles."""
         return self.pack(self.points)
 
+    @cached_property
+    def neighbour_similarity(self) -> float:
+        """The median similarity of a point to its nearest other one, over at most 1,000 points."""
+        m = len(self)
+        sample = np.arange(0, m, -(-m // SAMPLE))
+        K = self.at(self.kernel.points(self.points).take(sample).rows)
+        K[np.arange(len(sample)), sample] = -np.inf
+        return float(np.median(K.max(axis=1)))
+
     def __len__(self) -> int:
         return len(self.packed)
 
     def pack(self, X: RowsLike) -> Packed:
         """Other rows, measured from the same origin."""
+        sparse = isinstance(self.points, SparseRows)
+        if isinstance(X, SparseRows) is not sparse and self.kernel.takes_vectors:
+            # Rows follow the points: a block of them is small, all of them might not be.
+            X = SparseRows.of(X) if sparse else X.to_dense()
         return self.kernel.pack(X, self.origin, self.dtype)
 
     def tiles(self, X: RowsLike) -> Tiles:
         """k(x_i, s_j), tile by tile."""
-        left: Packed = (
-            _PackedLater(self, X) if self.kernel.points(X).has_coordinates else self.pack(X)
-        )
+        left: Packed = _PackedLater(self, X) if self.kernel.points(X).can_wait else self.pack(X)
         return Tiles(self.kernel.fill, left, self.packed, left.dtype)
 
     def own_tiles(self) -> Tiles:

@@ -54,6 +54,10 @@ class _Pair(Kernel):
         return self.k1.takes_objects and self.k2.takes_objects
 
     @property
+    def takes_sparse(self) -> bool:
+        return self.k1.takes_sparse and self.k2.takes_sparse
+
+    @property
     def has_gradient(self) -> bool:
         return self.k1.has_gradient and self.k2.has_gradient
 
@@ -151,6 +155,10 @@ class Scaled(Kernel):
     def takes_objects(self) -> bool:  # type: ignore[override]
         """True if the scaled kernel does."""
         return self.kernel.takes_objects
+
+    @property
+    def takes_sparse(self) -> bool:
+        return self.kernel.takes_sparse
 
     @property
     def has_gradient(self) -> bool:

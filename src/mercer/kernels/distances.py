@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array, square_sums
 from mercer.kernels.base import PackedRows
+from mercer.kernels.sparse_tiles import SparsePacked, negative_squares_of
 
 __all__ = ["Scattered", "negative_squares", "pack_scaled"]
 
@@ -41,6 +42,9 @@ def pack_scaled(scaled: Array) -> PackedRows | Scattered:
 
 def negative_squares(A: Any, B: Any, out: Array, is_kinked: bool) -> None:
     """``out[i, j] = -|a_i - b_j|²``, up to rounding that may leave it a little above zero."""
+    if isinstance(A, SparsePacked):
+        negative_squares_of(A, B, out, is_kinked)
+        return
     if isinstance(A, Scattered) or isinstance(B, Scattered):
         # One side is spread so wide that the product formula would lose its digits.
         with np.errstate(over="ignore"):

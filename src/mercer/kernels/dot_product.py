@@ -3,22 +3,28 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._types import Precision
+from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_finite, require_positive
 from mercer.kernels.base import Kernel, Origin, PackedRows
+from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
 
 
 class DotProductKernel(Kernel):
     """A kernel that depends on the dot product of its points only."""
+
+    @property
+    def takes_sparse(self) -> bool:
+        return True
 
     @property
     def is_invertible(self) -> bool:
@@ -36,23 +42,37 @@ class DotProductKernel(Kernel):
     def invert(self, k: Array) -> Array:
         """The dot product p with f(p) = k; :class:`KernelError` if f cannot be inverted."""
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedRows:  # noqa: ARG002
+    def origin(self, X: RowsLike) -> Origin:
+        """None: a shift changes dot products. For sparse rows, which of their columns are full."""
+        return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
+
+    def pack(
+        self, X: RowsLike, origin: Origin = None, dtype: Precision = None
+    ) -> PackedRows | SparsePacked:
+        if isinstance(X, SparseRows):
+            return SparsePacked.of(X, origin, dtype)
         with np.errstate(over="ignore"):  # the tile tells of it
             rows = X.astype(dtype or X.dtype, copy=False)
         return PackedRows(rows, rows)
 
-    def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:
+    def fill(self, A: Any, B: Any, out: Array) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            np.matmul(A.left, B.right.T, out=out)
+            if isinstance(A, SparsePacked):
+                out[...] = products(A, B)
+            else:
+                np.matmul(A.left, B.right.T, out=out)
             self.profile(out)
         if not np.isfinite(out).all():
-            raise self._overflow(A.left, B.right)
+            if isinstance(A, SparsePacked):
+                raise self._overflow(out.dtype, max(A.largest, B.largest))
+            raise self._overflow(out.dtype, max(np.abs(A.left).max(), np.abs(B.right).max()))
 
-    def diag(self, X: Array) -> Array:
+    def diag(self, X: RowsLike) -> Array:
+        sparse = isinstance(X, SparseRows)
         with np.errstate(over="ignore", invalid="ignore"):
-            diag = self.profile(square_sums(X))
+            diag = self.profile(X.square_sums() if sparse else square_sums(X))
         if not np.isfinite(diag).all():
-            raise self._overflow(X, X)
+            raise self._overflow(diag.dtype, np.abs(X.data if sparse else X).max())
         return diag
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -61,10 +81,9 @@ class DotProductKernel(Kernel):
     def diag_gradient(self, Z: Array) -> Array:
         return np.asarray(2 * Z * self.slope(square_sums(Z))[:, None])
 
-    def _overflow(self, X: Array, Y: Array) -> KernelError:
-        largest = max(np.abs(X).max(), np.abs(Y).max())
+    def _overflow(self, dtype: np.dtype, largest: float) -> KernelError:
         return KernelError(
-            f"{self!r} overflows {X.dtype}: the rows reach a magnitude of {largest:.3g}; "
+            f"{self!r} overflows {dtype}: the rows reach a magnitude of {largest:.3g}; "
             "scale them first (for example with StandardScaler)."
         )
 
@@ -202,16 +221,33 @@ class Sigmoid(_Affine):
 class Cosine(Kernel):
     r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedRows:  # noqa: ARG002
+    @property
+    def takes_sparse(self) -> bool:
+        return True
+
+    def origin(self, X: RowsLike) -> Origin:
+        """None; for sparse rows, which of their columns are full."""
+        return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
+
+    def pack(
+        self, X: RowsLike, origin: Origin = None, dtype: Precision = None
+    ) -> PackedRows | SparsePacked:
+        if isinstance(X, SparseRows):
+            return SparsePacked.of(_unit_sparse(X), origin, dtype or X.dtype)
         wanted = np.dtype(dtype or X.dtype)
         rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
         unit = _unit_rows(rows).astype(wanted, copy=False)
         return PackedRows(unit, unit)
 
-    def fill(self, A: PackedRows, B: PackedRows, out: Array) -> None:
-        np.matmul(A.left, B.right.T, out=out)
+    def fill(self, A: Any, B: Any, out: Array) -> None:
+        if isinstance(A, SparsePacked):
+            out[...] = products(A, B)
+        else:
+            np.matmul(A.left, B.right.T, out=out)
 
-    def diag(self, X: Array) -> Array:
+    def diag(self, X: RowsLike) -> Array:
+        if isinstance(X, SparseRows):
+            return np.asarray(np.diff(X.indptr) > 0, dtype=X.dtype)
         return np.asarray(np.abs(X).max(axis=1) > 0, dtype=X.dtype)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -244,3 +280,15 @@ def _unit_rows(X: Array) -> Array:
     scaled = X / np.where(largest == 0, 1, largest)  # so that squares of huge rows do not overflow
     norm = np.sqrt(square_sums(scaled))[:, None]
     return np.asarray(scaled / np.where(norm == 0, 1, norm), dtype=X.dtype)
+
+
+def _unit_sparse(X: SparseRows) -> SparseRows:
+    """The same for sparse rows, in float64."""
+    data, row = np.abs(X.data.astype(np.float64)), X.row_numbers()
+    largest = np.ones(len(X))
+    filled = np.flatnonzero(np.diff(X.indptr))
+    if len(filled):
+        largest[filled] = np.maximum.reduceat(data, X.indptr[filled])
+    scaled = X.data / largest[row]
+    norm = np.sqrt(X.row_sums(scaled * scaled))
+    return X.with_data(scaled / norm[row])

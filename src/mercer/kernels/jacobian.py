@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array
 from mercer._parallel import blocks
+from mercer._types import RowsLike
 from mercer.kernels.base import Kernel
 from mercer.kernels.composite import Product, Scaled, Sum
-from mercer.kernels.dot_product import Cosine, DotProductKernel
+from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.radial import RadialKernel
+from mercer.sparse_rows import SparseRows, alike
 from mercer.tiles import EDGE
 
 __all__ = ["jacobian"]
@@ -32,7 +34,7 @@ COLUMNS = 2048
 KINK = 1e5
 
 
-def jacobian(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
+def jacobian(kernel: Kernel, X: Array, S: RowsLike, B: Array) -> Array:
     r"""``J[a, k, j]``, the derivative of ``sum_i B_ik k(x, s_i)`` by ``x_j`` at each row of X.
 
     Parameters
@@ -40,7 +42,7 @@ def jacobian(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
     kernel : Kernel
         Resolved, of vectors.
     X : (n, d) points at which to differentiate
-    S : (m, d) points of the expansions
+    S : (m, d) points of the expansions, sparse or not
     B : (m, q) weights, one column for each expansion
 
     Returns
@@ -59,17 +61,21 @@ def jacobian(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
     """
     if isinstance(kernel, _EntrywiseKernel):
         return _entrywise(kernel, X, S, B)
-    if slopes(kernel, X[:1], S[:1]) is None:
+    if slopes(kernel, *alike(X[:1], S[:1])) is None:
         return _by_gradient(kernel, X, S, B)
     J = np.zeros((len(X), B.shape[1], X.shape[1]), dtype=B.dtype)
     PB, QB = np.zeros((2, len(X), B.shape[1]), dtype=B.dtype)
-    # Around a point in the middle of S no digits cancel between P x and Q s.
-    middle = np.mean(S, axis=0, dtype=np.float64).astype(B.dtype)
+    # Around a point in the middle of S no digits cancel between P x and Q s; zeros stay zeros.
+    middle = np.zeros(1) if isinstance(S, SparseRows) else np.mean(S, axis=0, dtype=np.float64)
+    middle = middle.astype(B.dtype)
     for tile in blocks(len(S), EDGE["d"]):
-        P, Q = slopes(kernel, X, S[tile])
+        P, Q = slopes(kernel, *alike(X, S[tile]))
         PB += P @ B[tile]
         QB += Q @ B[tile]
-        _add_points(J, Q, S[tile] - middle, B[tile])
+        if isinstance(S, SparseRows):
+            _add_sparse(J, Q, S[tile], B[tile])
+        else:
+            _add_points(J, Q, S[tile] - middle, B[tile])
     J += PB[:, :, None] * (X - middle)[:, None, :]
     if (PB + QB).any():  # of a radial kernel P = -Q
         J += (PB + QB)[:, :, None] * middle
@@ -84,6 +90,13 @@ def _add_points(J: Array, Q: Array, S: Array, B: Array) -> None:
         J[:, part] += (Q @ columns).reshape(n, -1, d)
 
 
+def _add_sparse(J: Array, Q: Array, S: SparseRows, B: Array) -> None:
+    """The same for sparse points: as many products by places as there are components."""
+    transposed = S.to_scipy().T
+    for k in range(J.shape[1]):
+        J[:, k] += (transposed @ (Q * B[:, k]).T).T
+
+
 @singledispatch
 def slopes(kernel: Kernel, X: Array, S: Array) -> Any:  # noqa: ARG001
     """Tiles P and Q of ``dk/dx = P x + Q s``; None for a kernel that is not of this form."""
@@ -94,7 +107,7 @@ def slopes(kernel: Kernel, X: Array, S: Array) -> Any:  # noqa: ARG001
 def _(kernel: RadialKernel, X: Array, S: Array) -> Any:
     # t = -|x-s|²/ℓ²  =>  dk/dx = f'(t) · (-2/ℓ²) (x - s)
     origin = kernel.origin(S)
-    t = np.empty((len(X), len(S)), dtype=np.result_type(X, S))
+    t = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
     Q = kernel.slope(kernel.arguments(kernel.pack(X, origin), kernel.pack(S, origin), t))
     if kernel.slope(np.zeros(1))[0] > KINK:
         Q[Q > KINK] = 0  # at a kink the direction of x - s is rounding; 0 is a subgradient
@@ -104,14 +117,15 @@ def _(kernel: RadialKernel, X: Array, S: Array) -> Any:
 
 @slopes.register
 def _(kernel: DotProductKernel, X: Array, S: Array) -> Any:
-    Q = kernel.slope(X @ S.T)
+    Q = kernel.slope(_values(Linear(), X, S) if isinstance(S, SparseRows) else X @ S.T)
     return np.zeros_like(Q), Q
 
 
 @slopes.register
 def _(kernel: Cosine, X: Array, S: Array) -> Any:
     # d/dx (x·s/|x||s|) = s/(|x||s|) - x (x·s)/(|x|³|s|); zero for a zero row
-    norms = (np.sqrt(square_sums(X))[:, None], np.sqrt(square_sums(S))[None, :])
+    squares = (Linear().diag(X), Linear().diag(S))
+    norms = (np.sqrt(squares[0])[:, None], np.sqrt(squares[1])[None, :])
     x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
     Q = 1 / (x * s)
     return -_values(kernel, X, S) / x**2, Q
@@ -142,7 +156,7 @@ def _(kernel: Scaled, X: Array, S: Array) -> Any:
 
 def _values(kernel: Kernel, X: Array, S: Array) -> Array:
     origin = kernel.origin(S)
-    K = np.empty((len(X), len(S)), dtype=np.result_type(X, S))
+    K = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
     kernel.fill(kernel.pack(X, origin), kernel.pack(S, origin), K)
     return K
 

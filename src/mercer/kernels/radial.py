@@ -13,11 +13,14 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array
+from mercer._types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_nonnegative, require_positive
 from mercer.kernels.base import Kernel, Origin, PackedRows
 from mercer.kernels.distances import Scattered, negative_squares, pack_scaled
+from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "RadialKernel", "RationalQuadratic"]
 
@@ -28,6 +31,10 @@ class RadialKernel(Kernel):
     @property
     def radial(self) -> RadialKernel:
         return self
+
+    @property
+    def takes_sparse(self) -> bool:
+        return True
 
     @property
     def is_invertible(self) -> bool:
@@ -65,11 +72,20 @@ class RadialKernel(Kernel):
         k = self.profile(t.copy())
         return k, self.slope(t)
 
-    def origin(self, X: Array) -> Array:
-        """The mean: distances do not change, and far fewer digits cancel."""
+    def origin(self, X: RowsLike) -> Any:
+        """The mean: distances do not change, and far fewer digits cancel.
+
+        Of sparse rows only in columns that are full: a shift would fill the zeros of the others.
+        """
+        if isinstance(X, SparseRows):
+            return Head.of(X, shift=True)
         return np.asarray(np.mean(X, axis=0, dtype=np.float64))
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Any = None) -> PackedRows | Scattered:
+    def pack(
+        self, X: RowsLike, origin: Origin = None, dtype: Any = None
+    ) -> PackedRows | Scattered | SparsePacked:
+        if isinstance(X, SparseRows):
+            return SparsePacked.of(X, origin, dtype, self.length)
         wanted = np.dtype(dtype or X.dtype)
         shift = np.zeros(X.shape[1]) if origin is None else origin
         # Subtract in the rows' own precision, or a finer one: x - mean is exact where it matters.
@@ -95,10 +111,13 @@ class RadialKernel(Kernel):
     def fill(self, A: Any, B: Any, out: Array) -> None:
         self.profile(self.arguments(A, B, out))
 
-    def diag(self, X: Array) -> Array:
+    def diag(self, X: RowsLike) -> Array:
         return np.ones(len(X), dtype=X.dtype)
 
-    def exact(self, X: Array, Y: Array) -> Array:
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+        if isinstance(X, SparseRows) or isinstance(Y, SparseRows):
+            t = -squares(SparseRows.of(X, np.float64), SparseRows.of(Y, np.float64), self.length)
+            return self.profile(np.maximum(t, self.floor(t.dtype)))
         A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
         unit = max(np.abs(A).max(initial=0.0), np.abs(B).max(initial=0.0))
         if 1e-100 < unit < 1e100:  # else squares would leave the range of floats

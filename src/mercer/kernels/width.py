@@ -5,7 +5,10 @@ from scipy.spatial.distance import pdist
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
+from mercer.kernels.sparse_tiles import all_squares
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["median_length", "resolve_length", "variance_length"]
 
@@ -13,7 +16,7 @@ __all__ = ["median_length", "resolve_length", "variance_length"]
 SAMPLE = 1000
 
 
-def resolve_length(rule: str, X: Array, weight: Array | None = None) -> float:
+def resolve_length(rule: str, X: RowsLike, weight: Array | None = None) -> float:
     """The length ℓ for a rule: ``"median"`` or ``"scale"``."""
     if len(X) < 2:
         raise DataError(
@@ -22,7 +25,7 @@ def resolve_length(rule: str, X: Array, weight: Array | None = None) -> float:
     return {"median": median_length, "scale": variance_length}[rule](X, weight)
 
 
-def median_length(X: Array, weight: Array | None = None) -> float:
+def median_length(X: RowsLike, weight: Array | None = None) -> float:
     """Square root of the median squared distance between different points.
 
     Pairs of equal points do not count, so that a row given twice and a row of weight 2 agree. Above
@@ -31,10 +34,8 @@ def median_length(X: Array, weight: Array | None = None) -> float:
     if len(X) > SAMPLE:
         rows = np.sort(fixed_rng(0).choice(len(X), SAMPLE, replace=False))
         X, weight = X[rows], None if weight is None else weight[rows]
-    X = np.asarray(X if isinstance(X, np.ndarray) else X[:], dtype=np.float64)
-    points, unit = _to_unit_size(X)
-    i, j = np.triu_indices(len(points), k=1)
-    r2 = np.asarray(pdist(points, "sqeuclidean"))
+    r2, unit = _pair_distances(X)
+    i, j = np.triu_indices(len(X), k=1)
     pair_weight = np.ones(len(r2)) if weight is None else weight[i] * weight[j]
     apart = (r2 > 0) & (pair_weight > 0)
     if not apart.any():
@@ -50,9 +51,11 @@ def median_length(X: Array, weight: Array | None = None) -> float:
     return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
 
 
-def variance_length(X: Array, weight: Array | None = None) -> float:
+def variance_length(X: RowsLike, weight: Array | None = None) -> float:
     """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
     # All entries around one mean: columns that differ in level count as variance, as there.
+    if isinstance(X, SparseRows):
+        return _sparse_variance_length(X, weight)
     if not isinstance(X, np.ndarray):  # a row source: a sample stands for it, as for the median
         rows = np.sort(fixed_rng(0).choice(len(X), min(len(X), 20 * SAMPLE), False))
         X, weight = X[rows], None if weight is None else weight[rows]
@@ -65,6 +68,28 @@ def variance_length(X: Array, weight: Array | None = None) -> float:
             "kernel has no variance: all entries are equal; give rows that differ, or a width."
         )
     return float(np.sqrt(X.shape[1] * variance) * unit)
+
+
+def _pair_distances(X: RowsLike) -> tuple[Array, float]:
+    """Squared distances of all pairs of rows, in the square of a unit that suits them."""
+    if isinstance(X, SparseRows):
+        unit = float(np.abs(X.data).max(initial=0.0)) or 1.0
+        return all_squares(X, unit)[np.triu_indices(len(X), k=1)], unit
+    points, unit = _to_unit_size(np.asarray(X[:], dtype=np.float64))
+    return np.asarray(pdist(points, "sqeuclidean")), unit
+
+
+def _sparse_variance_length(X: SparseRows, weight: Array | None) -> float:
+    unit = float(np.abs(X.data).max(initial=0.0)) or 1.0
+    data, w = X.data / np.float64(unit), np.ones(len(X)) if weight is None else weight
+    mean = np.average(X.row_sums(data), weights=w) / X.width
+    zeros = X.width - np.diff(X.indptr)
+    variance = np.average(X.row_sums((data - mean) ** 2) + zeros * mean**2, weights=w) / X.width
+    if variance <= 0:
+        raise DataError(
+            "kernel has no variance: all entries are equal; give rows that differ, or a width."
+        )
+    return float(np.sqrt(X.width * variance) * unit)
 
 
 def _to_unit_size(X: Array, axis: int | None = 0) -> tuple[Array, float]:

@@ -11,6 +11,7 @@ from mercer._config import Config
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.kernels import Kernel
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["LandmarkRule", "sample_rows", "take"]
 
@@ -31,5 +32,7 @@ def sample_rows(X: RowsLike, size: int, rng: np.random.Generator) -> Any:
 
 
 def take(X: RowsLike, index: Array) -> Any:
-    """Rows by number, of an array or of a list of objects."""
+    """Rows by number, of an array, of sparse rows or of a list of objects."""
+    if isinstance(X, SparseRows):
+        return X[index]
     return np.asarray(X[index]) if hasattr(X, "dtype") else [X[i] for i in index]

@@ -10,9 +10,11 @@ from scipy.sparse import csr_array
 from mercer._linalg import Array, square_sums
 from mercer._parallel import blocks, thread_map
 from mercer._types import RowsLike
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, Linear
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.rpcholesky import RPCholesky
+from mercer.sparse_rows import SparseRows
+from mercer.tiles import EDGE
 
 __all__ = ["KMeans", "lloyd_step"]
 
@@ -34,7 +36,7 @@ class KMeans(LandmarkRule):
     Notes
     -----
     For kernels of objects there are no means: the start is returned as it is. O(steps · sample · m
-    d) time.
+    d) time. Means of sparse rows are sparse, too, with no more entries than the rows looked at.
     """
 
     def __init__(
@@ -47,11 +49,12 @@ class KMeans(LandmarkRule):
     def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:
         start = RPCholesky() if self.start is None else self.start
         centres = start.select(kernel, X, m, rng)
-        if not kernel.points(X).has_coordinates or m >= len(X):
+        if not kernel.takes_vectors or m >= len(X):
             return centres
         rows = sample_rows(X, max(self.sample, 5 * m), rng)
+        step = sparse_lloyd_step if isinstance(rows, SparseRows) else lloyd_step
         for _ in range(self.steps):
-            centres = lloyd_step(rows, centres)
+            centres = step(rows, centres)
         return centres
 
 
@@ -84,3 +87,25 @@ def lloyd_step(X: Array, centres: Array) -> Array:
     moved = centres.copy()
     moved[filled] = sums[filled] / counts[filled, None] + origin
     return moved
+
+
+def sparse_lloyd_step(X: SparseRows, centres: SparseRows) -> SparseRows:
+    """The same for sparse rows: tiles of x·c in float64, and a mean of sparse rows is sparse."""
+    dot, origin = Linear(), Linear().origin(centres)
+    C = dot.pack(centres, origin, np.float64)
+    half = centres.astype(np.float64).square_sums() / 2
+    nearest = np.empty(len(X), dtype=np.intp)
+
+    def assign(rows: slice) -> None:
+        p = np.empty((rows.stop - rows.start, len(centres)))
+        dot.fill(dot.pack(X[rows], origin, np.float64), C, p)
+        nearest[rows] = np.argmin(half - p, axis=1)
+
+    thread_map(assign, blocks(len(X), EDGE["d"]))
+    counts = np.bincount(nearest, minlength=len(centres))
+    share = 1 / counts[nearest]
+    member = csr_array((share, (nearest, np.arange(len(X)))), shape=(len(centres), len(X)))
+    empty = np.flatnonzero(counts == 0)  # a centre without rows stays
+    stays = csr_array((np.ones(len(empty)), (empty, empty)), shape=2 * (len(centres),))
+    moved = member @ X.to_scipy() + stays @ centres.to_scipy()
+    return SparseRows.of(moved, X.dtype)

@@ -10,6 +10,7 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Given", "Uniform"]
 
@@ -26,7 +27,7 @@ class Given(LandmarkRule):
 
     Parameters
     ----------
-    points : (m, d) array
+    points : (m, d) array, or sparse matrix for sparse rows
     """
 
     def __init__(self, points: RowsLike) -> None:
@@ -35,8 +36,10 @@ class Given(LandmarkRule):
     def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
         if not hasattr(X, "dtype"):
             return list(self.points)
-        points = np.asarray(self.points, dtype=X.dtype)
-        if points.ndim != 2 or points.shape[1] != X.shape[1] or not np.isfinite(points).all():
+        sparse = isinstance(X, SparseRows)
+        points: Any = (SparseRows.of if sparse else np.asarray)(self.points, dtype=X.dtype)
+        entries = points.data if sparse else points
+        if points.ndim != 2 or points.shape[1] != X.shape[1] or not np.isfinite(entries).all():
             raise DataError(
                 f"landmarks of shape {points.shape} do not fit rows of {X.shape[1]} columns; "
                 "give finite points with the same columns."

@@ -8,16 +8,22 @@ from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._types import Estimator
+from mercer._types import Estimator, RowsLike
 from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["check_answers", "check_loaded", "check_model", "expect"]
+
+
+#: Columns of sparse rows in a file: it may claim any number of them at no cost to itself, and a
+#: model takes 4 bytes for each.
+MAX_WIDTH = 1 << 26
 
 
 @singledispatch
@@ -39,6 +45,21 @@ def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = 
         )
 
 
+def _expect_rows(what: str, rows: object, m: int | None) -> None:
+    """An array (m, d), or m sparse rows."""
+    if not isinstance(rows, SparseRows):
+        expect(what, rows, (m, None))
+    elif m is not None and len(rows) != m:
+        raise ModelFileError(f"{what} has {len(rows)} sparse rows, where {m} are needed")
+
+
+@check_loaded.register
+def _sparse_rows(rows: SparseRows) -> None:
+    rows.check()
+    if rows.width > MAX_WIDTH:
+        raise ModelFileError(f"sparse rows of {rows.width} columns, and {MAX_WIDTH} are the most")
+
+
 @check_loaded.register
 def _kernel(kernel: Kernel) -> None:
     kernel.check()
@@ -54,7 +75,7 @@ def _subspace(subspace: Subspace) -> None:
     expect("coef", coef, (None, None))
     m, q = coef.shape
     if subspace.points.is_open:
-        expect("support", subspace.support, (m, None))
+        _expect_rows("support", subspace.support, m)
     else:
         expect("support", subspace.support, (m,), "i")
         if m and subspace.support.min() < 0:
@@ -77,7 +98,7 @@ def _sums(sums: FeatureSums) -> None:
 @check_loaded.register
 def _features(features: LandmarkFeatures) -> None:
     """Landmarks (m, d), and a basis (m, r)."""
-    expect("landmarks", features.landmarks, (None, None))
+    _expect_rows("landmarks", features.landmarks, None)
     expect("basis", features.basis, (len(features.landmarks), None))
 
 
@@ -106,9 +127,13 @@ def check_answers(model: Estimator, size: int) -> None:
     ``size`` bytes knows of no more columns than that, but for a few.
     """
     d = getattr(model, "n_features_in_", None)
-    if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= max(size, 10**6):
+    support = getattr(getattr(model, "subspace_", None), "support", None)
+    sparse = isinstance(support, SparseRows)
+    most = MAX_WIDTH if sparse else max(size, 10**6)
+    if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= most:
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")
-    for name, ask in _trials(model, np.zeros((3, d))).items():
+    zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
+    for name, ask in _trials(model, zeros).items():
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
@@ -121,9 +146,11 @@ def check_answers(model: Estimator, size: int) -> None:
             raise ModelFileError(f"{name} of rows of zeros is not finite")
 
 
-def _trials(model: Estimator, rows: Array) -> dict[str, Callable[[], Any]]:
+def _trials(model: Estimator, rows: RowsLike) -> dict[str, Callable[[], Any]]:
     names = ["transform", "reconstruction_error", "score_samples", "predict", "p_values"]
-    if not hasattr(model, "subspace_"):  # the way back is a formula; with one it may be a search
+    there = getattr(model, "fit_inverse_transform", True)
+    # The way back is a formula, if it was asked for; with a subspace it may be a search.
+    if there and not hasattr(model, "subspace_"):
         names.append("denoise")
     trials: dict[str, Callable[[], Any]]
     trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}

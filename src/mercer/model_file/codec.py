@@ -9,6 +9,7 @@ Numbers, texts, None and lists stand for themselves; everything else is an objec
 ``{"float": "inf"}``                   what JSON has no word for
 ``{"tuple": [...]}, {"dict": {...}}``
 ``{"dtype": "float32"}``
+``{"sparse": {...}}``                  a matrix of SciPy's, around our own sparse rows
 ``{"random": "Generator"}``            a source of random numbers: read as None
 ``{"object": word, "with": {...}}``    a registered class with its parameters or fields
 =====================================  =================================================
@@ -38,6 +39,7 @@ from mercer.gram import LandmarkFeatures
 from mercer.kernels import FunctionKernel
 from mercer.model_file.checks import check_loaded, check_model
 from mercer.model_file.container import Reader, parse_json
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Decoder", "Encoder", "saved_attributes"]
 
@@ -86,6 +88,8 @@ class Encoder:
         return self._other(value, name)
 
     def _other(self, value: object, name: str) -> Json:
+        if issparse(value):  # the compatible KernelPCA keeps what it was given
+            return {"sparse": self.encode_object(SparseRows.of(value), name)}
         if isinstance(value, list):
             return [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]
         if isinstance(value, tuple):
@@ -101,8 +105,9 @@ class Encoder:
         if isinstance(value, os.PathLike):
             return str(os.fspath(value))
         what = "a function" if callable(value) else f"a {type(value).__name__}"
-        remedy = "fit to X.toarray()" if issparse(value) else "use one of mercer's own objects"
-        raise ModelFileError(f"{name} is {what}, which a model file cannot hold; {remedy}.")
+        raise ModelFileError(
+            f"{name} is {what}, which a model file cannot hold; use one of mercer's own objects."
+        )
 
     def encode_object(self, value: object, name: str) -> Tagged:
         """A registered class with its parameters, and what a fit has found."""
@@ -278,6 +283,12 @@ class Decoder:
             raise self.reader.error(f"{value['dtype']!r} is no precision")
         return np.dtype(np.float32 if value["dtype"] == "float32" else np.float64)
 
+    def _sparse(self, value: Tagged) -> object:
+        rows = self.decode(value["sparse"])
+        if not isinstance(rows, SparseRows):
+            raise self.reader.error("a sparse matrix is none")
+        return rows.to_scipy()
+
     _READERS: Mapping[str, Callable[[Decoder, Tagged], object]] = {
         "array": _array,
         "names": _names,
@@ -288,6 +299,7 @@ class Decoder:
         "tuple": lambda self, value: tuple(self.decode(item) for item in value["tuple"]),
         "dict": lambda self, value: {k: self.decode(item) for k, item in value["dict"].items()},
         "object": _object,
+        "sparse": _sparse,
     }
 
 

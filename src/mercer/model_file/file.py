@@ -26,7 +26,9 @@ VERSION = 1
 _OPTIONAL = frozenset(
     {
         "_sklearn_output_config",
+        "X_transformed_fit_",
         "classes_",
+        "dual_coef_",
         "feature_names_in_",
         "labels_",
         "n_targets_",

@@ -19,7 +19,9 @@ from mercer.kernels import Linear
 from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_kernels import Exported, export_kernel
 from mercer.model_file.onnx_preimage import as_type, export_preimage
+from mercer.preimage.noise import can_be_matched, match_limits
 from mercer.rows import write_whole
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["export_onnx"]
@@ -141,7 +143,7 @@ class _Nodes:
             return g.op("Squeeze", self.residual, g.integers(1))
         if name == "denoise":
             solver = model.preimage_
-            return export_preimage(g, solver, self.subspace, "X", self.scores, steps)
+            return export_preimage(g, solver, self.subspace, "X", self._matched, steps)
         inside = g.op(
             "MatMul", g.op("Mul", self.scores, self.scores), g.number(model.score_.inside[:, None])
         )
@@ -165,6 +167,19 @@ class _Nodes:
             return g.op("MatMul", self._centred, g.number(self._axes))
         products = g.op("MatMul", self.rows, g.number(S.coef))
         return g.op("Sub", products, g.number(S.offset[None]))
+
+    @property
+    def _matched(self) -> str:
+        """Scores as ``denoise`` takes them: ``match_noise="auto"``, see mercer.preimage.noise."""
+        g, S = self.g, self.subspace
+        if not can_be_matched(S):
+            return self.scores
+        least, most = match_limits(g.dtype)
+        largest = g.op("Max", g.sum(self.rows, "ReduceMax"), g.number(least))
+        factor = g.op("Div", g.number(S.basis.neighbour_similarity), largest)
+        factor = g.op("Max", g.op("Min", factor, g.number(most)), g.number(1.0))
+        offset = g.number(S.offset[None])
+        return g.op("Sub", g.op("Mul", factor, g.op("Add", self.scores, offset)), offset)
 
     @cached_property
     def residual(self) -> str:
@@ -201,6 +216,10 @@ class _Nodes:
 def _check(
     subspace: Subspace, wanted: Sequence[str], known: Sequence[str], steps: int, dtype: str
 ) -> None:
+    if isinstance(subspace.support, SparseRows):
+        raise ModelFileError(
+            "ONNX has no sparse rows as input; fit to X.toarray(), or to TruncatedSVD of X."
+        )
     if not subspace.points.has_coordinates:
         raise ModelFileError(
             f"the input of {subspace.kernel!r} is no table of numbers; export a model with a "

@@ -25,6 +25,7 @@ from mercer.kernels import (
     Sigmoid,
     Sum,
 )
+from mercer.kernels.dot_product import _unit_rows
 from mercer.model_file.onnx_graph import Graph
 
 __all__ = ["Exported", "RadialNodes", "export_kernel"]
@@ -178,7 +179,7 @@ class _Cosine(Exported):
     S: Array
 
     def rows(self, g: Graph, X: str) -> str:
-        unit = self.kernel.pack(self.S).left
+        unit = _unit_rows(self.S)
         return g.op("MatMul", self._unit(g, X), g.number(unit.T))
 
     def diag(self, g: Graph, X: str) -> str:

@@ -9,7 +9,7 @@ from mercer.novelty.calibration import (
     Split,
     as_calibration,
 )
-from mercer.novelty.components import CORE, FEW, MANY, ShareUpTo
+from mercer.novelty.components import ShareUpTo
 from mercer.novelty.conformal import Conformal
 from mercer.novelty.contributions import contributions
 from mercer.novelty.folds import gram_folds, landmark_folds
@@ -18,10 +18,7 @@ from mercer.novelty.trimming import calm_rows, outlier_threshold
 from mercer.novelty.width import WidthChoice, neighbour_kernel, select_width
 
 __all__ = [
-    "CORE",
-    "FEW",
     "KINDS",
-    "MANY",
     "Calibrated",
     "Calibration",
     "Conformal",

@@ -20,7 +20,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 
-__all__ = ["Conformal", "rows_needed"]
+__all__ = ["Conformal", "leave_one_out_p_values", "rows_needed"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,12 @@ class Conformal:
 def _level(at_least: Array, n: int) -> Array:
     """The p-value where so many of n scores are at least as large."""
     return np.asarray((1 + at_least) / (n + 1))
+
+
+def leave_one_out_p_values(scores: Array) -> Array:
+    """p-values of the scores among each other: ranks from the top over their number."""
+    ordered = np.sort(scores)
+    return np.asarray((len(ordered) - np.searchsorted(ordered, scores)) / len(ordered))
 
 
 def rows_needed(rate: float) -> int:

@@ -9,16 +9,18 @@ that model, and once more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
+from mercer.exceptions import DataError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.novelty.score import NoveltyScore
 
-__all__ = ["calm_rows", "outlier_threshold"]
+__all__ = ["calm_rows", "check_share", "outlier_threshold"]
 
 #: Share of the rows that is set aside where the contamination is unknown or small; twice it else.
 ASIDE = 0.2
@@ -26,6 +28,16 @@ ASIDE = 0.2
 SAMPLE = 1000
 #: Share of normal rows that ``"auto"`` may call outliers, were their scores' tail exponential.
 TAIL = 0.005
+
+
+def check_share(share: Any) -> None:
+    """Refuse what is neither a share of outliers, nor ``"auto"``, nor None."""
+    number = isinstance(share, Real) and not isinstance(share, bool) and 0 < float(share) <= 0.5
+    if share is not None and share != "auto" and not number:
+        raise DataError(
+            f"contamination={share!r} is the share of outliers among the training rows; give a "
+            "number in (0, 0.5], 'auto', or None for rows that are all normal."
+        )
 
 
 def calm_rows(

@@ -14,8 +14,11 @@ from mercer._held_out import held_out_scores
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
+from mercer._types import RowsLike
 from mercer.kernels import Gaussian, Kernel
+from mercer.kernels.sparse_tiles import all_squares
 from mercer.novelty.score import NoveltyScore
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["WidthChoice", "neighbour_kernel", "select_width"]
 
@@ -30,7 +33,7 @@ SAMPLE = 1000
 BEYOND = 0.5
 
 
-def neighbour_kernel(X: Array) -> Gaussian:
+def neighbour_kernel(X: RowsLike) -> Gaussian:
     r"""A Gaussian for novelty, narrower than the median rule's.
 
     Its width is :math:`0.6 \sqrt{d_5\, d}`, with d the median distance between different points and
@@ -43,13 +46,18 @@ def neighbour_kernel(X: Array) -> Gaussian:
     X : (n, d) rows
     """
     median = Gaussian().resolve(X).length
-    rows = np.asarray(X, dtype=np.float64)
+    sparse = isinstance(X, SparseRows)
+    rows: Any = X.astype(np.float64) if sparse else np.asarray(X, dtype=np.float64)
     if len(rows) > SAMPLE:
         rows = rows[np.sort(fixed_rng(0).choice(len(rows), SAMPLE, replace=False))]
     # In units of the median, so that squares stay in the range of floats.
-    scaled = (rows - rows.mean(axis=0)) / median
+    if sparse:
+        squares = all_squares(rows, median)
+    else:
+        scaled = (rows - rows.mean(axis=0)) / median
+        squares = cdist(scaled, scaled, "sqeuclidean")
     k = min(NEIGHBOUR, len(rows) - 1)
-    near = np.sqrt(np.partition(cdist(scaled, scaled, "sqeuclidean"), k, axis=1)[:, k])
+    near = np.sqrt(np.partition(squares, k, axis=1)[:, k])
     near = near[near > 0]  # rows with five copies have no say
     typical = float(np.median(near)) if len(near) else 1.0
     return Gaussian(width=SHARE * median * np.sqrt(typical))
@@ -76,7 +84,7 @@ class WidthChoice:
 
 def select_width(
     learn: Callable[[Kernel, Array], NoveltyScore],
-    X: Array,
+    X: RowsLike,
     kernels: Sequence[Kernel],
     rng: np.random.Generator,
     folds: int = 4,
@@ -97,7 +105,12 @@ def select_width(
     folds : int, default=4
     """
     partner = (np.arange(len(X)) + rng.integers(1, len(X), len(X))) % len(X)
-    beyond = X + BEYOND * (X - X[partner])
+    if isinstance(X, SparseRows):
+        beyond: Any = SparseRows.of(
+            (1 + BEYOND) * X.to_scipy() - BEYOND * X[partner].to_scipy(), X.dtype
+        )
+    else:
+        beyond = X + BEYOND * (X - X[partner])
     seed = int(rng.integers(2**31))
     separation = np.empty(len(kernels))
     for i, kernel in enumerate(kernels):
@@ -108,7 +121,7 @@ def select_width(
 
 
 def _separation(
-    learn: Any, kernel: Kernel, X: Array, beyond: Array, folds: int, seed: int
+    learn: Any, kernel: Kernel, X: RowsLike, beyond: RowsLike, folds: int, seed: int
 ) -> float:
     """Area under the curve, from scores by models that saw neither the row nor its novelty."""
     new = np.empty(len(X))

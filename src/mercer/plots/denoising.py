@@ -67,7 +67,7 @@ class DenoisingDisplay(Display):
         *,
         X_noisy: RowsLike = None,
         noise: Noise | None = None,
-        match_noise: bool = False,
+        match_noise: bool | str = "auto",
         n_images: int = 10,
         image_shape: tuple[int, ...] | None = None,
         random_state: int = 0,
@@ -87,7 +87,7 @@ class DenoisingDisplay(Display):
         noise : float or callable, optional
             If there are none: the standard deviation of Gaussian noise (by default 0.3 of the
             range of X), or ``function(rows, rng) -> noisy rows``.
-        match_noise : bool, default=False
+        match_noise : bool or "auto", default="auto"
             Passed on to ``denoise``; for models fitted to clean rows.
         n_images : int, default=10
             Show at most so many.

@@ -43,6 +43,11 @@ class Anderson:
         """Forget what rows have seen: they have jumped."""
         self.seen[rows] = 0
 
+    def adopt(self, other: Anderson, rows: Array) -> None:
+        """Go on with what another has seen of these rows, e.g. in another precision."""
+        for name in ("last_image", "last_residual", "d_image", "d_residual", "seen"):
+            getattr(self, name)[rows] = getattr(other, name)[rows]
+
     def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
         """Record an image for each of ``rows`` and return the accelerated next points.
 
@@ -57,19 +62,22 @@ class Anderson:
         self.last_image[rows], self.last_residual[rows] = image, residual
         self.seen[rows] += 1
         known = np.arange(DEPTH) < seen[:, None]  # seen images before this one: as many differences
-        theta = _least_squares(self.d_residual[rows], residual, known)
+        theta = _least_squares(self.d_residual[rows], residual, known).astype(image.dtype)
         return np.asarray(image - np.einsum("nj,njd->nd", theta, self.d_image[rows]))
 
 
 def _least_squares(D: Array, r: Array, known: Array) -> Array:
     """The minimiser of |r - Σ θ_j D_j| for each row over the known D_j; θ_j = 0 for the others."""
-    D = np.where(known[:, :, None], D, 0).astype(np.float64)
+    D, r = np.where(known[:, :, None], D, 0).astype(np.float64), r.astype(np.float64)
+    unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
+    unit = np.where(unit > 0, unit, 1)[:, None]
+    D, r = D / unit[:, :, None], r / unit
     gram = np.einsum("nid,njd->nij", D, D)
     size = np.einsum("nii->n", gram)
     # A little ridge: residuals of a well-behaved iteration become parallel, and the system
     # singular.
     ridge = np.where(size > 0, 1e-12 * size, 1.0)
     gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
-    right = np.einsum("njd,nd->nj", D, r.astype(np.float64))
+    right = np.einsum("njd,nd->nj", D, r)
     theta = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-    return theta.astype(r.dtype)
+    return theta

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import Array, square_sums
 from mercer.kernels import RadialKernel
 from mercer.subspace import Subspace
 from mercer.tiles import Tiles
@@ -67,10 +67,15 @@ class Sweep:
         return self.subspace.coef.dtype
 
     @cached_property
+    def unit(self) -> float:
+        """The largest coordinate: the squares of data of size 1e±300 are no numbers."""
+        return float(np.abs(self.support[:, :-1]).max(initial=0.0)) or 1.0
+
+    @cached_property
     def scale(self) -> float:
         """The length that steps are measured by: the kernel's, or the data's radius if smaller."""
-        S = self.support[:, :-1]
-        radius = float(np.sqrt(np.einsum("ij,ij->", S, S, dtype=np.float64) / len(S)))
+        S = self.support[:, :-1].astype(np.float64, copy=False) / self.unit
+        radius = self.unit * float(np.sqrt(square_sums(S).mean()))
         return min(self.kernel.length, radius) or 1.0
 
     @cached_property
@@ -78,7 +83,7 @@ class Sweep:
         """Corners of the data's box, widened by its diagonal."""
         S = self.support[:, :-1]
         low, high = S.min(axis=0), S.max(axis=0)
-        diagonal = np.linalg.norm(high - low)
+        diagonal = self.unit * np.linalg.norm((high - low) / self.unit)
         return low - diagonal, high + diagonal
 
     def to_shifted(self, X: Array) -> Array:

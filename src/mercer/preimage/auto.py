@@ -26,6 +26,7 @@ from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
 from mercer.preimage.status import Status
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["Auto"]
@@ -37,7 +38,7 @@ class Auto(PreImageSolver):
     ================================================  ===================  ===================
     kernel                                            with the point       scores alone
     ================================================  ===================  ===================
-    objects, precomputed                              :class:`Nearest`     :class:`Nearest`
+    objects, precomputed, sparse rows                 :class:`Nearest`     :class:`Nearest`
     :class:`~mercer.kernels.Linear`                   :class:`InverseDot`  :class:`InverseDot`
     radial, and multiples of it                       :class:`FixedPoint`  :class:`Ridge`
     Laplacian, Chi2, Cosine, and made of them         :class:`Smoother`    :class:`Ridge`
@@ -52,9 +53,19 @@ class Auto(PreImageSolver):
     over k(points, S)). Where one of these is nearer to the projection, the status is
     ``"not a minimum"`` and ``converged`` is False. The smoother's point is returned all the same.
 
+    Parameters
+    ----------
+    alone : PreImageSolver, optional
+        Instead of :class:`Ridge` in the last column; estimators that generate take another.
+
+    Notes
+    -----
     The choice never depends on which method reaches the smaller objective: another start with a
     better objective was measured to give an error in input space 3,000 times worse.
     """
+
+    def __init__(self, alone: PreImageSolver | None = None) -> None:
+        self.alone = alone
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         return _BoundAuto(self, subspace)
@@ -67,7 +78,7 @@ class Auto(PreImageSolver):
         if isinstance(kernel, Linear):
             return InverseDot()
         if not has_start:
-            return Ridge()
+            return Ridge() if self.alone is None else self.alone
         if kernel.radial is not None:
             return FixedPoint()
         return Smoother() if _contains(kernel, (Laplacian, Chi2, Cosine)) else Gradient()
@@ -93,6 +104,8 @@ class _BoundAuto(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         if start is None:
             return self.without_start.solve(Z)
+        if isinstance(start, SparseRows) and self.subspace.points.has_coordinates:
+            start = start.to_dense()  # as the answer will be
         found = self.with_start.solve(Z, start)
         if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
             return self._compared(found, Z, start)

@@ -107,6 +107,12 @@ class PreImageSolver(Config, ABC):
                     f"{type(self).__name__} needs {words}, which {kernel!r} has not; {remedy}."
                 )
 
+    def check_subspace(self, subspace: Subspace) -> None:
+        """Raise for a model that the strategy cannot work with: its kernel, or sparse rows."""
+        self.check_kernel(subspace.kernel)
+        if not subspace.points.has_coordinates:
+            subspace.points.vectors(f"preimage={type(self).__name__}")
+
 
 _ANY = "use preimage='auto', or 'nearest' for any kernel"
 #: Capability → whether a kernel has it, what it is, and what to do without.

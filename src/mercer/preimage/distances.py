@@ -62,7 +62,7 @@ class Distances(PreImageSolver):
         self.n_neighbors = n_neighbors
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         if not self.n_neighbors >= 2:
             raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 2 on.")
         return _BoundDistances(int(self.n_neighbors), SupportScores(subspace))

@@ -2,7 +2,7 @@ r"""Mika's fixed-point iteration, for every radial kernel (Mika et al. 1999, eqs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from mercer._parallel import blocks, n_threads, thread_map
 from mercer._progress import announce
 from mercer.exceptions import KernelError
 from mercer.preimage._anderson import Anderson
+from mercer.preimage._single import in_single
 from mercer.preimage._sweep import Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import Nearest
@@ -33,6 +34,9 @@ THIN = 0.125
 SWITCH = 1e-2
 #: A denominator below this share of the sum of its absolute terms is mostly rounding.
 CANCELLED = 1e-3
+#: The first sweeps are made in float32, to steps of this size. Where the first step in float64
+#: from there is larger than the second number, float32 has gone astray, and the point starts anew.
+ROUGH, AGREE = 2e-5, 1e-3
 
 _ENDS = (Status.CONVERGED, Status.RESTARTED, Status.EARLY, Status.LIMIT, Status.FAILED)
 _CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
@@ -69,10 +73,13 @@ class FixedPoint(PreImageSolver):
     Notes
     -----
     O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points
-    that have arrived leave the batch. Where the denominator is negative or cancels, or the step
-    leaves the data's box by more than its diagonal, the point is restarted, at the support point
-    with the largest γ and then at the mean, and its status says so; with centring (γ contains the
-    mean) this is very rare.
+    that have arrived leave the batch. A model in float64 makes its first sweeps in float32, which
+    take half the time, and ends in float64; a point whose first step in float64 disagrees, or that
+    float32 could not settle, starts anew in float64.
+
+    Where the denominator is negative or cancels, or the step leaves the data's box by more than its
+    diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
+    and its status says so; with centring (γ contains the mean) this is very rare.
 
     Not for kernels with a kink, ``Matern(nu=0.5)``: the iteration sticks to support points.
 
@@ -113,7 +120,7 @@ class FixedPoint(PreImageSolver):
         self.input_weight = input_weight
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         steps = [self.max_iter] if self.early_stop is None else [self.max_iter, self.early_stop]
         if min(steps) < 1 or not self.tol >= 0 or not self.input_weight >= 0:
             raise KernelError(
@@ -137,18 +144,28 @@ class _BoundFixedPoint(BoundPreImage):
     def nearest(self) -> BoundPreImage:
         return Nearest().init(self.subspace)
 
+    @cached_property
+    def rough(self) -> _BoundFixedPoint | None:
+        """The same iteration in float32; None where that would not pay, or not hold the model."""
+        config = self.config
+        if config.early_stop is not None or config.input_weight or config.tol > ROUGH:
+            return None
+        single = in_single(self.subspace)
+        if single is None:
+            return None
+        rough = FixedPoint(ROUGH, config.max_iter, accelerate=config.accelerate)
+        return _BoundFixedPoint(rough, single)
+
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.nearest.solve(Z).points if start is None else start
         dtype = self.sweep.dtype
-        points = _Points.start(self.sweep.to_shifted(X), dtype, anchored=start is not None)
         Z = check_codes(Z.astype(dtype, copy=False))
-        running = np.arange(len(Z))
-        while running.size:
-            rows = min(self._batch_rows, -(-running.size // n_threads()))
-            batches = [running[part] for part in blocks(running.size, rows)]
-            thread_map(lambda batch: self._advance(points, Z, batch), batches)
-            running = running[points.code[running] == _RUNNING]
-            announce("pre-images", len(Z) - running.size, len(Z))
+        points = _Points.start(self.sweep.to_shifted(X), dtype)
+        anchored = start is not None and self.config.input_weight > 0
+        points = replace(points, anchor=points.first if anchored else None)
+        if self.rough is not None:
+            self._begin_roughly(points, Z)
+        self._run(points, Z)
         code = points.code
         return PreImages(
             points=self.sweep.to_input(points.at),
@@ -156,6 +173,28 @@ class _BoundFixedPoint(BoundPreImage):
             iterations=points.iterations,
             status=np.array(_ENDS)[code],
         )
+
+    def _run(self, points: _Points, Z: Array) -> None:
+        """Sweeps until no point is left."""
+        running = np.arange(len(Z))
+        while running.size:
+            rows = min(self._batch_rows, -(-running.size // n_threads()))
+            batches = [running[part] for part in blocks(running.size, rows)]
+            thread_map(lambda batch: self._advance(points, Z, batch), batches)
+            running = running[points.code[running] == _RUNNING]
+            announce("pre-images", len(Z) - running.size, len(Z))
+
+    def _begin_roughly(self, points: _Points, Z: Array) -> None:
+        """Move the points that float32 can settle to where it settles them."""
+        assert self.rough is not None
+        single = self.rough.sweep.dtype
+        found = _Points.start(self.rough.sweep.to_shifted(points.at), single)
+        self.rough._run(found, Z.astype(single))
+        sure = found.code == _CONVERGED  # restarts are decided in float64
+        points.at[sure] = self.rough.sweep.to_input(found.at[sure])
+        points.iterations[sure] = found.iterations[sure]
+        points.doubtful[sure] = True
+        points.history.adopt(found.history, sure)
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
         """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
@@ -177,6 +216,16 @@ class _BoundFixedPoint(BoundPreImage):
         image, value, good = self._judge(points, rows, seen)
         points.iterations[rows] += 1
         at = points.at[rows]
+        residual = image - at
+        step = np.sqrt(square_sums(residual / self.sweep.scale))
+        astray = points.doubtful[rows] & ~(good & (step <= AGREE))
+        points.doubtful[rows] = False
+        if astray.any():
+            self._begin_anew(points, rows[astray])
+            keep = ~astray
+            running, rows, at, seen = running[keep], rows[keep], at[keep], seen[keep]
+            image, value, good = image[keep], value[keep], good[keep]
+            residual, step = residual[keep], step[keep]
         slack = 16 * np.finfo(at.dtype).eps * seen.size
         worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack))
         self._undo_leap(points, rows[worse])
@@ -184,8 +233,6 @@ class _BoundFixedPoint(BoundPreImage):
         self._restart(points, rows[lost], G[running[lost]])
 
         fine = good & ~worse
-        residual = image - at
-        step = np.sqrt(square_sums(residual)) / self.sweep.scale
         self._move(points, rows[fine], image[fine], residual[fine], step[fine])
         points.value[rows[fine]] = value[fine]
         self._stop(points, rows[fine], step[fine])
@@ -248,6 +295,12 @@ class _BoundFixedPoint(BoundPreImage):
         points.history.reset(rows)
         self._limit(points, rows)
 
+    def _begin_anew(self, points: _Points, rows: Array) -> None:
+        """Float32 came to another place: all steps in float64, from the first point on."""
+        points.at[rows] = points.first[rows]
+        points.iterations[rows] = 0
+        points.history.reset(rows)
+
     def _restart(self, points: _Points, rows: Array, G: Array) -> None:
         """First at the support point that counts most, then at the mean; then give up."""
         points.restarts[rows] += 1
@@ -275,11 +328,13 @@ class _Points:
     iterations: Array  # (n,)
     restarts: Array  # (n,)
     history: Anderson
-    anchor: Array | None  # (n, d) the noisy points, for the input-space term
-    hold: Array  # (n,) its weight
+    first: Array  # (n, d) where it began
+    doubtful: Array  # (n,) comes from float32, and no step in float64 has confirmed it
+    hold: Array  # (n,) weight of the input-space term
+    anchor: Array | None = None  # (n, d) the noisy points, for that term
 
     @classmethod
-    def start(cls, Y: Array, dtype: np.dtype, *, anchored: bool) -> _Points:
+    def start(cls, Y: Array, dtype: np.dtype) -> _Points:
         n, d = Y.shape
         return cls(
             at=Y.copy(),
@@ -290,6 +345,7 @@ class _Points:
             iterations=np.zeros(n, int),
             restarts=np.zeros(n, int),
             history=Anderson.start(n, d, dtype),
-            anchor=Y.copy() if anchored else None,
+            first=Y,
+            doubtful=np.zeros(n, bool),
             hold=np.zeros(n, dtype),
         )

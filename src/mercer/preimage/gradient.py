@@ -66,7 +66,7 @@ class Gradient(PreImageSolver):
         self.max_iter = max_iter
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         in_double = replace(
             subspace,
             support=subspace.support.astype(np.float64, copy=False),

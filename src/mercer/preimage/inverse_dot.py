@@ -54,7 +54,7 @@ class InverseDot(PreImageSolver):
     requires: ClassVar[tuple[str, ...]] = ("dot product",)
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         S = subspace.support.astype(np.float64)
         return _BoundInverseDot(SupportScores(subspace), np.linalg.pinv(S, rcond=1e-12))
 

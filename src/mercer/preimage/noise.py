@@ -6,15 +6,31 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._types import RowsLike
-from mercer.exceptions import KernelError
+from mercer.exceptions import DataError, KernelError
 from mercer.subspace import Subspace
 from mercer.tiles import RowTiles
 
-__all__ = ["match_noise"]
+__all__ = ["MatchNoise", "can_be_matched", "match_limits", "match_noise", "matched_scores"]
 
-#: Support points from which the typical similarity of neighbours is taken.
-SAMPLE = 1000
-ROWS = 256
+#: True, False, or "auto".
+MatchNoise = bool | str
+
+
+def matched_scores(subspace: Subspace, X: RowsLike, how: MatchNoise) -> Array:
+    r"""Scores of rows: as they are (False), of matched kernel rows (True), or as each row asks.
+
+    ``"auto"`` multiplies by :math:`\max(1, a(x))`, see :func:`match_noise`: rows that are no
+    farther from the support points than these are from each other stay as they are, and rows with
+    more noise are matched. Kernels that are not of the distance alone are not matched.
+    """
+    if how is True:
+        return match_noise(subspace, X, subspace.scores(X))
+    if how is False or (how == "auto" and not can_be_matched(subspace)):
+        return subspace.scores(X)
+    if how != "auto":
+        raise DataError(f"match_noise={how!r}; give True, False or 'auto'.")
+    products, largest = _products_and_largest(subspace, X, subspace.coef)
+    return _scaled(products, np.maximum(_factor(subspace, largest), 1)) - subspace.offset
 
 
 def match_noise(subspace: Subspace, X: RowsLike, Z: Array) -> Array:
@@ -36,13 +52,30 @@ def match_noise(subspace: Subspace, X: RowsLike, Z: Array) -> Array:
     (n, q) array: ``a (z + b) - b``.
     """
     _check_constant_diagonal(subspace)
-    factor = _neighbour_similarity(subspace) / np.maximum(
-        _largest_similarity(subspace, X), np.finfo(Z.dtype).tiny
-    )
-    b = subspace.offset
-    # Far from all data the factor would only blow up what is rounding.
-    factor = np.minimum(factor, 1 / np.sqrt(np.finfo(Z.dtype).eps))
-    return np.asarray(factor[:, None] * (Z + b) - b, dtype=Z.dtype)
+    factor = _factor(subspace, _products_and_largest(subspace, X, subspace.coef[:, :0])[1])
+    return np.asarray(_scaled(Z + subspace.offset, factor) - subspace.offset, dtype=Z.dtype)
+
+
+def can_be_matched(subspace: Subspace) -> bool:
+    """Whether ``"auto"`` looks at the rows: the kernel tells how far they are from the support."""
+    return subspace.kernel.radial is not None and subspace.n_support > 1
+
+
+def _factor(subspace: Subspace, largest: Array) -> Array:
+    """a(x) from max_i k(s_i, x)."""
+    least, most = match_limits(largest.dtype)
+    factor = subspace.basis.neighbour_similarity / np.maximum(largest, least)
+    return np.asarray(np.minimum(factor, most))
+
+
+def match_limits(dtype: np.dtype) -> tuple[float, float]:
+    """The least similarity, and the largest factor: beyond it only rounding would be blown up."""
+    limits = np.finfo(dtype)
+    return float(limits.tiny), float(1 / np.sqrt(limits.eps))
+
+
+def _scaled(products: Array, factor: Array) -> Array:
+    return np.asarray(factor[:, None] * products, dtype=products.dtype)
 
 
 def _check_constant_diagonal(subspace: Subspace) -> None:
@@ -58,20 +91,18 @@ def _check_constant_diagonal(subspace: Subspace) -> None:
     )
 
 
-def _neighbour_similarity(subspace: Subspace) -> float:
-    """The median over support points of the similarity to their nearest other one."""
-    m = subspace.n_support
-    step = -(-m // SAMPLE)
-    sample = np.arange(0, m, step)
-    K = subspace.basis.at(subspace.points.take(sample).rows)
-    K[np.arange(len(sample)), sample] = -np.inf
-    return float(np.median(K.max(axis=1)))
+def _products_and_largest(subspace: Subspace, X: RowsLike, B: Array) -> tuple[Array, Array]:
+    """``Bᵀ k(S, x)`` and ``max_i k(s_i, x)`` for each row, from one pass over k(S, x)."""
 
+    def both(rows: slice, tiles: RowTiles) -> tuple[Array, Array]:
+        n = rows.stop - rows.start
+        products = np.zeros((n, B.shape[1]), dtype=B.dtype)
+        largest = np.full(n, -np.inf, dtype=B.dtype)
+        for columns, tile in tiles:
+            products += tile @ B[columns]
+            np.maximum(largest, tile.max(axis=1), out=largest)
+        return products, largest
 
-def _largest_similarity(subspace: Subspace, X: RowsLike) -> Array:
-    """max_i k(s_i, x) for each row."""
-
-    def largest(rows: slice, tiles: RowTiles) -> Array:  # noqa: ARG001
-        return np.asarray(np.maximum.reduce([tile.max(axis=1) for _, tile in tiles]))
-
-    return np.concatenate(subspace.basis.tiles(X).map_rows(largest))
+    parts = subspace.basis.tiles(X).map_rows(both)
+    products, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return products, largest

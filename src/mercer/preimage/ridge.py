@@ -75,7 +75,7 @@ class Ridge(PreImageSolver):
         self.alpha = alpha
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         if self.alpha is not None and not self.alpha >= 0:
             raise KernelError(f"alpha={self.alpha} must not be negative; give a positive penalty.")
         Z, S = _training_pairs(subspace)

@@ -63,7 +63,7 @@ class Smoother(PreImageSolver):
         self.n_neighbors = n_neighbors
 
     def init(self, subspace: Subspace) -> BoundPreImage:
-        self.check_kernel(subspace.kernel)
+        self.check_subspace(subspace)
         if not self.n_neighbors >= 1:
             raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 1 on.")
         return _BoundSmoother(

@@ -27,6 +27,7 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels.jacobian import jacobian
 from mercer.rows import Rows
+from mercer.sparse_rows import SparseRows, dense
 from mercer.subspace import Subspace
 
 __all__ = ["UNITS", "Relevance", "measure_relevance", "sensitivity", "support_rows"]
@@ -147,7 +148,8 @@ def measure_relevance(
     if unit not in UNITS:
         raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
     require_vectors(subspace)
-    middle = np.asarray(np.mean(subspace.support, axis=0, dtype=np.float64))
+    S = subspace.support
+    middle = np.zeros(1) if isinstance(S, SparseRows) else S.mean(axis=0, dtype=np.float64)
     share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
     sums = reduce(add, _parts(_Pass(subspace, middle, weight, share), X))
     if sums.looked_at <= 0:
@@ -176,13 +178,13 @@ def sensitivity(subspace: Subspace, X: Array) -> Array:
     require_vectors(subspace)
     size = _rows_at_once(subspace)
     parts = thread_map(
-        lambda rows: jacobian(subspace.kernel, X[rows], subspace.support, subspace.coef),
+        lambda rows: jacobian(subspace.kernel, dense(X[rows]), subspace.support, subspace.coef),
         blocks(len(X), size),
     )
     return np.concatenate(parts)
 
 
-def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Array, Array | None]:
+def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Array | None]:
     """Support points that stand for the rows of a fit, and their weights if they have any.
 
     The mean of an exact model is ``sum_i w_i phi(x_i) / sum w``, so that its coefficients are the
@@ -205,7 +207,7 @@ def support_weight(subspace: Subspace) -> Array | None:
 
 def require_vectors(subspace: Subspace) -> None:
     """Refuse a kernel without variables."""
-    if not subspace.points.has_coordinates:
+    if not subspace.points.can_wait:
         raise KernelError(
             f"{subspace.kernel!r} has no variables that could matter; use a kernel of vectors."
         )
@@ -247,10 +249,10 @@ class _Pass:
     share: float
 
     def __call__(self, rows: slice, block: Array) -> _Sums:
-        parts = [
+        parts = (
             self._sums(slice(rows.start + part.start, rows.start + part.stop), block[part])
             for part in blocks(len(block), self._step()) or [slice(0, 0)]
-        ]
+        )
         return reduce(add, parts)
 
     def _step(self) -> int:
@@ -259,7 +261,7 @@ class _Pass:
 
     def _sums(self, rows: slice, block: Array) -> _Sums:
         S = self.subspace
-        X = block.astype(S.coef.dtype, copy=False)
+        X = dense(block).astype(S.coef.dtype, copy=False)  # a q-th of its own derivatives
         w = np.ones(len(X)) if self.weight is None else self.weight[rows]
         shifted = X - self.middle  # float64, and around the middle no digits cancel
         whole = (float(w.sum()), w @ shifted, w @ shifted**2)
@@ -304,7 +306,8 @@ def _even_sample(rows: slice, share: float) -> Any:
 def _rows_at_once(subspace: Subspace) -> int:
     """Rows whose derivatives fit into memory together."""
     width = (subspace.n_components + 1) * subspace.support.shape[1]
-    return int(min(512, max(16, ENTRIES // width)))
+    least = 1 if isinstance(subspace.support, SparseRows) else 16
+    return int(min(512, max(least, ENTRIES // width)))
 
 
 def _shares(values: Array) -> Array:

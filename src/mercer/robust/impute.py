@@ -5,11 +5,16 @@ one step of the pre-image iteration towards :math:`y`, of which the missing coor
 Both lower :math:`\|\phi(x) - y\|^2`, so that the rounds descend to a point whose missing
 coordinates make its reconstruction error smallest (after Mika et al. 1999; Nguyen & De la Torre
 2009).
+
+With all components nothing is left to descend on: every point lies in the subspace. So the scores
+are shrunk by :math:`\lambda_k / (\lambda_k + \tau)`, as if the components carried noise of variance
+:math:`\tau`. For the linear kernel the rounds then end at
+:math:`[\tau (C + \tau)^{-1} x]_m = 0`, the conditional mean of a Gaussian with covariance
+:math:`C + \tau`; a number of components is a matter of :math:`\tau`, and more are never worse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +22,15 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._progress import announce
 from mercer._types import RowsLike
-from mercer.exceptions import ConvergenceWarning, warn
 from mercer.kernels import Kernel
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
 from mercer.subspace import Subspace
 
-__all__ = ["Imputer", "fill_missing", "impute"]
+__all__ = ["Imputer", "impute", "shrinkage"]
+
+
+#: A score that is shrunk by more than this is left out.
+SMALLEST_FACTOR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,7 @@ class Imputer:
     max_iter : int
     """
 
-    tol: float = 1e-4
+    tol: float = 2e-3
     max_iter: int = 300
 
 
@@ -46,6 +54,7 @@ def impute(
     preimage: str | PreImageSolver = "auto",
     start: Array | None = None,
     limits: Imputer | None = None,
+    shrink: Array | None = None,
 ) -> PreImages:
     """Fill the NaN of X so that the rows lie close to the subspace.
 
@@ -59,6 +68,9 @@ def impute(
     start : (d,) or (n, d) array, optional
         First guess of the missing values; the mean of the support points if not given.
     limits : Imputer, optional
+    shrink : (q,) array, optional
+        Factors of the scores, see :func:`shrinkage`; directions with a factor of nearly zero cost
+        nothing. A plain projection if not given.
 
     Returns
     -------
@@ -75,6 +87,10 @@ def impute(
     missing = np.isnan(X)
     guess = subspace.support.mean(axis=0) if start is None else start
     points = np.where(missing, guess, X).astype(subspace.coef.dtype)
+    factors = np.ones(subspace.n_components) if shrink is None else shrink
+    kept = max(1, int((factors > SMALLEST_FACTOR).sum()))
+    whole, subspace = subspace, subspace.leading(kept)
+    factors = factors[:kept].astype(subspace.coef.dtype)
     bound = _step_solver(preimage, subspace.kernel).init(subspace)
     rounds = np.zeros(len(X), dtype=int)
     status = np.full(len(X), Status.CONVERGED, dtype="U15")
@@ -85,75 +101,19 @@ def impute(
             break
         announce("impute", done, limits.max_iter)
         at = points[running]
-        image = bound.solve(subspace.scores(at), at)
+        image = bound.solve(subspace.scores(at) * factors, at)
         points[running] = np.where(missing[running], image.points, at)
         rounds[running] += 1
         status[running] = np.where(image.status == Status.FAILED, Status.FAILED, Status.CONVERGED)
         step = np.sqrt(square_sums(points[running] - at))
         running = running[~(step <= smallest)]  # a step that is not a number is not small
     status[running] = Status.LIMIT
-    return PreImages(points, status == Status.CONVERGED, rounds, status, subspace.residual(points))
+    return PreImages(points, status == Status.CONVERGED, rounds, status, whole.residual(points))
 
 
-def fill_missing(
-    learn: Callable[[Array, Array], Subspace],
-    X: Array,
-    rng: np.random.Generator,
-    preimage: str | PreImageSolver = "auto",
-    *,
-    folds: int = 5,
-    rounds: int = 20,
-    tol: float = 1e-2,
-) -> tuple[Array, Array]:
-    """Fill the NaN of training rows: fit, impute, repeat, in the style of expectation-maximisation.
-
-    Two things keep a model from learning its own first guesses. Each fold is imputed by a model
-    fitted to the other folds; and the rounds go from coarse to fine, with 2, 4, 8, ... directions,
-    so that the artefacts of a crude start, which fill the later ones, are gone before they count.
-
-    Parameters
-    ----------
-    learn : callable
-        ``learn(filled rows, row numbers)`` fits and returns the subspace.
-    X : (n, d) rows with NaN
-    rng : numpy.random.Generator
-    preimage : str or PreImageSolver, default="auto"
-    folds : int, default=5
-    rounds : int, default=20
-    tol : float, default=1e-2
-        Stop when a round with all directions changes the missing values by less than this share of
-        their spread.
-
-    Returns
-    -------
-    filled : (n, d) array
-    changes : (rounds done,) array
-        The relative change in each round.
-    """
-    missing = np.isnan(X)
-    filled = np.where(missing, np.nanmedian(X, axis=0), X)
-    fold_of = rng.permutation(len(X)) % min(folds, len(X))
-    changes: list[float] = []
-    for done in range(rounds):
-        announce("fill missing", done, rounds)
-        before, directions, all_used = filled.copy(), 2 ** (done + 1), True
-        for fold in range(fold_of.max() + 1):
-            rows = np.flatnonzero((fold_of == fold) & missing.any(axis=1))
-            if rows.size:
-                subspace = learn(before, np.flatnonzero(fold_of != fold))
-                all_used &= directions >= subspace.n_components
-                coarse = subspace.leading(min(directions, subspace.n_components))
-                filled[rows] = impute(coarse, X[rows], preimage, start=before[rows]).points
-        changes.append(_relative_change(before, filled, missing))
-        if all_used and changes[-1] < tol:
-            break
-    else:
-        warn(
-            f"missing values still changed by {changes[-1]:.2g} of their spread in the last of "
-            f"{rounds} rounds ({tol:g} is asked for); raise max_iter, or use fewer components.",
-            ConvergenceWarning,
-        )
-    return filled, np.array(changes)
+def shrinkage(variances: Array, noise: float) -> Array:
+    """``λ_k / (λ_k + τ)``, with τ as a share of the variance of all components."""
+    return np.asarray(variances / (variances + max(noise * float(variances.sum()), 1e-300)))
 
 
 def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolver:
@@ -169,10 +129,3 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
 def _spread(S: RowsLike) -> float:
     """Root mean squared distance from the mean."""
     return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
-
-
-def _relative_change(before: Array, after: Array, missing: Array) -> float:
-    if not missing.any():
-        return 0.0
-    size = float(np.std(after[missing])) or 1.0
-    return float(np.sqrt(np.mean((after - before)[missing] ** 2)) / size)

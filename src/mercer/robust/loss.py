@@ -35,12 +35,11 @@ class Hampel(Loss):
 
     Parameters
     ----------
-    full, none : float, default=2.5, 3.0
-        In units of the spread of the errors above their median. A bounded kernel bounds the error
-        of the grossest outlier, often at 3 to 5 units; wider limits would miss it.
+    full, none : float, default=6.0, 8.0
+        In units of the spread of the errors above their median.
     """
 
-    def __init__(self, full: float = 2.5, none: float = 3.0) -> None:
+    def __init__(self, full: float = 6.0, none: float = 8.0) -> None:
         self.full = full
         self.none = none
 
@@ -48,7 +47,7 @@ class Hampel(Loss):
         if not 0 <= self.full < self.none:
             raise DataError(
                 f"full={self.full} and none={self.none} must be in this order and not negative; "
-                "2.5 and 3 are usual."
+                "6 and 8 are usual."
             )
         v = np.clip((u - self.full) / (self.none - self.full), 0, 1)
         return np.asarray((1 - v**2) ** 2)

@@ -1,4 +1,4 @@
-r"""A fit that gross outliers cannot turn: fit, look at the errors, lower the weights, repeat.
+r"""A fit that outliers cannot turn: trust a core of rows, look at errors, lower weights, repeat.
 
 The errors are those of rows that the fit has not seen. In feature space an outlier is nearly
 orthogonal to everything else; among the fitted rows it takes a component for itself, has no error
@@ -18,7 +18,9 @@ from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
+from mercer.kernels import Kernel
 from mercer.robust.loss import Loss
+from mercer.robust.trust import Trust, trusted_rows
 from mercer.subspace import Subspace
 
 __all__ = ["Reweighting", "reweight"]
@@ -26,6 +28,8 @@ __all__ = ["Reweighting", "reweight"]
 #: The spread counts as no less than this share of the way from the median error to that of an
 #: isolated point: where the data are described closely, a little less closely is no outlier.
 SMALLEST_SPREAD = 0.11
+#: Where fewer rows are trusted, or more form a group apart, nobody can tell which are the outliers.
+FEW_TRUSTED, LARGE_GROUP = 0.65, 0.15
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,35 @@ class Reweighting:
     changes : (rounds,) array
         The mean change of the weights in each round.
     converged : bool
+    trust : Trust
+        The start.
     """
 
     weights: Array
     errors: Array
     changes: Array
     converged: bool
+    trust: Trust
+
+    @property
+    def doubt(self) -> str | None:
+        """Why outliers and data may have been confused, in words; None where they were not."""
+        n, kept = len(self.weights), self.trust.trusted
+        group = int(self.trust.grouped.sum())
+        if group >= LARGE_GROUP * n:
+            return (
+                f"{group} of {n} rows lie apart from the others but close together: they may be "
+                "data, not outliers. They have weight 0"
+            )
+        if kept.mean() < FEW_TRUSTED:
+            return f"only {kept.sum()} of {n} rows belong together; the others have weight 0"
+        return None
 
 
 def reweight(
     learn: Callable[[Array, Array], Subspace],
     X: RowsLike,
+    kernel: Kernel,
     loss: Loss,
     rng: np.random.Generator,
     *,
@@ -60,21 +82,27 @@ def reweight(
 ) -> Reweighting:
     """Iteratively reweighted fits under a bounded loss of the held-out feature-space error.
 
+    Rows that are not trusted (:func:`~mercer.robust.trust.trusted_rows`) have weight 0 from the
+    start to the end; the loss judges the others, beside each other.
+
     Parameters
     ----------
     learn : callable
         ``learn(row numbers, their weights)`` fits and returns the subspace.
     X : (n, d) rows, or n objects
+    kernel : Kernel
     loss : Loss
     rng : numpy.random.Generator
     folds : int, default=5
     max_iter : int, default=20
-        At most ``folds · max_iter`` fits; three to five rounds are usual.
+        At most ``folds · max_iter`` fits; two to five rounds are usual.
     tol : float, default=5e-3
         Stop when the weights change by less on the mean: single rows on the border may go in and
         out for ever.
     """
-    weights = np.ones(len(X))
+    trust = trusted_rows(X, kernel)
+    inside = trust.trusted
+    weights = inside.astype(float)
     seed = int(rng.integers(2**31))
     changes: list[float] = []
     errors, converged = weights, False
@@ -87,22 +115,20 @@ def reweight(
 
         # The same folds in every round, so that the rounds can settle.
         errors = held_out_scores(fitted, X, folds, fixed_rng(seed))
-        # Strict at first, when outliers still lend each other support: better lose good rows, which
-        # return as soon as the outliers are out.
-        u = 2 * excess(errors, 0.0) if done == 0 else excess(errors, SMALLEST_SPREAD)
-        weights = loss.weight(u)
+        weights = np.where(inside, loss.weight(excess(errors, inside)), 0)
         changes.append(float(np.abs(weights - before).mean()))
-        converged = done > 0 and changes[-1] <= tol  # the strict first round settles nothing
+        converged = changes[-1] <= tol
         if converged:
             break
-    return Reweighting(weights, errors, np.array(changes), converged)
+    return Reweighting(weights, errors, np.array(changes), converged, trust)
 
 
-def excess(errors: Array, smallest: float) -> Array:
-    """How far errors lie above their median, in units of their spread (1.4826 · MAD)."""
-    middle = float(np.median(errors))
-    spread = 1.4826 * float(np.median(np.abs(errors - middle)))
-    spread = max(spread, smallest * (1 - middle), np.finfo(float).tiny)
+def excess(errors: Array, among: Array) -> Array:
+    """How far errors lie above the median of these rows, in units of the spread above it."""
+    middle = float(np.median(errors[among]))
+    above = errors[among] - middle
+    spread = 1.4826 * float(np.median(above[above >= 0]))
+    spread = max(spread, SMALLEST_SPREAD * (1 - middle), np.finfo(float).tiny)
     return np.asarray(np.maximum(errors - middle, 0) / spread)
 
 

@@ -17,9 +17,11 @@ from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT, sniff
 from mercer.rows.images import ImageRows, find_images
+from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import open_rows, refuse_array
 from mercer.rows.parquet import ParquetRows, parquet_names
 from mercer.rows.table import Table, pick
+from mercer.sparse_rows import SparseRows, dense
 
 __all__ = ["Choice", "open_table"]
 
@@ -159,12 +161,19 @@ def _choose_by_number(path: Path, rows: Rows, choice: Choice) -> Table:
         beside = {choice.label: _npz_label(path, choice.label, n)}
     elif choice.label is not None:
         at = _positions([choice.label], d, path)
-        beside = {choice.label: pick(rows, at)[:][:, 0]}
+        beside = {choice.label: dense(_picked(rows, at)[:])[:, 0]}
         drop |= set(at)
     if len(choice.columns) or drop:
         index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
-        rows = pick(rows, [i for i in index if i not in drop])
+        rows = _picked(rows, [i for i in index if i not in drop])
     return Table(rows, beside)
+
+
+def _picked(rows: Rows, index: list[int]) -> Rows:
+    """Some columns; of sparse rows without making them dense."""
+    if isinstance(rows, MemoryRows) and isinstance(rows.X, SparseRows):
+        return MemoryRows(SparseRows.of(rows.X.to_scipy()[:, index]))
+    return pick(rows, index)
 
 
 def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:

@@ -11,6 +11,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.rows.base import Rows
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["MemoryRows"]
 
@@ -20,14 +21,14 @@ class MemoryRows(Rows):
 
     Parameters
     ----------
-    X : (n, d) array, or a list
+    X : (n, d) array, sparse rows, or a list
     columns : names, optional
     """
 
     def __init__(self, X: RowsLike, columns: Sequence[str] | None = None) -> None:
         self.X = X
         self.columns = None if columns is None else tuple(map(str, columns))
-        table = isinstance(X, np.ndarray)
+        table = isinstance(X, np.ndarray | SparseRows)
         self.shape = (len(X), int(X.shape[1]) if table else 1)
         self.dtype = X.dtype if table else np.dtype(object)
 
@@ -39,10 +40,20 @@ class MemoryRows(Rows):
         return ((rows, self.X[rows]) for rows in chunks)
 
     def take(self, index: Array) -> Any:
-        return self.X[index] if isinstance(self.X, np.ndarray) else [self.X[i] for i in index]
+        table = isinstance(self.X, np.ndarray | SparseRows)
+        return self.X[index] if table else [self.X[i] for i in index]
 
     def fingerprint(self) -> str:
+        if isinstance(self.X, SparseRows):
+            return self._sparse_fingerprint()
         if not isinstance(self.X, np.ndarray):
             return hashlib.sha256(repr(self.X[:256]).encode()).hexdigest()
         look = np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)
         return hashlib.sha256(np.ascontiguousarray(self.X[look]).tobytes()).hexdigest()
+
+    def _sparse_fingerprint(self) -> str:
+        look = np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)
+        rows = self.X[look]
+        parts = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
+        text = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        return hashlib.sha256(text).hexdigest()

@@ -17,8 +17,11 @@ from mercer.rows.dialect import TEXT
 from mercer.rows.images import ImageRows, find_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.npy import NpyRows, load_npz
+from mercer.rows.packed import PACKED
 from mercer.rows.parquet import ParquetRows
+from mercer.rows.sparse_file import is_sparse_npz, load_mtx, load_sparse_npz
 from mercer.rows.zarr_array import ZarrRows
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["as_rows", "is_source", "open_rows", "refuse_array"]
 
@@ -36,7 +39,8 @@ def open_rows(
     ----------
     path : path
         ``.npy``; ``.npz`` (loaded); ``.parquet`` or a folder of such files; ``.csv``, ``.tsv``,
-        ``.txt``; ``.zarr``; a folder of PNG images. The ending decides.
+        ``.txt``; ``.zarr``; a folder of PNG images; sparse rows (loaded) as ``.npz`` of
+        ``scipy.sparse.save_npz`` or Matrix Market ``.mtx``. The ending decides.
     columns : names, optional
         For Parquet and CSV: the columns to use.
     array : str, optional
@@ -69,11 +73,14 @@ def open_rows(
         raise DataError(f"there is no file '{path}'; check its name.")
     kind = path.suffix.lower()
     refuse_array(path, array)
+    if kind == ".mtx" or (kind == ".npz" and array is None and is_sparse_npz(path)):
+        rows = load_mtx(path) if kind == ".mtx" else load_sparse_npz(path)
+        return MemoryRows(rows) if isinstance(rows, SparseRows) else _checked(rows, allow_nan)
     if kind == ".npz":
         return _checked(load_npz(path, array), allow_nan)
-    rows = _open(path, kind, columns, array, allow_nan)
-    rows.allow_nan = allow_nan
-    return rows
+    opened = _open(path, kind, columns, array, allow_nan)
+    opened.allow_nan = allow_nan
+    return opened
 
 
 def refuse_array(path: Path, array: str | None) -> None:
@@ -95,9 +102,14 @@ def _open(
         return ParquetRows(path, columns)
     if kind in TEXT:
         return CsvRows(path, columns, allow_nan=allow_nan)
+    if kind in PACKED:
+        raise DataError(
+            f"'{path.name}' is compressed, and rows are read in blocks from the file itself; "
+            "unpack it, or read it into memory with mercer.tables.read_table."
+        )
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "
-        "give .npy, .npz, .parquet, .csv, .tsv, .txt or .zarr."
+        "give .npy, .npz, .mtx, .parquet, .csv, .tsv, .txt or .zarr."
     )
 
 

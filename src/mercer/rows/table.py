@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer._linalg import Array
+from mercer._memory import available_bytes
 from mercer._parallel import blocks
 from mercer._progress import announce
+from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
 from mercer.rows.memory import MemoryRows
 
@@ -113,10 +116,21 @@ class _Mapped(Rows):
     def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Array]]:
         """Blocks in the type that the function gives; it has seen to their values."""
         for rows, block in self.base.stream(chunks):
-            yield rows, np.asarray(self.function(MemoryRows(block, self.base.columns)))
+            found = self.function(MemoryRows(block, self.base.columns))
+            yield rows, _written_out(found) if issparse(found) else np.asarray(found)
 
     def fingerprint(self) -> str:
         return f"{self.base.fingerprint()}{self.function!r}"
+
+
+def _written_out(block: Any) -> Array:
+    """Sparse rows as a table has them, zeros and all, unless that would take the memory."""
+    if (size := block.shape[0] * block.shape[1] * 8) > available_bytes() // 4:
+        raise DataError(
+            f"{block.shape[0]} sparse rows of {block.shape[1]} columns take {size >> 20} MB as a "
+            "table; give fewer rows at a time, or keep them sparse in Python: model.denoise(X)."
+        )
+    return np.asarray(block.toarray())
 
 
 class _Picked(Rows):

@@ -14,6 +14,7 @@ from mercer.gram import whiten
 from mercer.kernels import Kernel
 from mercer.sparse.base import Selection
 from mercer.sparse.pool import Pool, Rows
+from mercer.sparse_rows import permuted_columns
 from mercer.subspace import Subspace, from_features
 from mercer.subspace.rank import NullSpectra
 
@@ -55,7 +56,7 @@ def null_spectra(rows: Rows, chosen: Selection) -> NullSpectra:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
         found = np.zeros((repeats, k))
         for line in found:
-            permuted = replace(rows, X=rows.rng.permuted(rows.X, axis=0))
+            permuted = replace(rows, X=permuted_columns(rows.X, rows.rng))
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]

@@ -93,7 +93,7 @@ class _Columns(BoundSelection):
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
         rows = self.rows
-        vectors = rows.kernel.points(rows.X).has_coordinates
+        vectors = rows.kernel.points(rows.X).can_wait
         safe = vectors and variance > 1e-4 * rows.diag.mean()
         return ExactScreen(rows, np.float32 if safe else np.float64)
 

@@ -1,6 +1,7 @@
 """Tables as people have them: numbers, categories, dates and holes, to vectors and back."""
 
 from mercer._registry import ours
+from mercer.tables import checks as _checks  # noqa: F401  (files are checked by them)
 from mercer.tables.columns import Category, Date, LeftOut, Number
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame

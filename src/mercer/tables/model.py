@@ -275,6 +275,8 @@ class TableModel(SaveMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._asked())
         tags.estimator_type, tags.transformer_tags = inner.estimator_type, inner.transformer_tags
+        if tags.transformer_tags is not None:  # numbers of a table are encoded in float64
+            tags.transformer_tags.preserves_dtype = ["float64"]
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.input_tags.categorical = tags.input_tags.string = True
         return tags

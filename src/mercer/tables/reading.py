@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +19,34 @@ from mercer.rows.dialect import TEXT, is_missing, is_number
 from mercer.rows.files import decoding, require
 from mercer.rows.packed import open_packed, plain_name
 from mercer.tables.frames import Frame, take_apart
+from mercer.tables.joining import joined, matching
+from mercer.tables.spreadsheet import SHEETS, read_sheet
 
 __all__ = ["TABLES", "read_table"]
 
 #: Endings of files that hold tables of any kind.
-TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow")
+TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
 #: Values that are no numbers are errors up to this share, and make a category above it.
 TYPING_ERRORS = 0.5
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?")
 _WHOLE = re.compile(r"[-+]?\d+")
 
 
-def read_table(path: str | os.PathLike[str], *, texts: Collection[str] = ()) -> Frame:
+def read_table(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    texts: Collection[str] = (),
+) -> Frame:
     r"""Read a table of numbers, texts and dates into memory.
 
     Parameters
     ----------
     path : path
         ``.csv``, ``.tsv``, ``.txt`` (commas, semicolons or tabs; decimal commas where no comma
-        parts the fields), ``.jsonl``, ``.parquet``, ``.feather``; text also as ``.csv.gz``,
-        ``.csv.xz``, ``.csv.zst``.
+        parts the fields), ``.jsonl``, ``.parquet``, ``.feather``; the first sheet of
+        ``.xlsx``, ``.xls`` or ``.ods`` (needs the extra ``excel``); text also as ``.csv.gz``,
+        ``.csv.xz``, ``.csv.zst``. A pattern (``"part-*.csv"``) or a list of files of the same
+        columns is one table.
     texts : names
         Columns of a text file that are texts, whatever they look like.
 
@@ -57,7 +65,11 @@ def read_table(path: str | os.PathLike[str], *, texts: Collection[str] = ()) -> 
     >>> read_table(path).columns["price"]
     array([1234.5 ,    7.25])
     """
-    path = Path(path)
+    files = matching(path)
+    return joined([_read(file, texts) for file in files], files)
+
+
+def _read(path: Path, texts: Collection[str]) -> Frame:
     kind = plain_name(path).suffix.lower()
     if not path.exists():
         raise DataError(f"there is no file '{path}'; check its name.")
@@ -65,6 +77,8 @@ def read_table(path: str | os.PathLike[str], *, texts: Collection[str] = ()) -> 
         return _frame_of_texts(path, *_texts(path), texts)
     if kind in (".jsonl", ".ndjson"):
         return _frame_of_records(path)
+    if kind in SHEETS:
+        return read_sheet(path)
     if kind in (".parquet", ".feather", ".arrow") or path.is_dir():
         return _frame_of_arrow(path, kind)
     raise DataError(

@@ -114,7 +114,8 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     """A refusal needs a cause: no variance above rounding, an indefinite kernel, or overflow."""
     reference = Reference.of(problem)
     text = f"{type(error).__name__}: {error}"
-    if reference.size > 0.1 * float(np.finfo(problem.X.dtype).max):
+    weighted = reference.size * max(float(reference.w.max()), 1.0)
+    if weighted > 0.1 * float(np.finfo(problem.X.dtype).max):
         return Verdict("refused", text)
     largest = float(reference.values[0])
     if "variance" in text and largest <= 4 * reference.floor:

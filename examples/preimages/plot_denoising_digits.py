@@ -47,7 +47,7 @@ for ax, (name, images) in zip(axes, noisy.items(), strict=True):
     curves = {"linear PCA": [], "kernel PCA": [], "kernel PCA, match_noise": []}
     for q in numbers:
         kpca = KernelPCA(q, kernel=kernel, solver="dense").fit(train)
-        curves["kernel PCA"].append(error(kpca.denoise(images)))
+        curves["kernel PCA"].append(error(kpca.denoise(images, match_noise=False)))
         curves["kernel PCA, match_noise"].append(error(kpca.denoise(images, match_noise=True)))
         if q <= 64:
             pca = PCA(q).fit(train)
@@ -68,7 +68,7 @@ images = noisy["speckle"]
 rows = {
     "clean": test,
     "speckle": images,
-    "plain": kpca.denoise(images),
+    "plain": kpca.denoise(images, match_noise=False),
     "matched": kpca.denoise(images, match_noise=True),
 }
 first = [int(np.flatnonzero(label == digit)[0]) for digit in range(10)]

@@ -48,8 +48,7 @@ for name, missing in holes.items():
 
 shown = range(12)
 fig, axes = plt.subplots(7, len(shown), figsize=(10, 6.2), layout="constrained")
-gray = plt.get_cmap("gray_r").copy()
-gray.set_bad("#f2b8a2")
+gray = plt.get_cmap("gray_r").with_extremes(bad="#f2b8a2")
 lines = [("original", new)]
 for name, missing in holes.items():
     lines += [(name, np.where(missing, np.nan, new)), ("filled in", filled[name])]

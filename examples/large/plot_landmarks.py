@@ -30,6 +30,7 @@ np.save(path, X)
 # The estimate is an upper one of the relative error of the eigenvalues. Cluster centres (the
 # default) need fewer points than rows drawn at random.
 
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 counts = [25, 50, 100, 200, 400]
 kernel = Gaussian(gamma="median")
 for select in ("uniform", "kmeans"):
@@ -39,9 +40,12 @@ for select in ("uniform", "kmeans"):
         .report_
         for m in counts
     ]
-    plt.loglog(counts, [r.estimated_error for r in reports], "o-", label=f"{select}: estimate")
-    plt.loglog(counts, [r.unexplained for r in reports], "s--", label=f"{select}: unexplained")
-plt.xlabel("landmarks")
-plt.ylabel("share")
-plt.legend()
-plt.tight_layout()
+    colour = "0.5" if select == "uniform" else "#0072B2"
+    errors, missed = [r.estimated_error for r in reports], [r.unexplained for r in reports]
+    ax.loglog(counts, errors, "o-", color=colour, label=f"{select}: error of the eigenvalues")
+    ax.loglog(counts, missed, "s--", color=colour, label=f"{select}: share of the variance missed")
+ax.set_xticks(counts, counts)
+ax.minorticks_off()
+ax.set(xlabel="landmarks", ylabel="as the report says")
+ax.legend(frameon=False, fontsize=8)
+plt.show()

@@ -1,0 +1,36 @@
+"""
+A model that one can touch
+==========================
+
+``to_html`` writes a fitted model as one file that computes in any browser: no Python, no server, no
+network. Drag a point of the map, and the picture beside it is the pre-image of the place.
+"""
+
+# %%
+# One line makes the page.
+
+import tempfile
+from pathlib import Path
+
+from sklearn.datasets import load_digits
+
+from mercer import KernelPCA
+
+digits = load_digits()
+model = KernelPCA(30).fit(digits.data / 16)
+page = Path(tempfile.mkdtemp()) / "digits.html"
+model.to_html(page, labels=digits.target, images=(8, 8))
+print(f"{page.stat().st_size / 1e3:.0f} kB, all in one file")
+
+# %%
+# This is such a page, of digits:
+#
+# .. raw:: html
+#
+#     <iframe class="live-model" src="../../_live/digits.html#tab=drag" loading="lazy"
+#       title="A live model: digits"></iframe>
+#     <p class="live-link"><a href="../../_live/digits.html">Open it on a page of its own</a></p>
+#
+# What one can do in it: :doc:`/howto/live`.
+
+# sphinx_gallery_thumbnail_path = '_static/live.png'

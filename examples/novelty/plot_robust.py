@@ -1,0 +1,65 @@
+"""
+Outliers that would take a component
+====================================
+
+In feature space a gross outlier is at right angles to everything else, and a few of them are enough
+to take a component for themselves. :class:`~mercer.ReweightedKernelPCA` finds them while it fits,
+and takes their weight away.
+"""
+
+# %%
+# A half circle, with every tenth row replaced by something far out.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.linalg import subspace_angles
+
+from mercer import KernelPCA, ReweightedKernelPCA
+from mercer.kernels import Gaussian
+from mercer.papers.mika1999 import half_circle
+
+rng = np.random.default_rng(0)
+clean = half_circle(rng, n=200, noise=0.05).points
+outliers = np.array([0.5, 2.2]) + 0.25 * rng.standard_normal((22, 2))
+X = np.vstack([clean, outliers])
+
+wrapped = KernelPCA(4, kernel=Gaussian(width=1.0))
+models = {
+    "without the outliers": KernelPCA(4, kernel=Gaussian(width=1.0)).fit(clean),
+    "plain": KernelPCA(4, kernel=Gaussian(width=1.0)).fit(X),
+    "reweighted": ReweightedKernelPCA(wrapped, random_state=0).fit(X),
+}
+weights = models["reweighted"].weights_
+good, bad = weights[:200].mean(), weights[200:].mean()
+print(f"mean weight of the good rows {good:.2f}, of the others {bad:.2f}")
+
+# %%
+# The first three components of each. With outliers among the rows the third component says "outlier
+# or not"; reweighted, it goes along the half circle again.
+
+x, y = np.meshgrid(np.linspace(-1.6, 1.6, 90), np.linspace(-0.6, 3.0, 90))
+plane = np.column_stack([x.ravel(), y.ravel()])
+fig, axes = plt.subplots(3, 3, figsize=(8.4, 8.2), layout="constrained")
+for line, (name, model) in zip(axes, models.items(), strict=True):
+    scores = model.transform(plane)
+    for k, ax in enumerate(line):
+        score = scores[:, k].reshape(x.shape)
+        top = np.abs(score).max()
+        ax.contourf(x, y, score, levels=np.linspace(-top, top, 15), cmap="RdBu_r")
+        ax.scatter(*clean.T, s=4, color="k", linewidths=0)
+        if model is not models["without the outliers"]:
+            ax.scatter(*outliers.T, s=14, color="#E69F00", edgecolors="k", linewidths=0.4)
+        ax.set(xticks=[], yticks=[], aspect="equal")
+        if line is axes[0]:
+            ax.set_title(f"component {k + 1}")
+    line[0].set_ylabel(name)
+plt.show()
+
+# %%
+# In numbers: the largest angle between the components and those of the clean rows, seen through the
+# scores of clean rows.
+
+truth = models["without the outliers"].transform(clean)
+for name in ("plain", "reweighted"):
+    angle = np.degrees(subspace_angles(models[name].transform(clean), truth)[0])
+    print(f"{name}: {angle:.1f} degrees")

@@ -1,0 +1,130 @@
+"""``mercer tune``: width and number of components for denoising, by held-out error."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mercer._types import Estimator
+from mercer.cli.model_options import kernel_option, preimage_option
+from mercer.cli.options import (
+    ColumnKinds,
+    Reading,
+    data_argument,
+    encodes,
+    reads,
+    seed_option,
+    speaks,
+)
+
+if TYPE_CHECKING:
+    from mercer.rows import Table
+
+__all__ = ["tune"]
+
+
+@click.command(short_help="Choose width and components for denoising, and fit.")
+@data_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The model file to write.  [default: the data's name with .mercer]",
+)
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, min_open=True),
+    metavar="LEVEL",
+    help="Standard deviation of the noise to expect, in units of the rows (of their standard "
+    "deviations where columns are scaled).  [default: half the standard deviation of the rows]",
+)
+@kernel_option
+@preimage_option
+@seed_option
+@reads
+@encodes
+@speaks
+def tune(
+    data: str,
+    output: Path | None,
+    force: bool,
+    noise: float | None,
+    kernel: str,
+    preimage: str | None,
+    seed: int,
+    reading: Reading,
+    kinds: ColumnKinds,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Choose the kernel's width and the number of components by which DATA is denoised best.
+
+    Noise is added to rows that are held out, and what is left of it after denoising counts, in
+    input space. Widths around the median distance and powers of two of components are compared;
+    DATA should be as clean as there is. The model is then fitted to all rows, as 'mercer fit' does
+    with the choice, and written to a model file for 'mercer denoise' and all other commands.
+    """
+    import time
+
+    from mercer import KernelPCA
+    from mercer.cli.console import progress
+    from mercer.cli.fit import target_of
+    from mercer.cli.mixed import open_encoded
+    from mercer.cli.recipe import Recipe
+    from mercer.cli.tables import check_target
+    from mercer.selection import typical_noise
+
+    recipe = Recipe(kernel=kernel, preimage=preimage, seed=seed)
+    recipe.check()
+    target = target_of(data, output)
+    check_target(target, force=force)
+    started = time.perf_counter()
+    with open_encoded(data, reading, kinds, allow_nan=False) as (table, encoder):
+        table = table.loaded()
+        rows = table.rows[:]
+        level = typical_noise(rows) if noise is None else noise
+        model = KernelPCA(
+            kernel=recipe.make_kernel(), preimage=preimage or "auto", random_state=seed
+        )
+        with progress(quiet=quiet):
+            model.tune(table.rows, noise=level)
+    if encoder is not None:
+        from mercer.tables import TableModel
+
+        TableModel.from_fitted(model, encoder).save(target)
+    else:
+        model.save(target)
+    if as_json or not quiet:
+        seconds = time.perf_counter() - started
+        _report(model, table, target, level, seconds=seconds, as_json=as_json)
+
+
+def _report(
+    model: Estimator, table: "Table", target: Path, noise: float, *, seconds: float, as_json: bool
+) -> None:
+    from mercer.cli.console import print_json, summary
+    from mercer.cli.summary import facts_of_fit, lines_of_fit
+
+    choice, d = model.tuning_, table.rows.shape[1]
+    facts: dict[str, Any] = facts_of_fit(model, table.rows, target, seconds)
+    facts |= {
+        "components_asked": "by held-out error of denoising",
+        "noise": noise,
+        "error": choice.value,
+        "error_of_noise": noise**2 * d,
+        "compared": [
+            {"kernel": repr(kernel), "components": q, "error": error}
+            for kernel, q, error in choice.table
+        ],
+    }
+    if as_json:
+        print_json(facts)
+        return
+    left = choice.value / facts["error_of_noise"]
+    lines = lines_of_fit(facts)
+    lines["denoising"] = (
+        f"of noise with standard deviation {noise:.4g}, {left:.1%} is left in held-out rows "
+        f"(mean squared error {choice.value:.4g} of {facts['error_of_noise']:.4g})"
+    )
+    summary(f"{facts['model']} → {target}", lines)

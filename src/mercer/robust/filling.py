@@ -1,0 +1,289 @@
+r"""How to fill in missing values, chosen by values that were masked for the purpose.
+
+Two answers are mixed: the conditional mean of a Gaussian (linear), and the shrunk projection in
+feature space (see :mod:`mercer.robust.impute`), which starts from it. How noisy the components are
+taken to be, and how much the second answer counts, is chosen where the truth is known: on held-out
+rows, for rows of which the observed values say much, some or little.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._progress import announce
+from mercer._random import fixed_rng
+from mercer._registry import ours
+from mercer.exceptions import MercerWarning
+from mercer.preimage import PreImages, PreImageSolver
+from mercer.robust.gaussian import MOST_COLUMNS, GaussianRows, fit_gaussian
+from mercer.robust.impute import Imputer, impute, shrinkage
+from mercer.subspace import Subspace
+
+__all__ = ["Filling", "Learn", "Masks", "choose_filling", "mixed_masks"]
+
+#: Fits rows without NaN: the subspace, and its variances (q,).
+Learn = Callable[[Array], tuple[Subspace, Array]]
+#: ``masks(rows with NaN, rng)``: which observed values to hide, (n, d) bool.
+Masks = Callable[[Array, np.random.Generator], Array]
+
+#: Noise of the components, in shares of the variance of all: from few components to nearly all.
+NOISE = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+#: Strengths of the Gaussian's shrinkage, in units of Ledoit & Wolf's.
+STRENGTHS = (0.1, 0.3, 1.0)
+#: Rows to learn from, and rows to hide values in, while choosing.
+LEARN_ROWS, HIDE_ROWS = 500, 150
+#: With fewer rows every row is held out once; with fewer still nothing is chosen.
+FEW_ROWS, FEWEST_ROWS = 300, 30
+#: Hidden values for each class of rows.
+VALUES = 60
+#: What is taken where nothing can be chosen.
+USUAL_NOISE = 1e-4
+#: While choosing, a few rounds tell the settings apart.
+LIMITS = Imputer(tol=3e-3, max_iter=40)
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What was chosen, for each class of rows.
+
+    Attributes
+    ----------
+    gaussian : GaussianRows or None
+        None where there are too few rows or too many columns; the columns' means take its place.
+    by_count : bool
+        Rows are classed by their share of missing values, or else by how much of these values'
+        variance the linear answer leaves: whichever serves the hidden values better.
+    edges : (classes - 1,) array
+        Of that number.
+    noise : (classes,) array
+        Of the components, in shares of the variance of all.
+    share : (classes,) array, between 0 and 1
+        Of the kernel's answer in the mixture.
+    spread : (classes,) array
+        By how much draws are wider than the Gaussian's.
+    errors : (classes, 2) array
+        Root mean squared errors of the hidden values, in the Gaussian's units: the linear
+        answer's and the mixture's. NaN where nothing was hidden.
+    """
+
+    gaussian: GaussianRows | None
+    by_count: bool
+    edges: Array
+    noise: Array
+    share: Array
+    spread: Array
+    errors: Array
+
+    def start(self, X: Array, mean: Array) -> tuple[Array, Array]:
+        """The linear answer, and the class of each row."""
+        if self.gaussian is None:
+            return np.where(np.isnan(X), mean, X), np.zeros(len(X), dtype=int)
+        filled, left = self.gaussian.fill_and_left(X)
+        return filled, np.searchsorted(self.edges, _count(X) if self.by_count else left)
+
+    def fill(
+        self,
+        subspace: Subspace,
+        variances: Array,
+        X: Array,
+        preimage: str | PreImageSolver = "auto",
+        start: tuple[Array, Array] | None = None,
+    ) -> PreImages:
+        """Rows with their NaN filled in; each row's answer depends on nothing but the row.
+
+        ``start`` is what :meth:`start` gives, where it is known already.
+        """
+        if start is None:
+            start = self.start(X.astype(np.float64), subspace.support.mean(axis=0))
+        linear, kind = start
+        points = linear.astype(subspace.coef.dtype)
+        missing = np.isnan(X)
+        rounds, status = np.zeros(len(X), dtype=int), np.full(len(X), "converged", dtype="U15")
+        for k in range(len(self.noise)):
+            rows = np.flatnonzero((kind == k) & missing.any(axis=1))
+            if not rows.size or not self.share[k]:
+                continue
+            factors = shrinkage(variances, self.noise[k])
+            found = impute(subspace, X[rows], preimage, points[rows], None, factors)
+            points[rows] += self.share[k] * (found.points - points[rows])
+            rounds[rows], status[rows] = found.iterations, found.status
+        points = np.where(missing, points, X).astype(subspace.coef.dtype)
+        return PreImages(points, status == "converged", rounds, status, subspace.residual(points))
+
+    def deviations(self, X: Array, rng: np.random.Generator) -> Array:
+        """Draws of the missing values around what was filled in, 0 elsewhere."""
+        if self.gaussian is None:
+            raise ValueError("no spread is known")  # asked for only where it is
+        X = X.astype(np.float64)
+        linear, kind = self.start(X, X[0])
+        return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])
+
+
+def choose_filling(
+    learn: Learn,
+    X: Array,
+    masks: Masks,
+    preimage: str | PreImageSolver = "auto",
+) -> Filling:
+    """Choose by hidden values, and fit the Gaussian to all rows.
+
+    Parameters
+    ----------
+    learn : Learn
+    X : (n, d) rows, with NaN or without
+    masks : Masks
+    preimage : str or PreImageSolver, default="auto"
+
+    Notes
+    -----
+    The same random numbers for the same rows: one fit to at most 500 rows, or three fits where
+    there are fewer than 300; then five times 40 rounds at most for at most 150 rows, each twice.
+    """
+    n, d = X.shape
+    if n < FEWEST_ROWS or d > MOST_COLUMNS:
+        return _usual(None)
+    trials = [_Trial.run(learn, *split, preimage) for split in _splits(X, masks)]
+    errors = [[((t.linear[s] - t.truth) ** 2).sum() for s in range(len(STRENGTHS))] for t in trials]
+    best = int(np.argmin(np.sum(errors, axis=0)))
+    gaussian = fit_gaussian(X, STRENGTHS[best])
+    truth = np.concatenate([t.truth for t in trials])
+    if len(truth) < VALUES // 3:
+        return _usual(gaussian)
+    linear = np.concatenate([t.linear[best] for t in trials])
+    kernel = np.concatenate([t.kernel for t in trials], axis=1)
+    around = np.concatenate([t.around for t in trials])
+
+    def classed(by_count: bool) -> Filling:
+        number = np.concatenate([t.count if by_count else t.left for t in trials])
+        classes = int(np.clip(len(truth) // VALUES, 1, 3))
+        edges = np.unique(np.quantile(number, np.arange(1, classes) / classes, method="lower"))
+        edges = edges[edges < number.max()]  # no class without a value
+        kind = np.searchsorted(edges, number)
+        rows = [kind == k for k in range(len(edges) + 1)]
+        found = [_best(truth[r], linear[r], kernel[:, r], around[r]) for r in rows]
+        noise, share, spread, before, after = np.array(found).T
+        total.append(float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True))))
+        errors = np.column_stack([before, after])
+        return Filling(gaussian, by_count, edges, noise, share, spread, errors)
+
+    total: list[float] = []
+    ways = [classed(False), classed(True)]
+    return ways[int(np.argmin(total))]
+
+
+def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
+    """A tenth, three tenths, half of the columns, or a third of them side by side; row by row."""
+    n, d = X.shape
+    share = rng.choice([0.1, 0.3, 0.5], n)[:, None]
+    masks = rng.random((n, d)) < share
+    length = max(1, d // 3)
+    start = rng.integers(0, d - length + 1, n)[:, None]
+    block = (np.arange(d) >= start) & (np.arange(d) < start + length)
+    masks = np.where(rng.random((n, 1)) < 0.25, block, masks)
+    lone = np.flatnonzero(~masks.any(axis=1))
+    masks[lone, rng.integers(0, d, len(lone))] = True
+    return np.asarray(masks)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Hidden values, in the Gaussian's units, and what each setting says of them."""
+
+    truth: Array  # (v,)
+    linear: Array  # (strengths, v)
+    kernel: Array  # (noises, v)
+    left: Array  # (v,) of the row
+    count: Array  # (v,) share of the row's values that are missing
+    around: Array  # (v,) a draw's deviation from the mean
+
+    @classmethod
+    def run(
+        cls, learn: Learn, known: Array, held: Array, hidden: Array, preimage: str | PreImageSolver
+    ) -> _Trial:
+        base = fit_gaussian(known)
+        given = np.where(hidden, np.nan, held)
+        unit = np.broadcast_to(base.scale, held.shape)[hidden]
+        fills, lefts = zip(
+            *(base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS), strict=True
+        )
+        errors = [np.sum(((fill - held)[hidden] / unit) ** 2) for fill in fills]
+        best = int(np.argmin(errors))
+        start, left = fills[best], lefts[best]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
+            subspace, variances = learn(base.fill(known))
+        answers = []
+        for done, noise in enumerate(NOISE):
+            announce("choose by masked values", done, len(NOISE))
+            factors = shrinkage(variances, noise)
+            found = impute(subspace, given, preimage, start, LIMITS, factors)
+            answers.append(np.asarray(found.points, dtype=float)[hidden] / unit)
+        return cls(
+            truth=held[hidden] / unit,
+            linear=np.array([fill[hidden] / unit for fill in fills]),
+            kernel=np.array(answers),
+            left=np.broadcast_to(left[:, None], held.shape)[hidden],
+            count=np.broadcast_to(_count(given)[:, None], held.shape)[hidden],
+            around=(base.draw(given, fixed_rng(0)) - base.fill(given))[hidden] / unit,
+        )
+
+
+def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
+    """Rows to learn from, rows held out, and which values to hide in these."""
+    rng = fixed_rng(0)
+    n = len(X)
+    order = rng.permutation(n)
+    folds = 3 if n < FEW_ROWS else 1
+    size = min(n // 3, HIDE_ROWS)
+    for fold in range(folds):
+        held = order[fold * size : (fold + 1) * size]
+        rest = np.delete(order, np.s_[fold * size : (fold + 1) * size])
+        known = X[rest[:LEARN_ROWS]]
+        # A column without any observed value teaches nothing; its values stay visible.
+        seen = ~np.isnan(known).all(axis=0)
+        rows = np.concatenate([X[held], X[held]])
+        hidden = masks(rows, rng) & ~np.isnan(rows) & seen
+        # Something must be left to see.
+        bare = (hidden | np.isnan(rows)).all(axis=1)
+        hidden[bare] = False
+        use = hidden.any(axis=1)
+        if use.any() and seen.all():
+            yield known, rows[use], hidden[use]
+
+
+def _best(truth: Array, linear: Array, kernel: Array, around: Array) -> tuple[float, ...]:
+    """Noise, share, spread and the errors before and after, of one class."""
+    away = kernel - linear
+    size = (away**2).sum(axis=1)
+    share = np.clip((away @ (truth - linear)) / np.where(size > 0, size, 1), 0, 1)
+    off = truth - linear - share[:, None] * away
+    errors = np.sqrt((off**2).mean(axis=1))
+    k = int(errors.argmin())
+    spread = float(errors[k] / (np.sqrt((around**2).mean()) or 1.0))
+    return (
+        NOISE[k],
+        float(share[k]),
+        spread,
+        float(np.sqrt(((truth - linear) ** 2).mean())),
+        errors[k],
+    )
+
+
+def _count(X: Array) -> Array:
+    """The share of missing values in each row."""
+    return np.asarray(np.isnan(X).mean(axis=1))
+
+
+def _usual(gaussian: GaussianRows | None) -> Filling:
+    one = np.ones(1)
+    return Filling(
+        gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, np.full((1, 2), np.nan)
+    )
+
+
+ours("robust", Filling, GaussianRows)

@@ -1,0 +1,92 @@
+"""How well rows with added noise are restored: the purpose that models are compared for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from mercer._config import Config
+from mercer._linalg import Array, square_sums
+from mercer._random import fixed_rng
+from mercer._types import Estimator, RowsLike, Targets
+from mercer.exceptions import DataError, DenoisingWarning
+
+__all__ = ["DenoisingScore", "Noise", "add_noise", "typical_noise"]
+
+#: A level of Gaussian noise, or ``function(rows, rng) -> noisy rows``.
+Noise = float | Callable[[Array, np.random.Generator], Array]
+
+
+class DenoisingScore(Config):
+    """A scorer for ``GridSearchCV``: minus the error left after denoising rows with added noise.
+
+    Parameters
+    ----------
+    noise : float, callable or None, default=None
+        Standard deviation of Gaussian noise, or ``function(rows, rng)`` that returns noisy rows.
+        None takes half the standard deviation of the scored rows, the root mean square over their
+        columns: without noise the best width is always the widest, which is linear PCA.
+    match_noise : bool or "auto", default="auto"
+        Passed on to ``denoise``.
+    random_state : int, default=0
+        The same noise for every candidate: differences between them are then theirs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from mercer import KernelPCA
+    >>> from mercer.kernels import Gaussian
+    >>> from mercer.selection import DenoisingScore
+    >>> X = load_digits().data[:300] / 16
+    >>> grid = {"n_components": [2, 32], "kernel__gamma": [0.05]}
+    >>> search = GridSearchCV(
+    ...     KernelPCA(kernel=Gaussian(0.05)), grid, scoring=DenoisingScore(noise=0.2), cv=2
+    ... )
+    >>> search.fit(X).best_params_["n_components"]
+    32
+    """
+
+    def __init__(
+        self, noise: Noise | None = None, *, match_noise: bool | str = "auto", random_state: int = 0
+    ) -> None:
+        self.noise = noise
+        self.match_noise = match_noise
+        self.random_state = random_state
+
+    def __call__(self, estimator: Estimator, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
+        """Minus the mean squared distance between rows and their denoised noisy versions."""
+        rows = np.asarray(X, dtype=np.float64)
+        noise = typical_noise(rows) if self.noise is None else self.noise
+        noisy = add_noise(rows, noise, fixed_rng(self.random_state))
+        with warnings.catch_warnings():  # the error itself tells that all components are too many
+            warnings.simplefilter("ignore", DenoisingWarning)
+            cleaned = estimator.denoise(_like(X, noisy), match_noise=self.match_noise)
+        return -float(square_sums(np.asarray(cleaned) - rows).mean())
+
+
+def typical_noise(X: Array) -> float:
+    """Half the standard deviation of the rows, the root mean square over their columns."""
+    noise = 0.5 * float(np.sqrt(np.asarray(X, dtype=np.float64).var(axis=0).mean()))
+    if not noise > 0:
+        raise DataError(
+            f"half the standard deviation of {len(X)} row(s) that do not differ is no noise; give "
+            "rows that differ, or a level of noise."
+        )
+    return noise
+
+
+def add_noise(X: Array, noise: Noise, rng: np.random.Generator) -> Array:
+    """Rows with Gaussian noise of a given level, or with the caller's own."""
+    if callable(noise):
+        return np.asarray(noise(X, rng))
+    if not noise > 0:
+        raise DataError(f"noise={noise} must be above zero; give the level that you expect.")
+    return np.asarray(X + noise * rng.standard_normal(X.shape))
+
+
+def _like(X: RowsLike, rows: Array) -> RowsLike:
+    """The rows under the names that X has, if it is a data frame of pandas."""
+    return type(X)(rows, index=X.index, columns=X.columns) if hasattr(X, "iloc") else rows

@@ -1,0 +1,112 @@
+"""Which rows are trusted: by a loop from the textbook, and by what was planted."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+
+from mercer import KernelPCA, ReweightedKernelPCA
+from mercer.exceptions import MercerWarning
+from mercer.kernels import FunctionKernel, Gaussian
+from mercer.robust import trust
+from mercer.robust.trust import trusted_rows
+from tests import naive
+from tests.robust.test_reweight import half_circle, largest_angle, with_outliers
+
+
+def cluster(X, share, rng, far=3.0):
+    """A ball of a tenth of the data's radius, off the data."""
+    radius = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
+    direction = rng.standard_normal(X.shape[1])
+    centre = X.mean(axis=0) + far * radius * direction / np.linalg.norm(direction)
+    n = round(share / (1 - share) * len(X))
+    ball = rng.standard_normal((n, X.shape[1])) / np.sqrt(X.shape[1])
+    return np.concatenate([X, centre + 0.1 * radius * ball])
+
+
+def digits(rng):
+    return load_digits().data[rng.permutation(1797)[:300]] / 16
+
+
+def wine(rng):
+    X = load_wine().data
+    return ((X - X.mean(axis=0)) / X.std(axis=0))[rng.permutation(len(X))]
+
+
+def cancer(rng):
+    X = load_breast_cancer().data
+    return ((X - X.mean(axis=0)) / X.std(axis=0))[rng.permutation(len(X))[:300]]
+
+
+DATA = [digits, wine, cancer]
+
+
+def test_as_the_loop_from_the_textbook(rng, monkeypatch):
+    monkeypatch.setattr(trust, "TIGHT", np.inf)  # the loop knows no groups,
+    monkeypatch.setattr(trust, "STRAYS", 0.0)  # and no strays
+    X = with_outliers(half_circle(60, rng), 0.2, rng)
+    found = trusted_rows(X, Gaussian())
+    trusted, excess = naive.growing_trust(X, trust.NEIGHBOUR, trust.REACH)
+    assert_array_equal(found.trusted, trusted)
+    assert_allclose(found.excess, excess, atol=1e-8)
+
+
+@pytest.mark.parametrize("data", [*DATA, lambda rng: half_circle(200, rng)])
+def test_clean_rows_are_all_trusted(data, rng):
+    assert trusted_rows(data(rng), Gaussian()).trusted.all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+@pytest.mark.parametrize("data", DATA)
+def test_the_box_is_left_out(data, share, rng):
+    X = data(rng)
+    found = trusted_rows(with_outliers(X, share, rng), Gaussian())
+    assert_array_equal(found.trusted, np.arange(len(found.trusted)) < len(X))
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_a_group_is_left_out_and_known_as_one(data, rng):
+    X = data(rng)
+    found = trusted_rows(cluster(X, 0.1, rng), Gaussian())
+    assert_array_equal(found.trusted, np.arange(len(found.trusted)) < len(X))
+    assert_array_equal(found.grouped, ~found.trusted)
+
+
+@pytest.mark.parametrize(
+    "dirty", [lambda X, r: with_outliers(X, 0.3, r), lambda X, r: cluster(X, 0.1, r)]
+)
+@pytest.mark.parametrize("data", DATA)
+def test_neither_width_nor_components_turn(data, dirty, rng):
+    X = data(rng)
+    clean = KernelPCA(8).fit(X)
+    robust = ReweightedKernelPCA(KernelPCA(8), random_state=0).fit(dirty(X, rng))
+    assert robust.weights_[len(X) :].max() == 0
+    assert_allclose(robust.kernel_.gamma, clean.kernel_.gamma, rtol=0.02)
+    assert np.degrees(largest_angle(clean.subspace_, robust.subspace_)) < 3
+
+
+def test_a_large_group_may_be_data_and_that_is_said(rng):
+    X = digits(rng)
+    with pytest.warns(MercerWarning, match=r"129 of 429 rows lie apart .* may be data"):
+        ReweightedKernelPCA(KernelPCA(4), random_state=0).fit(cluster(X, 0.3, rng))
+
+
+def test_rows_that_do_not_hang_together_are_said(rng):
+    X = np.concatenate([rng.standard_normal((60, 3)), 1e4 * rng.standard_cauchy((50, 3))])
+    with pytest.warns(MercerWarning, match=r"only \d+ of 110 rows belong together"):
+        ReweightedKernelPCA(KernelPCA(4), random_state=0).fit(X)
+
+
+def test_copies_and_objects():
+    copies = np.repeat(np.arange(3.0)[:, None], 20, axis=0)
+    assert trusted_rows(copies, Gaussian()).trusted.all()
+    assert trusted_rows(np.zeros((10, 2)), Gaussian()).trusted.all()
+    same = FunctionKernel(lambda x, y: float(len(set(x) & set(y))))
+    assert trusted_rows(["abc", "abd", "acd", "bcd"] * 5, same).trusted.all()
+
+
+def test_more_rows_than_references(rng, monkeypatch):
+    monkeypatch.setattr(trust, "MOST_REFERENCES", 100)
+    X = digits(rng)
+    found = trusted_rows(with_outliers(X, 0.2, rng), Gaussian())
+    assert_array_equal(found.trusted, np.arange(len(found.trusted)) < len(X))

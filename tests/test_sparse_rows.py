@@ -1,0 +1,426 @@
+"""Sparse rows give what the same rows give when they are dense, and never become dense."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import mercer
+from mercer import (
+    IncrementalKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    ParallelAnalysis,
+    ReweightedKernelPCA,
+    SparseKernelPCA,
+    compat,
+    compress,
+)
+from mercer.exceptions import DataError, KernelError, MercerWarning, ModelFileError
+from mercer.kernels import (
+    Basis,
+    Cauchy,
+    Chi2,
+    Cosine,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+)
+from mercer.kernels.sparse_tiles import SparsePacked
+from mercer.landmarks import Uniform
+from mercer.points import SparseVectors
+from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
+from mercer.sparse_rows import SparseRows, concatenate, permuted_columns, same_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
+
+KERNELS = [
+    Gaussian(),
+    Gaussian("scale"),
+    Matern(nu=0.5),
+    Matern(nu=1.5),
+    Matern(nu=2.5),
+    Cauchy(),
+    RationalQuadratic(alpha=0.7),
+    Linear(),
+    Polynomial(3, gamma="scale"),
+    Polynomial(2, coef0=0.0),
+    Sigmoid(gamma=1e-5),
+    Cosine(),
+    0.5 * Gaussian() + Linear() * Cosine(),
+]
+SOLVERS = [
+    Dense(),
+    Lanczos(),
+    Davidson(1e-9),
+    Landmarks(25),
+    Landmarks(25, select="rpcholesky"),
+    Landmarks(25, select="uniform"),
+    mercer.solvers.Auto(),
+]
+
+
+def rows(n=240, d=40, seed=0, dtype=np.float64):
+    """A full column, an empty column, columns of all densities, an empty row and equal rows."""
+    rng = np.random.default_rng(seed)
+    dense = rng.gamma(2.0, size=(n, d)) * (rng.random((n, d)) < np.linspace(0.02, 0.4, d))
+    dense[:, 0], dense[:, 1] = 1 + rng.random(n), 0
+    dense[3], dense[5] = 0, dense[4]
+    return dense.astype(dtype)
+
+
+X, NEW = rows(), rows(31, seed=1)
+
+
+def close(found, wanted, tol=1e-10):
+    size = np.abs(wanted).max()
+    assert_allclose(found, wanted, rtol=0, atol=tol * size)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_tiles_are_those_of_dense_rows(kernel):
+    S, T = SparseRows.of(sparse.csr_array(X)), SparseRows.of(sparse.csr_array(NEW))
+    a, b = kernel.resolve(S), kernel.resolve(X)
+    close(Basis(a, S).gram(), Basis(b, X).gram(), 1e-13)
+    for query in (T, NEW):  # dense rows meet a sparse basis, too
+        close(Basis(a, S).at(query), Basis(b, X).at(NEW), 1e-13)
+    close(Basis(a, X).at(T), Basis(b, X).at(NEW), 1e-13)  # and the other way round
+    close(a.exact(T, S), b.exact(NEW, X), 1e-13)
+    close(a.diag(S), b.diag(X), 1e-13)
+    close(Basis(a, S, np.float32).at(T), Basis(b, X).at(NEW), 2e-6)
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    assert kernel.resolve(S, weight).get_params().keys() == a.get_params().keys()
+    close(Basis(kernel.resolve(S, weight), S).gram(), Basis(kernel.resolve(X, weight), X).gram())
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_every_kernel_and_solver(kernel, solver):
+    wanted = KernelPCA(3, kernel=kernel, solver=solver, random_state=0).fit(X)
+    given = sparse.csr_matrix(X) if isinstance(kernel, Gaussian) else sparse.csr_array(X)
+    found = KernelPCA(3, kernel=kernel, solver=solver, random_state=0).fit(given)
+    assert isinstance(found.subspace_.support, SparseRows)
+    close(found.eigenvalues_, wanted.eigenvalues_)
+    close(found.transform(sparse.csc_array(NEW)), wanted.transform(NEW))
+    close(found.transform(NEW), wanted.transform(NEW))
+    close(wanted.transform(sparse.csr_array(NEW)), wanted.transform(NEW))
+    close(found.reconstruction_error(sparse.csr_array(NEW)), wanted.reconstruction_error(NEW))
+    assert found.report_.solver == wanted.report_.solver
+
+
+ESTIMATORS = {
+    "weights": lambda: KernelPCA(3),
+    "incremental": lambda: IncrementalKernelPCA(3, n_landmarks=25, random_state=0),
+    "growing": lambda: IncrementalKernelPCA(3, n_landmarks=25, growth=0.2, random_state=0),
+    "novelty": lambda: KernelNovelty(4, random_state=0),
+    "median": lambda: KernelNovelty(4, kernel="gaussian", random_state=0),
+    "combined": lambda: KernelNovelty(4, measure="combined", random_state=0),
+    "reweighted": lambda: ReweightedKernelPCA(KernelPCA(3), max_iter=2, random_state=0),
+    "greedy": lambda: SparseKernelPCA(n_kernels=12, solver="greedy", random_state=0),
+    "columns": lambda: SparseKernelPCA(n_kernels=12, solver="column_generation", random_state=0),
+    "centres": lambda: SparseKernelPCA(n_kernels=12, solver="kmeans", random_state=0),
+    "compat": lambda: compat.KernelPCA(3, kernel="rbf"),
+    "compat poly": lambda: compat.KernelPCA(3, kernel="poly", eigen_solver="arpack"),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_and_its_file(name, tmp_path):
+    more = {"sample_weight": np.arange(len(X)) % 3} if name == "weights" else {}
+    wanted = ESTIMATORS[name]().fit(X, **more)
+    found = ESTIMATORS[name]().fit(sparse.csr_array(X), **more)
+    ask = "score_samples" if "KernelNovelty" in repr(found) else "transform"
+    answer = getattr(found, ask)(sparse.csr_array(NEW))
+    close(answer, getattr(wanted, ask)(NEW))
+    loaded = mercer.load(found.save(tmp_path / "m.mercer"))
+    assert_array_equal(getattr(loaded, ask)(sparse.csr_array(NEW)), answer)
+    if name != "compat" and hasattr(loaded, "subspace_"):
+        assert same_rows(loaded.subspace_.support, found.subspace_.support)
+
+
+def test_partial_fit_takes_sparse_chunks_and_a_loaded_model_goes_on(tmp_path):
+    wanted, found = (IncrementalKernelPCA(3, n_landmarks=25, random_state=0) for _ in range(2))
+    for part in np.array_split(np.arange(len(X)), 4):
+        wanted.partial_fit(X[part])
+        found.partial_fit(sparse.csr_array(X[part]))
+        found = mercer.load(found.save(tmp_path / "m.mercer"))
+    close(found.transform(sparse.csr_array(NEW)), wanted.transform(NEW))
+    assert sparse.issparse(found.landmarks_)
+
+
+def test_float32_stays_and_is_as_good_as_that_of_dense_rows():
+    given = sparse.csr_array(X.astype(np.float32))
+    found = KernelPCA(3).fit(given)
+    assert found.transform(given).dtype == np.float32
+    close(found.transform(sparse.csr_array(NEW)), KernelPCA(3).fit(X).transform(NEW), 1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-6, 1e3, 1e9, 1e160])
+def test_rows_far_from_the_origin_keep_their_digits(size):
+    """Norms of up to 1e18 lengths: the formula with norms has no digits, the differences have."""
+    rng = np.random.default_rng(0)
+    base = (rng.random((6, 30)) < 0.3) * rng.random((6, 30)) * size
+    D = np.repeat(base, 4, axis=0) * (1 + 1e-9 * rng.standard_normal((24, 30)))
+    kernel = Gaussian(width=1e-9 * size)
+    S = SparseRows.of(sparse.csr_array(D))
+    exact = np.exp(-(((D[:, None] - D[None]) / (1e-9 * size)) ** 2).sum(axis=2))
+    assert 0.1 < exact[0, 1] < 1
+    # x / ℓ has nine digits after the point; so has that of dense rows.
+    assert_allclose(Basis(kernel, S).gram(), exact, atol=1e-6)
+    assert_allclose(kernel.exact(S, S), exact, atol=1e-9)
+
+
+def test_the_audit_sees_wrong_tiles(monkeypatch):
+    """Sparse entries are judged by differences, not by the formula that made them."""
+    import mercer.kernels.sparse_tiles as module
+
+    right = module.products
+    monkeypatch.setattr(module, "products", lambda A, B: 1.01 * right(A, B))
+    with pytest.warns(MercerWarning, match="audit|definition|off"):
+        KernelPCA(3, solver="dense").fit(sparse.csr_array(X))
+
+
+def test_relevance_is_that_of_dense_rows():
+    for kernel in (Gaussian(), Polynomial(2), Cosine(), Gaussian() * Linear()):
+        wanted, found = KernelPCA(3, kernel=kernel).fit(X), None
+        found = KernelPCA(3, kernel=kernel).fit(sparse.csr_array(X))
+        for given in (None, sparse.csr_array(X)):
+            dense = None if given is None else X
+            close(found.relevance(given).table, wanted.relevance(dense).table)
+        close(found.sensitivity(sparse.csr_array(NEW[:3])), wanted.sensitivity(NEW[:3]))
+
+
+def test_pre_images_are_sparse_training_rows():
+    given = sparse.csr_array(X)
+    model = KernelPCA(6).fit(given)
+    wanted = KernelPCA(6, preimage="nearest").fit(X)
+    for points in (model.denoise(given[:5]), model.preimages(given[:5]).points):
+        assert isinstance(points, sparse.csr_array)
+        assert_array_equal(points.toarray(), wanted.denoise(X[:5]))
+    Z = model.transform(given[:5])
+    assert_array_equal(model.inverse_transform(Z).toarray(), wanted.inverse_transform(Z))
+    close(model.component_images(), wanted.component_images())
+    assert_array_equal(model.component_preimages(), wanted.component_preimages())
+    dense = KernelPCA(6).fit(X)
+    close(dense.denoise(sparse.csr_array(NEW)), dense.denoise(NEW))
+
+
+@pytest.mark.parametrize("preimage", ["fixed_point", "ridge", "gradient", "smoother"])
+def test_what_would_fill_the_zeros_is_refused_with_its_size(preimage):
+    model = KernelPCA(3, preimage=preimage).fit(sparse.csr_array(X))
+    with pytest.raises(KernelError, match=r"toarray\(\) \(1 MB.*nearest"):
+        model.denoise(sparse.csr_array(NEW))
+
+
+def test_the_rest_that_moves_rows_is_refused(tmp_path):
+    given = sparse.csr_array(X)
+    model = KernelPCA(3).fit(given)
+    for name in ("score", "impute"):
+        assert not hasattr(model, name)
+        assert hasattr(KernelPCA(3).fit(X), name)
+    assert not hasattr(KernelNovelty(3, random_state=0).fit(given), "contributions")
+    with pytest.raises(KernelError, match="tuning for noise"):
+        KernelPCA(3).tune(given, noise=0.1)
+    with pytest.raises(KernelError, match="uncertainty needs"):
+        model.uncertainty(given)
+    for kernel in (Laplacian(), Chi2(), Gaussian() + Laplacian()):
+        with pytest.raises(TypeError, match="Sparse data was passed.*gaussian"):
+            KernelPCA(3, kernel=kernel).fit(given)
+        assert not KernelPCA(kernel=kernel).__sklearn_tags__().input_tags.sparse
+    with pytest.raises(TypeError, match="Sparse data was passed.*KernelPCA"):
+        mercer.MissingKernelPCA().fit(given)
+    bad = X.copy()
+    bad[2, 7] = np.nan
+    with pytest.raises(DataError, match=r"NaN.*row 2, column 7"):
+        KernelPCA(3).fit(sparse.csr_array(bad))
+    pytest.importorskip("onnx")
+    with pytest.raises(ModelFileError, match="no sparse rows"):
+        mercer.export_onnx(model, tmp_path / "m.onnx")
+
+
+@pytest.mark.filterwarnings("ignore:select_width will be removed:FutureWarning")
+def test_widths_rules_compression_and_given_landmarks():
+    given = sparse.csr_array(X)
+    choice = KernelNovelty(3, random_state=0).select_width(given, widths=[0.5, 1.0])
+    wanted = KernelNovelty(3, random_state=0).select_width(X, widths=[0.5, 1.0])
+    close(choice.separation, wanted.separation)
+    model = KernelPCA(3).fit(given)
+    close(compress(model, 12).transform(given), compress(KernelPCA(3).fit(X), 12).transform(X))
+    for landmarks in (given[:20], X[:20]):
+        solver = Landmarks(select=landmarks)
+        found = KernelPCA(3, solver=solver).fit(given)
+        assert isinstance(found.subspace_.support, SparseRows)
+        close(
+            found.transform(NEW),
+            KernelPCA(3, solver=Landmarks(select=X[:20])).fit(X).transform(NEW),
+        )
+    shuffled = permuted_columns(SparseRows.of(given), np.random.default_rng(0))
+    assert_array_equal(np.sort(shuffled.to_dense(), axis=0), np.sort(X, axis=0))
+    assert (shuffled.to_dense() != X).any()
+    assert KernelPCA(ParallelAnalysis(), random_state=0).fit(given).n_components_ >= 1
+
+
+def test_a_checkpoint_of_sparse_rows(tmp_path):
+    given, path = sparse.csr_array(X), tmp_path / "state.npz"
+    solver = Landmarks(25, checkpoint=path)
+    wanted = KernelPCA(3, solver=Landmarks(25), random_state=0).fit(given)
+
+    def stop(stage, done, total):
+        if stage == "landmarks":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), mercer.listen(stop):
+        KernelPCA(3, solver=solver, random_state=0).fit(given)
+    assert path.exists()
+    found = KernelPCA(3, solver=solver, random_state=0).fit(given)
+    assert_array_equal(found.transform(given), wanted.transform(given))
+    assert not path.exists()
+
+
+def test_the_model_owns_its_rows():
+    given = sparse.csr_array(X)
+    model = KernelPCA(3).fit(given)
+    before = model.transform(NEW)
+    given.data[:] = 7
+    assert_array_equal(model.transform(NEW), before)
+    odd = sparse.csr_array(X)
+    odd.indices[:2] = odd.indices[:2][::-1]
+    odd.has_sorted_indices = False
+    kept = odd.indices.copy()
+    KernelPCA(3).fit(odd)
+    assert_array_equal(odd.indices, kept)  # what the caller has is not put in order
+
+
+def test_nothing_dense_of_the_size_of_the_rows():
+    """3,000 rows of 200,000 columns would take 4.8 GB."""
+    rng = np.random.default_rng(0)
+    n, d, each = 3000, 200_000, 20
+    columns = np.minimum(rng.pareto(0.5, (n, each)), d - 1).astype(int)  # a few words in most rows
+    places = (np.repeat(np.arange(n), each), columns.ravel())
+    given = sparse.csr_array((rng.random(n * each), places), shape=(n, d))
+    tracemalloc.start()
+    try:
+        for solver in (Davidson(1e-4), Landmarks(200)):
+            model = KernelPCA(5, solver=solver, random_state=0).fit(given)
+            model.transform(given)
+            model.denoise(given[:100])
+        KernelNovelty(5, solver=Landmarks(200), random_state=0).fit(given).predict(given)
+        chunks = IncrementalKernelPCA(5, n_landmarks=200, random_state=0)
+        chunks.partial_fit(given[:1500]).partial_fit(given[1500:])
+        model.relevance(given[:20])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 150e6
+
+
+class TestSparseRows:
+    def test_is_cut_without_a_copy_and_taken_by_number(self):
+        S = SparseRows.of(sparse.csr_array(X))
+        assert (len(S), S.shape, S.ndim, S.dtype) == (240, (240, 40), 2, np.float64)
+        assert np.shares_memory(S[10:20].data, S.data)
+        assert_array_equal(S[10:20].to_dense(), X[10:20])
+        assert_array_equal(S[5:5].to_dense(), X[5:5])
+        assert_array_equal(S[::7].to_dense(), X[::7])
+        assert_array_equal(S[np.array([5, 3, 3])].to_dense(), X[[5, 3, 3]])
+        assert_array_equal(S[X[:, 0] > 1.5].to_dense(), X[X[:, 0] > 1.5])
+        assert_array_equal(concatenate([S[:4], X[4:]]).to_dense(), X)
+        assert_allclose(S.row_sums(), X.sum(axis=1))
+        assert_allclose(S.square_sums(), (X**2).sum(axis=1))
+        with pytest.raises(TypeError, match="never made an array"):
+            np.asarray(S)
+
+    def test_takes_any_format_and_leaves_out_zeros(self):
+        for kind in ("csr", "csc", "coo", "lil", "bsr"):
+            given = sparse.csr_array(X).asformat(kind)
+            assert same_rows(SparseRows.of(given), SparseRows.of(X))
+        entries = ([1.0, 2.0, 0.0, 3.0], ([0, 0, 1, 1], [2, 2, 0, 1]))
+        S = SparseRows.of(sparse.coo_array(entries, shape=(2, 3)))
+        assert S.nnz == 2
+        assert_array_equal(S.to_dense(), [[0, 0, 3], [0, 3, 0]])
+
+    def test_points(self):
+        points = Gaussian().points(SparseRows.of(X))
+        assert isinstance(points, SparseVectors)
+        assert (points.width, points.has_coordinates, points.is_open) == (40, False, True)
+        assert points.cast(np.float32).rows.dtype == np.float32
+        with pytest.raises(KernelError, match="a picture needs points with coordinates"):
+            points.vectors("a picture")
+
+    def test_a_head_that_is_full_is_kept_apart(self):
+        S = SparseRows.of(X)
+        packed = Gaussian(width=1.0).pack(S, Gaussian(width=1.0).origin(S))
+        assert isinstance(packed, SparsePacked)
+        assert 0 < packed.head.shape[1] < 40
+        assert packed.head.shape[1] + packed.tail.width < 40  # the empty column is in neither
+        assert_allclose(packed.head.mean(axis=0), 0, atol=1e-12)
+
+
+FORGED = {
+    "indptr goes back": {"indptr": [0, 3, 2, 4]},
+    "indptr ends early": {"indptr": [0, 1, 2, 3]},
+    "indptr begins late": {"indptr": [1, 2, 3, 4]},
+    "no rows at all": {"indptr": []},
+    "a column too far": {"indices": [0, 1, 2, 9]},
+    "a negative column": {"indices": [0, -1, 2, 0]},
+    "columns out of order": {"indices": [1, 0, 2, 0]},
+    "columns twice": {"indices": [1, 1, 2, 0]},
+    "not a number": {"data": [1.0, np.nan, 2.0, 3.0]},
+    "infinite": {"data": [1.0, np.inf, 2.0, 3.0]},
+    "too few entries": {"data": [1.0, 2.0, 3.0]},
+    "no columns": {"width": 0},
+    "width is a text": {"width": "4"},
+    "a table": {"data": [[1.0, 2.0], [3.0, 4.0]]},
+    "places are floats": {"indices": [0.0, 1.0, 2.0, 0.0]},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_rows_of_a_file_are_refused(name):
+    parts = {"data": [1.0, 2.0, 3.0, 4.0], "indices": [0, 1, 2, 0], "indptr": [0, 2, 3, 4]}
+    SparseRows(**{key: np.array(part) for key, part in parts.items()}, width=4).check()
+    given = {**parts, "width": 4, **FORGED[name]}
+    made = {
+        key: part if key == "width" else np.array(part, dtype=None if part else int)
+        for key, part in given.items()
+    }
+    with pytest.raises(ModelFileError):
+        SparseRows(**made).check()
+
+
+def test_the_checks_of_rows_are_made_on_load(tmp_path):
+    model = KernelPCA(2, solver="dense").fit(sparse.csr_array(X))
+    model.subspace_.support.indices[0] = 999  # as a forged file would have it
+    path = model.save(tmp_path / "m.mercer")
+    with pytest.raises(ModelFileError, match="beyond their 40 columns"):
+        mercer.load(path)
+
+
+def test_a_hashed_text_of_a_million_columns_can_be_saved(tmp_path):
+    places = ([0, 0, 1, 2, 3], [5, 1 << 19, 5, 77, (1 << 20) - 1])
+    given = sparse.csr_array((np.ones(5), places), shape=(4, 1 << 20))
+    model = KernelPCA(2).fit(given)
+    loaded = mercer.load(model.save(tmp_path / "m.mercer"))
+    assert_array_equal(loaded.transform(given), model.transform(given))
+
+
+def test_uniform_landmarks_are_rows_of_the_matrix():
+    S = SparseRows.of(X)
+    landmarks = Uniform().select(Gaussian(), S, 10, np.random.default_rng(0))
+    assert isinstance(landmarks, SparseRows)
+    assert {tuple(row) for row in landmarks.to_dense()} <= {tuple(row) for row in X}
+
+
+def test_no_warning_on_the_way():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KernelPCA(3).fit(sparse.csr_array(X))
+        model.transform(sparse.csr_array(NEW))
+        model.denoise(sparse.csr_array(NEW))
