@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+from sphinx.util.inspect import stringify_signature
 from sphinx_gallery.sorting import ExplicitOrder
 
 import mercer
@@ -29,10 +30,13 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "paper_items",
+    "pictures",
+    "results",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "whole",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
@@ -41,6 +45,10 @@ exclude_patterns = [
     "_templates",
     "auto_examples/*.ipynb",
     "auto_examples/*.py",
+    "learn/*.ipynb",
+    "learn/*.py",
+    "learn/sg_execution_times.rst",
+    "tutorial",
 ]
 templates_path = ["_templates"]
 
@@ -82,9 +90,13 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "gallery_dirs": "auto_examples",
-    "filename_pattern": r"plot_",
+    "examples_dirs": ["../examples", "tutorial"],
+    "gallery_dirs": ["auto_examples", "learn"],
+    "filename_pattern": r"/plot_|/tutorial/\d",
+    "within_subsection_order": "FileNameSortKey",  # chapters are numbered
+    # Each class page shows what uses it, see _templates/autosummary/class.rst.
+    "backreferences_dir": "reference/backreferences",
+    "doc_module": ("mercer",),
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "download_all_examples": False,
@@ -117,5 +129,16 @@ def skip_inherited(_app: Any, _what: str, name: str, obj: Any, *_: Any) -> bool 
     return True if from_sklearn or from_str else None
 
 
+def constructor(_app: Any, what: str, _name: str, obj: Any, *rest: Any) -> tuple[str, Any] | None:
+    """What a class takes, where `__new__` only looks for words of other libraries."""
+    signature = rest[1]
+    if what != "class" or not str(signature).startswith("(*_args"):
+        return None
+    taken = inspect.signature(obj.__init__)
+    taken = taken.replace(parameters=[*taken.parameters.values()][1:])
+    return stringify_signature(taken, show_annotation=False, show_return_annotation=False), None
+
+
 def setup(app: Any) -> None:
+    app.connect("autodoc-process-signature", constructor)
     app.connect("autodoc-skip-member", skip_inherited)

@@ -1,5 +1,6 @@
 """Live models on a page: ``<!-- live: digits#tab=drag -->`` becomes a frame that computes.
 
+In a chapter of the tutorial, which is reStructuredText, the mark is ``.. live: digits#tab=drag``.
 Each model is fitted when the pages are built, and written as a file of its own.
 """
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 MARK = re.compile(r"^<!-- live: (\w+)(#[\w=&,.:-]*)? -->$", re.MULTILINE)
+RST_MARK = re.compile(r"^\.\. live: (\w+)(#[\w=&,.:-]*)?$", re.MULTILINE)
 FOLDER = "_live"
 
 
@@ -66,10 +68,17 @@ def frame(match: re.Match[str], depth: int) -> str:
     )
 
 
+def raw(html: str) -> str:
+    """HTML inside reStructuredText."""
+    return ".. raw:: html\n\n" + "".join(f"   {line}\n" for line in html.splitlines())
+
+
 def fill(app: Any, page: str, source: list[str]) -> None:
     """Fill in the frames of a page before it is parsed."""
     if app.builder.format == "html":
-        source[0] = MARK.sub(lambda match: frame(match, page.count("/")), source[0])
+        depth = page.count("/")
+        source[0] = MARK.sub(lambda match: frame(match, depth), source[0])
+        source[0] = RST_MARK.sub(lambda match: raw(frame(match, depth)), source[0])
 
 
 def write(app: Any, problem: Exception | None) -> None:

@@ -1,0 +1,83 @@
+"""
+3. What a component looks like
+==============================
+
+A component of linear PCA is a direction: its contour lines are straight and parallel. A component
+of kernel PCA is a *function* on the space of your data, as curved as the data ask for.
+"""
+
+# %%
+# Straight lines, curved lines
+# ----------------------------
+#
+# Two half moons. Linear PCA has two components, since there are two columns, and that is the end
+# of it.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_moons
+
+from mercer import KernelPCA
+from mercer.kernels import Gaussian, Linear
+from mercer.plots import ComponentsDisplay, ScreeDisplay, TraversalDisplay
+
+X, moon = make_moons(300, noise=0.08, random_state=0)
+linear = KernelPCA(2, kernel=Linear()).fit(X)
+ComponentsDisplay.from_estimator(linear, X)
+plt.show()
+
+# %%
+# Kernel PCA has as many as there are rows. The first six:
+
+kpca = KernelPCA(20, kernel=Gaussian(width=0.6)).fit(X)
+ComponentsDisplay.from_estimator(kpca, X, components=range(6))
+plt.show()
+
+# %%
+# Read them like maps. The first tell *which moon* and *where along it*; later ones wave faster and
+# faster, as the overtones of a string do. Where there are no data the scores go back to one
+# value: from far away every point is equally unlike everything.
+#
+# How many matter
+# ---------------
+#
+# The scree plot shows the share of the true variance of each component, and their sum.
+
+ScreeDisplay.from_estimator(kpca)
+plt.show()
+print("shares of the first six:", np.round(kpca.explained_variance_ratio_[:6], 3))
+print(f"all twenty together: {kpca.explained_variance_ratio_.sum():.1%}")
+
+# %%
+# Ask for a share, and the model counts for you:
+
+for share in (0.5, 0.9, 0.99):
+    print(f"{share:.0%} needs", KernelPCA(share, kernel=Gaussian(width=0.6)).fit(X).n_components_)
+
+# %%
+# Components of images
+# --------------------
+#
+# Pictures of digits have 64 columns, and no contour plot. But one can walk along a component, and
+# look at the picture that belongs to each step: its pre-image, of which the next chapter tells.
+
+from sklearn.datasets import load_digits
+
+images = KernelPCA(30, random_state=0).fit(load_digits().data / 16)
+TraversalDisplay.from_estimator(images, components=range(4), image_shape=(8, 8))
+plt.show()
+
+# %%
+# Which variables make a component? There are no loadings, but there are derivatives:
+# :meth:`~mercer.KernelPCA.relevance` measures them; see :doc:`/howto/relevance`.
+#
+# Touch it: two moons, alive. Turn the width, and watch the map bend.
+#
+# .. live: moons#tab=knobs
+#
+# **Remember.** A component is a function. Scores are its values at your rows.
+#
+# **Try it.** Fit ``KernelPCA(6, kernel=Gaussian(width=0.1))`` and draw the components. What does
+# each of them see now?
+#
+# Next: :doc:`why the way back is hard </learn/4_the_way_back>`.

@@ -1,0 +1,126 @@
+"""
+7. From a raw table to a saved model
+====================================
+
+Real tables have units, categories and holes. This chapter goes the whole way on one: read, fit,
+look, fill the holes, find what is strange, save, and use it again.
+"""
+
+# %%
+# The table
+# ---------
+#
+# 442 patients of scikit-learn's diabetes study, in their own units: years, kg/m², mmHg, values of
+# the blood. We write the sex in words, and lose some values, as happens. (With a file of your own:
+# ``pandas.read_csv``, or ``mercer fit people.csv`` on the command line.)
+
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_diabetes
+
+complete = load_diabetes(as_frame=True, scaled=False).data
+complete["sex"] = complete["sex"].map({1.0: "A", 2.0: "B"})  # the data do not say which is which
+
+holes = np.random.default_rng(0).random(len(complete)) < 0.1
+table = complete.copy()
+table.loc[holes, "s2"] = np.nan
+print(table.head(4).to_string())
+print(f"{holes.sum()} values of s2 are missing")
+
+# %%
+# Fit
+# ---
+#
+# A kernel needs vectors in which all columns count alike. :class:`~mercer.TableModel` puts a
+# :class:`~mercer.TableEncoder` around any estimator, which says what it does with each column.
+
+from mercer import KernelPCA, TableModel
+
+whole = table[~holes]
+model = TableModel(KernelPCA(8, random_state=0)).fit(whole)
+print("\n".join(model.encoder_.describe()))
+
+inner = model.model_
+print(f"{inner.explained_variance_ratio_.sum():.0%} of the variance in 8 components")
+
+# %%
+# Look
+# ----
+#
+# Two components of every patient, and the columns that make the leading ones.
+
+Z = np.asarray(model.transform(whole))
+relevance = model.relevance(whole)
+strength = relevance.components[:4] / relevance.components[:4].sum(axis=1, keepdims=True)
+
+fig, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", width_ratios=[2, 3])
+for sex in ("A", "B"):
+    axes[0].scatter(*Z[whole["sex"] == sex, :2].T, s=12, label=f"sex {sex}")
+axes[0].set(xlabel="component 1", ylabel="component 2")
+axes[0].legend(frameon=False)
+shading = axes[1].imshow(strength, cmap="Blues", aspect="auto", vmin=0)
+axes[1].set_xticks(range(len(relevance.names)), relevance.names)
+axes[1].set_yticks(range(4), [f"component {k + 1}" for k in range(4)])
+fig.colorbar(shading, label="share of the relevance")
+plt.show()
+
+# %%
+# Fill the holes
+# --------------
+#
+# What comes back could stand in the table: numbers in their units, only known categories. Here we
+# know the true values, so we can judge. The guess to beat is the mean of the column.
+
+filled = model.impute(table)
+truth = complete.loc[holes, "s2"].to_numpy()
+
+
+def error(guess):
+    return np.sqrt(np.mean((truth - guess) ** 2))
+
+
+print(f"error of s2 (LDL): mean of the column {error(whole['s2'].mean()):.1f}, "
+      f"imputed {error(np.asarray(filled['s2'])[holes]):.1f} mg/dl")  # fmt: skip
+
+# %%
+# Find what is strange
+# --------------------
+#
+# The same table in the hands of a detector. It promises a rate of false alarms on rows like those
+# that it has seen, whatever the kernel.
+
+from mercer import KernelNovelty
+
+guard = TableModel(KernelNovelty(false_alarm_rate=0.05, random_state=0)).fit(whole[:300])
+fresh = whole[300:]
+wrong = fresh.assign(bp=fresh["bp"] * 2)  # a blood pressure, typed twice
+for name, rows in {"fresh patients": fresh, "doubled pressures": wrong}.items():
+    print(f"alarms on {name}: {np.mean(np.asarray(guard.predict(rows)) == -1):.1%}")
+
+# %%
+# Save, and use again
+# -------------------
+#
+# A model file is no pickle: opening it runs nobody's code.
+
+import mercer
+
+path = Path(tempfile.mkdtemp()) / "patients.mercer"
+model.save(path)
+again = mercer.load(path)
+same = np.array_equal(np.asarray(again.transform(whole)), Z)
+print(f"{path.stat().st_size / 1000:.0f} kB; the same scores to the last bit: {same}")
+
+# %%
+# On the command line the same file serves ``mercer info``, ``mercer transform``, ``mercer impute``
+# and the others: see :doc:`/howto/command_line`.
+#
+# You are through. From here:
+#
+# - one job: :doc:`/howto/index`
+# - a model that moves under your hand: :doc:`/howto/live`
+# - what mercer does not do well: :doc:`/explanation/limits`
+# - words that you have met: :doc:`/explanation/glossary`
