@@ -71,7 +71,8 @@ DATA = {
     "member that climbs": ("x.npz", climbing_archive(), ["object"]),
     "no zip": ("x.npz", b"hello", ["no readable .npz"]),
     "no Parquet": ("x.parquet", b"hello", ["no Parquet"]),
-    "unknown ending": ("x.xls", b"hello", ["'.xls'"]),
+    "unknown ending": ("x.doc", b"hello", ["'.doc'"]),
+    "no workbook": ("x.xls", b"hello", ["no workbook"]),
 }
 
 

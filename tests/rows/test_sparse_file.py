@@ -93,7 +93,7 @@ def test_broken_matrix_market_is_refused(text, tmp_path):
 
 def test_compressed_text_names_the_way(tmp_path):
     (tmp_path / "x.csv.gz").write_bytes(b"")
-    with pytest.raises(DataError, match="unpack it, or read it .* read_table"):
+    with pytest.raises(DataError, match="unpack it, or read it .*read_table"):
         open_rows(tmp_path / "x.csv.gz")
 
 

@@ -16,6 +16,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT, sniff
+from mercer.rows.files import decoding
 from mercer.rows.images import ImageRows, find_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import open_rows, refuse_array
@@ -196,7 +197,7 @@ def _usual_array(path: Path) -> str | None:
     """X, if that is one of several arrays of an archive; as ``mercer`` writes them."""
     if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
         return None
-    with zipfile.ZipFile(path) as archive:
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         return "X" if "X.npy" in archive.namelist() else None
 
 

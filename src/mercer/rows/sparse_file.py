@@ -26,13 +26,13 @@ def is_sparse_npz(path: Path) -> bool:
     """Whether an archive is one that ``scipy.sparse.save_npz`` wrote."""
     if not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as archive:
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         return {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist())
 
 
 def load_sparse_npz(path: Path) -> SparseRows:
     """The matrix of an archive of SciPy's; nothing is unpickled, and its places are checked."""
-    with zipfile.ZipFile(path) as archive:
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
         _refuse_large(path, sum(entry.file_size for entry in archive.infolist()))
     with decoding(path, "sparse .npz archive"), np.load(path, allow_pickle=False) as archive:
         parts = {name: archive[name] for name in archive.files}
