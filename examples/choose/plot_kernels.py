@@ -61,3 +61,5 @@ for line, (name, kernel) in zip(axes, rows.items(), strict=True):
         ax.set_aspect("equal")
     line[0].set_ylabel(name)
 plt.show()
+
+# sphinx_gallery_thumbnail_number = 2

@@ -75,3 +75,5 @@ plt.show()
 
 RepresentingVectorsDisplay.from_estimator(SparseKernelPCA(n_kernels=40).fit(train))
 plt.show()
+
+# sphinx_gallery_thumbnail_number = 3

@@ -2,8 +2,8 @@
 Rows in a file
 ==============
 
-Give ``fit`` a path, and the rows are read in blocks. Memory depends on the landmarks, not on the
-length of the file; time grows with it, and no faster.
+Give ``fit`` a path, and the rows are read in blocks. Memory is that of the landmarks and of a few
+blocks, and levels off however long the file is; time grows with it, and no faster.
 """
 
 # %%

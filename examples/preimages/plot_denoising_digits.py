@@ -93,3 +93,5 @@ for line, side, sign in zip(axes, ends, "+−", strict=True):
             ax.set_title(f"component {k + 1}", fontsize=8)
     line[0].set_ylabel(sign, rotation=0, labelpad=10)
 plt.show()
+
+# sphinx_gallery_thumbnail_number = 2

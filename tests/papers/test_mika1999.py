@@ -55,7 +55,8 @@ def test_delayed_acceleration_keeps_the_points_of_table_1():
         slow = FixedPoint(accelerate=False, max_iter=3000).init(model.subspace_)
         slow = slow.solve(Z, data.test)
         assert fast.converged.all()
-        assert fast.iterations.sum() <= 0.85 * slow.iterations.sum()
+        # Sweeps in float32 count, too, and one in float64 comes after them.
+        assert fast.iterations.sum() <= 0.9 * slow.iterations.sum()
         apart = np.linalg.norm(fast.points - slow.points, axis=1)
         assert (apart <= 1e-3 * np.linalg.norm(slow.points, axis=1)).mean() >= 0.995
 

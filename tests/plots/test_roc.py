@@ -16,7 +16,8 @@ from tests.plots.pictures import picture
 def task(digits):
     """A detector of one digit, rows to judge, and which of them are new."""
     X, y, new, truth = digits
-    return KernelNovelty(8, random_state=0).fit(X[y == 3]), new, np.where(truth == 3, 1, -1)
+    model = KernelNovelty(8, kernel="gaussian", random_state=0).fit(X[y == 3])
+    return model, new, np.where(truth == 3, 1, -1)
 
 
 def test_curve_area_and_point(task):
@@ -80,6 +81,6 @@ def test_roc(task):
 def test_the_truth_by_position():
     rng = np.random.default_rng(0)
     normal, new = rng.standard_normal((60, 2)), rng.normal(4, 1, (20, 2))
-    model = KernelNovelty(3, kernel="gaussian", random_state=0).fit(normal[:40])
+    model = KernelNovelty(3, random_state=0).fit(normal[:40])
     X, y = np.vstack([normal[40:], new]), np.repeat([1, -1], 20)
     assert NoveltyRocDisplay.from_estimator(model, X, y).area > 0.9
