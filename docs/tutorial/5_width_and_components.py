@@ -43,8 +43,8 @@ print(f"mean distance to the moons with nothing done: {distance(X):.3f}")
 
 # %%
 # The number in each title is the mean distance to the true moons. Top left, a narrow kernel gathers
-# the points in spots: they are near the moons, but most of the moons is gone, so that a small number
-# alone proves nothing. In the second row two components are too few, ten are right, and with 25 the
+# the points in spots: near the moons, but most of the moons is gone, so that a small number alone
+# proves nothing. In the second row two components are too few, ten are right, and with 25 the
 # noise is back. Further down the kernel is so wide that two components are nearly the two columns
 # themselves, as in linear PCA: everything is kept, and nothing is removed.
 #

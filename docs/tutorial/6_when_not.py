@@ -5,6 +5,7 @@
 The neighbours on the same data, with numbers: linear PCA, t-SNE, an autoencoder, and kernel
 PCA. Each wins somewhere.
 """
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # A straight world: use PCA
