@@ -115,7 +115,7 @@ for line, (title, images) in zip(axes, answers.items(), strict=True):
     error = np.mean((images - test) ** 2)
     title = f"{title}: error {error:.4f}" if error else title
     line[0].text(0, 1.1, title, transform=line[0].transAxes, fontsize=9).set_in_layout(False)
-fig.get_layout_engine().set(hspace=0.25)
+fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
 # %%

@@ -101,7 +101,7 @@ for line, (name, images) in zip(axes, results.items(), strict=True):
         ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set_axis_off()
     line[0].text(0, 1.1, name, transform=line[0].transAxes, fontsize=9).set_in_layout(False)
-fig.get_layout_engine().set(hspace=0.25)
+fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
 # %%
