@@ -25,14 +25,14 @@ kernels = [Gaussian(width=factor * median) for factor in factors]
 counts = [4, 8, 16, 32, 64, 128, 256]
 
 noise = 0.3
-chosen = choose_by_noise(KernelPCA(), X, noise, kernels=kernels, counts=counts)
+chosen = choose_by_noise(KernelPCA(), X, noise, kernels=kernels, counts=counts, exhaustive=True)
 print(f"{chosen.n_components} components, {chosen.kernel}: error {chosen.value:.2f}")
 print(f"noise alone: {noise**2 * X.shape[1]:.2f}")
 
 # %%
 # The map of all candidates. Few components blur. A wide kernel, which is nearly linear, must stop
-# early, or the noise comes through; one of about the median distance may keep almost all of them,
-# because what it knows ends near the rows; one that is too narrow knows nothing between the rows.
+# early, or the noise comes through. One that is narrower than the median distance may keep many,
+# because what it knows ends near the rows; narrower still, it needs even more and gains nothing.
 
 error = np.full((len(counts), len(kernels)), np.nan)
 for kernel, q, value in chosen.table:

@@ -70,7 +70,7 @@ def test_two_images_exchanged(digits, digits_model, differs):
 
 def test_another_threshold(ring, differs):
     shown = np.vstack([ring[:60], np.random.default_rng(5).uniform(-1.4, 1.4, (12, 2))])
-    model = KernelNovelty(20, random_state=0).fit(ring)
+    model = KernelNovelty(20, kernel="gaussian", random_state=0).fit(ring)
     display = NoveltyDisplay.from_estimator(model, shown, grid=60)
     assert not differs(display.figure_, "test_novelty.png")
     display.margin = display.margin - 0.1

@@ -104,7 +104,10 @@ def _describe_rule(model: Estimator) -> str:
 
     inner = getattr(model, "estimator", None) or model
     if inner.n_components is None and hasattr(model, "offset_"):
-        return "auto: 0.95 of the variance in at most 40 components, one for four rows"
+        from mercer.novelty.components import default_rule
+
+        default = default_rule(model.measure, contaminated=model.contamination is not None)
+        return f"auto: {default.describe()}"
     rule = as_rule(inner.n_components)
     return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
 

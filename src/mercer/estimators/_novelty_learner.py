@@ -21,7 +21,7 @@ from mercer.novelty import (
     neighbour_kernel,
     novelty_score,
 )
-from mercer.novelty.components import FEW, MANY
+from mercer.novelty.components import default_rule
 from mercer.solvers import as_solver
 
 __all__ = ["NoveltyLearner"]
@@ -80,7 +80,7 @@ class NoveltyLearner:
     def _wanted(self) -> Any:
         if self.n_components is not None:
             return self.n_components
-        return MANY if self.measure == "reconstruction" else FEW
+        return default_rule(self.measure, contaminated=False)
 
     def _kernel_for(self, X: Any) -> Kernel:
         if self.kernel is not None:

@@ -39,7 +39,7 @@ from mercer.novelty import (
     novelty_score,
     outlier_threshold,
 )
-from mercer.novelty.components import CORE
+from mercer.novelty.components import default_rule
 from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
 from mercer.novelty.trimming import check_share
 from mercer.preimage import as_preimage
@@ -303,7 +303,7 @@ class KernelNovelty(
     def _learner(self, rows: Any, kernel: Kernel | None, rng: np.random.Generator) -> Any:
         wanted = self.n_components
         if self.contamination is not None:
-            wanted = CORE if wanted is None else wanted
+            wanted = default_rule(self.measure, contaminated=True) if wanted is None else wanted
             kernel = Gaussian() if kernel is None else kernel
         return NoveltyLearner(rows, kernel, wanted, self.measure, self.solver, rng)
 

@@ -7,7 +7,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.subspace import ComponentRule
 
-__all__ = ["CORE", "FEW", "MANY", "ShareUpTo"]
+__all__ = ["ShareUpTo", "default_rule"]
 
 
 class ShareUpTo(ComponentRule):
@@ -46,3 +46,10 @@ FEW = ShareUpTo(0.95, 40)
 #: For rows with outliers among them, which further components would follow.
 CORE = ShareUpTo(0.95, 10)
 # All by the development list of ``python -m benchmarks defaults novelty``.
+
+
+def default_rule(measure: str, *, contaminated: bool) -> ShareUpTo:
+    """The number of components where nothing is asked for."""
+    if contaminated:
+        return CORE
+    return MANY if measure == "reconstruction" else FEW

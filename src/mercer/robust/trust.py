@@ -16,10 +16,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
 from mercer._linalg import Array
-from mercer._parallel import blocks
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
-from mercer.kernels import Kernel
+from mercer.kernels import Basis, Kernel
 from mercer.points import SparseVectors
 
 __all__ = ["Trust", "trusted_rows"]
@@ -120,14 +119,9 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
             return np.asarray(euclidean_distances(sparse, sparse[references]))
         rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)
         return np.asarray(cdist(rows, rows[references]))
-    D = np.empty((len(X), len(references)))
-    chosen = points.subset(references).rows
-    own = np.asarray(kernel.diag(chosen), dtype=np.float64)
-    for part in blocks(len(X), 256):
-        some = points.subset(np.arange(len(X))[part]).rows
-        squares = np.asarray(kernel.diag(some))[:, None] + own - 2 * kernel(some, chosen)
-        D[part] = np.sqrt(np.maximum(squares, 0))
-    return D
+    own = np.asarray(kernel.diag(X), dtype=np.float64)
+    K = Basis(kernel, points.chosen(references), np.float64).at(X)
+    return np.asarray(np.sqrt(np.maximum(own[:, None] + own[references] - 2 * K, 0)))
 
 
 def _log_neighbour(D: Array, references: Array, among: Array) -> Array:
