@@ -5,6 +5,7 @@
 A kernel is a measure of similarity. Kernel PCA never asks where a point lies, only how similar it
 is to other points, and from that alone it finds shapes that no straight line can follow.
 """
+# sphinx_gallery_thumbnail_number = 4
 
 # %%
 # Two rings that PCA cannot part

@@ -5,6 +5,7 @@
 A component of linear PCA is a direction: its contour lines are straight and parallel. A component
 of kernel PCA is a *function* on the space of your data, as curved as the data ask for.
 """
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Straight lines, curved lines

@@ -114,9 +114,8 @@ for line, (title, images) in zip(axes, answers.items(), strict=True):
         ax.set_axis_off()
     error = np.mean((images - test) ** 2)
     title = f"{title}: error {error:.4f}" if error else title
-    # A long title of a narrow panel is no reason to widen it.
-    line[0].set_title(title, fontsize=9, loc="left").set_in_layout(False)
-fig.get_layout_engine().set(hspace=0.25)
+    line[0].text(0, 1.1, title, transform=line[0].transAxes, fontsize=9).set_in_layout(False)
+fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
 # %%

@@ -42,10 +42,11 @@ plt.show()
 print(f"mean distance to the moons with nothing done: {distance(X):.3f}")
 
 # %%
-# The number in each title is the mean distance to the true moons. Top left, a narrow kernel with
-# few components gathers points in spots. Right, many components keep the noise. Bottom left, a wide
-# kernel draws lines that are straight or gently bent, as linear PCA would. Small errors lie where
-# width and components are in balance: a width in the middle, and components enough for the shape.
+# The number in each title is the mean distance to the true moons. Top left, a narrow kernel gathers
+# the points in spots: near the moons, but most of the moons is gone, so that a small number alone
+# proves nothing. In the second row two components are too few, ten are right, and with 25 the
+# noise is back. Further down the kernel is so wide that two components are nearly the two columns
+# themselves, as in linear PCA: everything is kept, and nothing is removed.
 #
 # A trap: clean reconstruction
 # ----------------------------

@@ -5,6 +5,7 @@
 The neighbours on the same data, with numbers: linear PCA, t-SNE, an autoencoder, and kernel
 PCA. Each wins somewhere.
 """
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # A straight world: use PCA
@@ -99,8 +100,8 @@ for line, (name, images) in zip(axes, results.items(), strict=True):
     for ax, image in zip(line, images, strict=False):
         ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set_axis_off()
-    line[0].set_title(name, fontsize=9, loc="left").set_in_layout(False)
-fig.get_layout_engine().set(hspace=0.25)
+    line[0].text(0, 1.1, name, transform=line[0].transAxes, fontsize=9).set_in_layout(False)
+fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
 # %%
