@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from sphinx.errors import ExtensionError
-
 TAG = re.compile(r"<(\w+)\b([^>]*)>", re.DOTALL)
 ATTRIBUTE = re.compile(r"\b(id|name|href|src|data|poster|rel)=\"([^\"]*)\"")
 #: Tags that fetch something when the page is opened; an ``a`` waits for a click.

@@ -58,6 +58,8 @@ WITH_SHELL = {
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A folder with the files that the pages speak of."""
+    if "MERCER_DATA" in os.environ:  # may be a path from where the tests were started
+        monkeypatch.setenv("MERCER_DATA", str(Path(os.environ["MERCER_DATA"]).resolve()))
     monkeypatch.chdir(tmp_path)
     iris = load_iris()
     order = np.random.default_rng(0).permutation(150)

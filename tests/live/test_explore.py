@@ -22,7 +22,8 @@ from mercer.live.kernels import kernel_spec
 from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
 from mercer.live.tables import open_guessing, unpack_images
-from mercer.live.wanted import _KERNELS, MODELS, MOST_NUMBERS, Wanted
+from mercer.live.kernels import KERNELS
+from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
 from mercer.live.work import Job, do, fit, payload, read_table
 from mercer.rows import MemoryRows, Table
 
@@ -38,7 +39,7 @@ def iris_csv(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("name", _KERNELS)
+@pytest.mark.parametrize("name", KERNELS)
 def test_kernels_come_back_as_the_page_wrote_them(name):
     """The numbers of the page's kernel make the same kernel in Python."""
     X = np.abs(load_iris().data)
