@@ -67,6 +67,8 @@ def look(app: Any, problem: Exception | None) -> None:
     if problem is None and app.builder.format == "html":
         found = faults(Path(app.outdir).resolve())
         if found:
+            from sphinx.errors import ExtensionError  # the rest works without Sphinx
+
             raise ExtensionError(
                 f"{len(found)} faults in the built pages:\n" + "\n".join(found[:40])
             )

@@ -27,6 +27,7 @@ from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, smallest_eigenvalue
+from mercer.estimators._available import absent_if
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import (
     ConvergenceWarning,
@@ -172,8 +173,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def transform(self, X: RowsLike) -> Array:
         """Scores of rows (n, d); k(new, train) for a precomputed kernel."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
-        rows = full_precision(X)
+        rows = full_precision(validate_data(self, X, accept_sparse="csr", reset=False))
         with self._threads():
             # The coefficients sum to zero, so that only the training means have to be taken off.
             return np.asarray(self._products(rows, self.X_fit_, self._scaled) - self._offset)
@@ -189,6 +189,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         with self._threads():
             return self._products(full_precision(X), self.X_transformed_fit_, self.dual_coef_)
 
+    @absent_if(lambda model: None if model.fit_inverse_transform else "set fit_inverse_transform")
     def denoise(self, X: RowsLike) -> Array:
         """``inverse_transform(transform(X))``; :class:`mercer.KernelPCA` starts at the rows."""
         return self.inverse_transform(self.transform(X))
@@ -382,8 +383,7 @@ def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dt
 
 def _scaled_vectors(vectors: Array, values: Array) -> Array:
     """``v / √λ``, and zero for directions of no variance."""
-    root = np.sqrt(values)
-    return np.asarray(vectors * np.divide(1, root, out=np.zeros_like(root), where=root > 0))
+    return np.divide(vectors, root := np.sqrt(values), out=0 * vectors, where=root > 0)
 
 
 def _is_at_least(value: Any, least: float, kind: Any) -> bool:

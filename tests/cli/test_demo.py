@@ -54,7 +54,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
         self.links += [value for name, value in attributes if name in ("src", "href")]
-        if tag not in ("meta", "img"):
+        if tag not in ("br", "img", "meta"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):

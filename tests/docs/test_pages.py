@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import json
+import os
 import re
 import shlex
 import signal

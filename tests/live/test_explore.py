@@ -18,11 +18,10 @@ pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
 from mercer.exceptions import DataError, KernelError
-from mercer.live.kernels import kernel_spec
+from mercer.live.kernels import KERNELS, kernel_spec
 from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
 from mercer.live.tables import open_guessing, unpack_images
-from mercer.live.kernels import KERNELS
 from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
 from mercer.live.work import Job, do, fit, payload, read_table
 from mercer.rows import MemoryRows, Table
@@ -58,6 +57,7 @@ def test_width_in_medians(name):
     assert kernel_spec(wide)["length"] == pytest.approx(4 * kernel_spec(narrow)["length"])
 
 
+@pytest.mark.filterwarnings("ignore:.*may be data, not outliers")  # a kind of iris is apart
 @pytest.mark.parametrize("model", MODELS)
 def test_every_estimator(model):
     X = load_iris().data[::2]

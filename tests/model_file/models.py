@@ -127,7 +127,8 @@ def answers(model, X):
     for name in ("transform", "reconstruction_error", "denoise", "score_samples", "p_values"):
         if hasattr(model, name):
             found[name] = getattr(model, name)(X)
-    if "transform" in found and hasattr(model, "inverse_transform"):
+    one_way = not getattr(model, "fit_inverse_transform", True)  # as scikit-learn's: it raises
+    if "transform" in found and hasattr(model, "inverse_transform") and not one_way:
         found["inverse_transform"] = model.inverse_transform(found["transform"])
     if hasattr(model, "predict"):
         found["predict"] = model.predict(X)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, csc_array, csr_array, issparse
 
 from mercer._linalg import Array
@@ -58,6 +57,8 @@ def load_sparse_npz(path: Path) -> SparseRows:
 
 def load_mtx(path: Path) -> SparseRows | Array:
     """A Matrix Market file; one that lists all entries ("array") is dense."""
+    from scipy.io import mminfo, mmread  # takes longer to load than most files
+
     with decoding(path, "Matrix Market file"):
         n, d, entries, layout, field, _ = mminfo(path)
     if field not in ("real", "integer", "unsigned-integer", "double", "pattern"):
