@@ -366,9 +366,7 @@ def _centred(K: Array) -> tuple[GramOperator, Array]:
             f"the kernel matrix is not symmetric: centred, |K - Kᵀ| reaches {skew:.3g} where "
             f"|K| reaches {size:.3g}; give (K + K.T) / 2 if that is what you mean."
         )
-    C += C.T
-    C *= 0.5
-    return MatrixOperator(C), means
+    return MatrixOperator((C + C.T) / 2), means
 
 
 def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dtype) -> None:
@@ -383,7 +381,8 @@ def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dt
 
 def _scaled_vectors(vectors: Array, values: Array) -> Array:
     """``v / √λ``, and zero for directions of no variance."""
-    return np.divide(vectors, root := np.sqrt(values), out=0 * vectors, where=root > 0)
+    root = np.sqrt(values)
+    return np.asarray(np.divide(vectors, root, out=0 * vectors, where=root > 0))
 
 
 def _is_at_least(value: Any, least: float, kind: Any) -> bool:
