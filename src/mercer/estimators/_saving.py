@@ -18,6 +18,8 @@ from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
 from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
+from mercer.robust import Filling
+from mercer.robust.gaussian import GaussianRows
 from mercer.rows import MemoryRows, Rows
 from mercer.sparse_rows import same_rows
 
@@ -187,3 +189,27 @@ def _check_conformal(conformal: Conformal) -> None:
     expect("scores", conformal.scores, (None,))
     if not len(conformal.scores) or (np.diff(conformal.scores) < 0).any():
         raise ModelFileError("the calibration scores are not in order")
+
+
+@check_loaded.register
+def _check_gaussian(rows: GaussianRows) -> None:
+    expect("location", rows.location, (None,))
+    d = len(rows.location)
+    expect("scale", rows.scale, (d,))
+    expect("moments", rows.moments, (d, d))
+    sound = isinstance(rows.shrinkage, float) and 0 < rows.shrinkage <= 1
+    if not sound or not (rows.scale > 0).all() or not (np.diagonal(rows.moments) >= 0).all():
+        raise ModelFileError("the Gaussian of missing values is none")
+
+
+@check_loaded.register
+def _check_filling(filling: Filling) -> None:
+    expect("noise", filling.noise, (None,))
+    classes = len(filling.noise)
+    expect("edges", filling.edges, (classes - 1,))
+    expect("errors", filling.errors, (classes, 2))
+    for name in ("share", "spread"):
+        expect(name, getattr(filling, name), (classes,))
+    known = filling.gaussian is None or isinstance(filling.gaussian, GaussianRows)
+    if not known or not isinstance(filling.by_count, bool):
+        raise ModelFileError("what was chosen for missing values is not readable")
