@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -107,13 +107,15 @@ class CsvRows(Rows):
     def _read_plain(self, start: int, stop: int) -> Iterator[Array]:
         """What pyarrow reads without complaint; the rest, and why, is left to our own parser."""
         try:
-            from pyarrow import csv
+            from pyarrow import OSFile, csv
         except ImportError:
             return
         if not self._plain:
             return
         row, place, _ = self._mark(start)
-        with self.path.open("rb") as file, contextlib.suppress(ValueError):
+        # A file of pyarrow's own: its threads read ahead, and one that asks for a Python object
+        # while the interpreter ends aborts the process.
+        with OSFile(str(self.path)) as file, contextlib.suppress(ValueError):
             # pyarrow's errors are of this kind; they know no line, so that we look for it again
             file.seek(place)
             for batch in _arrow_reader(csv, file, self):
@@ -181,7 +183,7 @@ class CsvRows(Rows):
         return block
 
 
-def _arrow_reader(csv: Any, file: BinaryIO, rows: CsvRows) -> Any:
+def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
     """Batches of the columns in use; strict, so that nothing is read that we would refuse."""
     from pyarrow import float64
 
