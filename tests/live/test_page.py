@@ -29,7 +29,7 @@ def digits_page(tmp_path_factory):
 @pytest.fixture(scope="module")
 def iris_page(tmp_path_factory):
     iris = load_iris(as_frame=True)
-    model = KernelNovelty(random_state=0).fit(iris.data)
+    model = KernelNovelty(7, random_state=0).fit(iris.data)
     path = tmp_path_factory.mktemp("live") / "iris.html"
     return write_html(model, path, iris.data, labels=iris.target_names[iris.target])
 
