@@ -16,25 +16,21 @@ from mercer.cli.options import (
     seed_option,
     speaks,
 )
+from mercer.cli.target import model_output, save_to, target_of
 
 if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
     from mercer.rows import Table
     from mercer.solvers import Plan
 
-__all__ = ["fit", "target_of"]
+__all__ = ["fit"]
 
 NOT_CONVERGED = 5
 
 
 @click.command(short_help="Fit a model to a file of rows.")
 @data_argument
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The model file to write.  [default: the data's name with .mercer]",
-)
+@model_output
 @click.option("--force", is_flag=True, help="Replace an existing output or checkpoint.")
 @click.option(
     "--checkpoint",
@@ -96,28 +92,12 @@ def fit(
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is no part of a model
         model.set_params(solver=recipe.make().solver)
-    if encoder is not None:
-        from mercer.tables import TableModel
-
-        TableModel.from_fitted(model, encoder).save(target)
-    else:
-        model.save(target)
+    save_to(target, model, encoder)
     _report(
         model, table, target, seconds=time.perf_counter() - started, as_json=as_json, quiet=quiet
     )
     report = getattr(model, "report_", None)
     return 0 if report is None or report.converged else NOT_CONVERGED
-
-
-def target_of(data: str, output: Path | None) -> Path:
-    """The model file to write, by the name of the data if none is given."""
-    if output is not None and str(output) != "-":
-        return output
-    if data == "-" or output is not None:
-        raise click.UsageError("a model is written to a file; name it with --output")
-    from mercer.rows.packed import plain_name
-
-    return Path(plain_name(Path(data).resolve()).stem + ".mercer")
 
 
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:

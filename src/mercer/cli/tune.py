@@ -16,6 +16,7 @@ from mercer.cli.options import (
     seed_option,
     speaks,
 )
+from mercer.cli.target import model_output, save_to, target_of
 
 if TYPE_CHECKING:
     from mercer.rows import Table
@@ -25,12 +26,7 @@ __all__ = ["tune"]
 
 @click.command(short_help="Choose width and components for denoising, and fit.")
 @data_argument
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The model file to write.  [default: the data's name with .mercer]",
-)
+@model_output
 @click.option("--force", is_flag=True, help="Replace an existing output.")
 @click.option(
     "--noise",
@@ -69,7 +65,6 @@ def tune(
 
     from mercer import KernelPCA
     from mercer.cli.console import progress
-    from mercer.cli.fit import target_of
     from mercer.cli.mixed import open_encoded
     from mercer.cli.recipe import Recipe
     from mercer.cli.tables import check_target
@@ -89,12 +84,7 @@ def tune(
         )
         with progress(quiet=quiet):
             model.tune(table.rows, noise=level)
-    if encoder is not None:
-        from mercer.tables import TableModel
-
-        TableModel.from_fitted(model, encoder).save(target)
-    else:
-        model.save(target)
+    save_to(target, model, encoder)
     if as_json or not quiet:
         seconds = time.perf_counter() - started
         _report(model, table, target, level, seconds=seconds, as_json=as_json)
