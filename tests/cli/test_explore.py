@@ -1,9 +1,14 @@
 """``mercer explore`` as a process: its address, how it stops, and what it refuses."""
 
+import concurrent.futures
+import contextlib
+import http.client
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -42,14 +47,35 @@ def test_serves_until_it_is_stopped(tmp_path, number, status):
         assert refused.value.code == 403
         refused.value.close()
         assert len(list(folder.iterdir())) == 1
-        server.send_signal(number)
-        _, said = server.communicate(timeout=60)
+        with _busy(url):  # it is stopped in the middle of an answer
+            server.send_signal(number)
+            _, said = server.communicate(timeout=60)
     finally:
         server.kill()
         server.wait()
     assert server.returncode == status
     assert "Traceback" not in said
     assert not list(folder.iterdir())
+
+
+@contextlib.contextmanager
+def _busy(url):
+    """Ask for the page again and again until the end of the block."""
+    over = threading.Event()
+
+    def ask():
+        while not over.is_set():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                urllib.request.urlopen(url, timeout=1).close()
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pages:
+        for _ in range(3):
+            pages.submit(ask)
+        time.sleep(0.3)
+        try:
+            yield
+        finally:
+            over.set()
 
 
 def test_what_is_refused(mercer, tmp_path):

@@ -32,6 +32,7 @@ def explore(
     """
     from mercer.cli.console import print_json, remark
     from mercer.cli.faults import Failure
+    from mercer.cli.stop import stopped_by
     from mercer.rows.files import require
 
     if source is not None and not source.exists():
@@ -53,4 +54,5 @@ def explore(
             webbrowser.open(served.url)
         if not quiet:
             remark("stop with Ctrl-C")
-        served.run()
+        with stopped_by(served.stop):
+            served.run()

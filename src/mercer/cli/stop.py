@@ -2,8 +2,9 @@
 
 Python runs signal handlers in the main thread, between two of its own instructions: during a long
 call into LAPACK nothing would happen. So the work runs in a thread of its own, the main thread
-waits, and a signal reaches the work as an exception at its next instruction. Files are closed and
-temporary ones removed on the way out; work that does not react in time is left behind.
+waits, and a signal reaches the work as an exception at its next instruction, or as a question
+where it has said how to ask. Files are closed and temporary ones removed on the way out; work that
+does not react in time is left behind.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["Terminated", "interruptible"]
+__all__ = ["Terminated", "interruptible", "stopped_by"]
 
 #: Seconds that the work has to clean up after a signal.
 PATIENCE = 0.7
@@ -51,6 +52,22 @@ def interruptible(work: Callable[[], int], hurry: Callable[[BaseException], Any]
     return task.status
 
 
+@contextlib.contextmanager
+def stopped_by(ask: Callable[[], None]) -> Iterator[None]:
+    """A block that a signal ends by ``ask()``: an exception would break an event loop anywhere."""
+    task = threading.current_thread()
+    if not isinstance(task, _Task):
+        yield
+        return
+    task.ask = ask
+    try:
+        yield
+    finally:
+        task.ask = None
+    if task.asked is not None:
+        raise task.asked
+
+
 class _Task(threading.Thread):
     """Work in a thread, with what came of it."""
 
@@ -61,6 +78,8 @@ class _Task(threading.Thread):
         self.done = threading.Event()
         self.status = 0
         self.error: BaseException | None = None
+        self.ask: Callable[[], None] | None = None
+        self.asked: type[BaseException] | None = None
 
     def run(self) -> None:
         """Do the work, and keep its result or its exception for the main thread."""
@@ -76,9 +95,13 @@ class _Task(threading.Thread):
         if self.ident is None:
             return True  # it has not begun
         try:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(self.ident), ctypes.py_object(kind)
-            )
+            if self.ask is None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self.ident), ctypes.py_object(kind)
+                )
+            else:
+                self.asked = kind
+                self.ask()
             return self.done.wait(PATIENCE)
         except (KeyboardInterrupt, Terminated):  # the second signal: no more patience
             return False

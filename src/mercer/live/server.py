@@ -207,6 +207,10 @@ class Served:
         """Serve until stopped."""
         self.server.run(sockets=[self.socket])
 
+    def stop(self) -> None:
+        """End :meth:`run` soon, from any thread; open pages are not waited for."""
+        self.server.should_exit = self.server.force_exit = True
+
 
 @contextlib.contextmanager
 def open_server(
