@@ -13,7 +13,7 @@ from mercer._memory import available_bytes
 from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Solver
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Gaussian, Kernel
-from mercer.landmarks import Given, partial_cholesky
+from mercer.landmarks import Given, random_pivots
 from mercer.novelty import (
     NoveltyScore,
     gram_folds,
@@ -104,5 +104,4 @@ def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> 
     """
     sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
     exact = kernel.points(take(X, sample)).cast(np.float64).rows
-    pivots, _ = partial_cholesky(kernel, exact, m, rng)
-    return np.sort(sample[pivots])
+    return np.sort(sample[random_pivots(kernel, exact, m, rng)])
