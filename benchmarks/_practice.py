@@ -21,11 +21,27 @@ import numpy as np
 
 from mercer._parallel import n_threads
 
-__all__ = ["COLUMNS", "Row", "Seconds", "beside_busy_processes", "interleaved", "keep"]
+__all__ = [
+    "COLUMNS",
+    "WHAT",
+    "Row",
+    "Seconds",
+    "add_busy",
+    "beside_busy_processes",
+    "interleaved",
+    "keep",
+]
 
 RESULTS = Path(__file__).parent / "results"
+WHAT = (
+    "Processor and wall seconds of what people wait for, beside the work that it should be "
+    "measured by; a ratio below one means that ours is faster."
+)
 PACKAGES = ("mercer", "scikit-learn", "numpy", "scipy")
-COLUMNS = ["", "CPU s", "wall s", "beside", "CPU s", "wall s", "CPU ratio", "wall ratio", "aim", ""]
+COLUMNS = ["", "CPU s", "wall s", "beside", "CPU s", "wall s", "CPU ratio", "wall ratio"]
+COLUMNS += ["busy: CPU", "wall", "aim", ""]
+#: Where the ratios are, and those beside busy processes.
+RATIOS, BUSY_RATIOS = slice(6, 8), slice(8, 10)
 #: What runs beside: a thread in BLAS, and one in Python.
 BUSY = (
     "import numpy as np; A = np.ones((800, 800))\nwhile True: A @ A",
@@ -67,6 +83,7 @@ class Row:
             self.beside,
             *_digits(self.theirs.cpu, self.theirs.wall),
             *_digits(*ratios),
+            *("–", "–"),
             self.aim,
             self.also,
         ]
@@ -100,17 +117,36 @@ def beside_busy_processes() -> Iterator[None]:
             process.wait()
 
 
-def keep(name: str, rows: list[Row], state: str, command: str) -> None:
+def add_busy(name: str, rows: list[list[str]], state: str) -> None:
+    """Write the ratios beside busy processes into a table that was kept before."""
+    path = RESULTS / f"{name}.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    busy = {row[0]: row[RATIOS] for row in rows}
+    for row in record["rows"]:
+        row[BUSY_RATIOS] = busy[row[0]]
+    record["notes"] = [state]
+    path.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def keep(
+    name: str,
+    what: str,
+    columns: list[str],
+    rows: list[list[str]],
+    state: str,
+    command: str,
+    notes: list[str] | None = None,
+) -> None:
     """Write ``benchmarks/results/NAME.json``, which the documentation shows."""
     record = {
-        "what": "Processor and wall seconds of what people wait for, beside the work that it "
-        "should be measured by; a ratio below one means that ours is faster.",
+        "what": what,
         "command": command,
         "machine": f"{os.cpu_count()} cores ({platform.machine()}), {n_threads()} threads",
-        "state": f"{state}; interleaved, minima",
+        "state": state,
         "versions": ", ".join(f"{package} {version(package)}" for package in PACKAGES),
-        "columns": COLUMNS,
-        "rows": [row.cells() for row in rows],
+        "columns": columns,
+        "rows": rows,
+        "notes": notes or [],
     }
     text = json.dumps(record, ensure_ascii=False, indent=2)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
 """What people wait for in practice: ``python -m benchmarks practice [ROW ...] [--busy] [--keep]``.
 
 Processor and wall seconds beside the work that they should be measured by, minima of interleaved
-repeats. With ``--busy`` two busy processes run beside; ``--keep`` writes the table of all rows into
-``benchmarks/results``.
+repeats. With ``--busy`` two busy processes run beside. ``--keep`` writes the table of all rows into
+``benchmarks/results``; after it ``--busy --keep`` adds the ratios beside busy processes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from sklearn.datasets import load_digits
 from benchmarks._data import clusters
 from benchmarks._denoise_data import rows_of
 from benchmarks._measure import table
-from benchmarks._practice import COLUMNS, Row, beside_busy_processes, interleaved, keep
+from benchmarks._practice import (
+    COLUMNS,
+    WHAT,
+    Row,
+    add_busy,
+    beside_busy_processes,
+    interleaved,
+    keep,
+)
 from benchmarks._practice_landmarks import landmarks
 from benchmarks.denoise import TOL, batched, manifold
 from mercer import KernelNovelty, KernelPCA
@@ -51,10 +59,11 @@ def main() -> None:
     load = f"load average of the machine {os.getloadavg()[0]:.1f} before"
     with beside_busy_processes() if busy else nullcontext():
         found = [row for name in named or rows for row in shown(rows[name])]
+    cells = [row.cells() for row in found]
     if kept and busy:
-        keep("practice_busy", found, f"two busy processes beside, {load}", f"{COMMAND} --busy")
+        add_busy("practice", cells, f"Busy: with `--busy`, two busy processes beside; {load}.")
     elif kept:
-        keep("practice", found, load, COMMAND)
+        keep("practice", WHAT, COLUMNS, cells, f"{load}; interleaved, minima", COMMAND)
 
 
 def shown(rows: Callable[[], Iterator[Row]]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""How near to the limit of one core the passes are: ``python -m benchmarks roofline``.
+"""How near to the limit of one core the passes are: ``python -m benchmarks roofline [--keep]``.
 
 Everything of size n × m is made of three things, a tile at a time: a matrix product that gives the
 kernel's arguments, ``exp``, and a product of the tile with something narrow. Their speed alone, at
@@ -7,6 +7,7 @@ the size of a tile, is the limit; a pass reaches that share of it that its proce
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,17 +17,19 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks._data import clusters, gamma_of
 from benchmarks._measure import table
+from benchmarks._practice import keep
 from mercer import KernelPCA
 from mercer.gram import LandmarkFeatures, StreamedGram, sum_features
 from mercer.kernels import Gaussian
 from mercer.preimage import FixedPoint
 from mercer.tiles import EDGE
 
-#: Rows, support points or landmarks, columns, components.
-N, M, D, Q = 6_000, 1_000, 64, 20
+#: Rows, support points, landmarks, columns, components.
+N, S, M, D, Q = 6_000, 4_000, 1_000, 64, 20
 #: Sweeps of a fixed point that stops on purpose.
 SWEEPS = 5
 REPEATS = 7
+COLUMNS = ["", "limit, s", "CPU s", "share"]
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,20 @@ class Limit:
 
 
 def main() -> None:
-    """Print what the parts can do, and what the passes make of it."""
+    """Print what the parts can do, and what the passes make of it; ``--keep`` writes it down."""
+    rows, parts = [], []
     with threadpool_limits(1):
         for dtype in ("float64", "float32"):
             limit = limits(dtype)
-            show(dtype, limit)
-            passes(dtype, limit)
+            parts.append(speeds(dtype, limit))
+            print(f"\n{parts[-1]}")
+            found = passes(dtype, limit)
+            table(COLUMNS, found)
+            rows += [[f"{name}, {dtype}", *cells] for name, *cells in found]
+        if "--keep" in sys.argv[2:]:
+            what = "Seconds of a pass beside those that its parts take alone, one thread."
+            state = "minima of processor seconds"
+            keep("roofline", what, COLUMNS, rows, state, "python -m benchmarks roofline", parts)
 
 
 def limits(dtype: str) -> Limit:
@@ -68,10 +79,10 @@ def limits(dtype: str) -> Limit:
     )
 
 
-def show(dtype: str, limit: Limit) -> None:
-    """The parts alone."""
-    print(
-        f"\n{dtype}, tiles of {EDGE[np.dtype(dtype).char]}, one core: "
+def speeds(dtype: str, limit: Limit) -> str:
+    """What the parts can do alone."""
+    return (
+        f"{dtype}, tiles of {EDGE[np.dtype(dtype).char]}, one core: "
         f"arguments of {D} columns {2e-9 * (D + 2) / limit.argument:.1f} GFlop/s, "
         f"exp {1e-9 / limit.exp:.2f} G/s, product with {Q} columns "
         f"{2e-9 * Q / limit.product(Q):.1f} GFlop/s, "
@@ -79,16 +90,16 @@ def show(dtype: str, limit: Limit) -> None:
     )
 
 
-def passes(dtype: str, limit: Limit) -> None:
+def passes(dtype: str, limit: Limit) -> list[list[str]]:
     """Each pass with the seconds that its parts would take."""
     X = clusters(N, D, dtype)
-    kernel, S = Gaussian(gamma=gamma_of(D)), X[:M]
+    kernel = Gaussian(gamma=gamma_of(D))
     tile = limit.argument + limit.exp
     streamed = StreamedGram.from_rows(kernel, X, np.dtype(dtype))
     V = np.random.default_rng(0).standard_normal((N, Q)).astype(dtype)
-    features = LandmarkFeatures(kernel, S, np.dtype(dtype), Q)
+    features = LandmarkFeatures(kernel, X[:M], np.dtype(dtype), Q)
     worked = np.dtype(features.working).name
-    model = KernelPCA(Q, kernel=kernel, random_state=0).fit(S)
+    model = KernelPCA(Q, kernel=kernel, random_state=0).fit(X[:S])
     bound = FixedPoint(early_stop=SWEEPS).init(model.subspace_)
     Z = model.transform(X[:M])
     sweep = tile + limit.product(D + 1)
@@ -99,17 +110,17 @@ def passes(dtype: str, limit: Limit) -> None:
             N * (N + 1) / 2 * (tile + 2 * limit.product(Q)),
             lambda: streamed.matmat(V),
         ),
-        cells("transform", N * M * (tile + limit.product(Q)), lambda: model.transform(X)),
+        cells("transform", N * S * (tile + limit.product(Q)), lambda: model.transform(X)),
         cells(
             f"denoise, {SWEEPS} sweeps",
-            M * M * (SWEEPS * sweep + limit.product(Q)),
+            M * S * (SWEEPS * sweep + limit.product(Q)),
             lambda: bound.solve(Z, X[:M]),
         ),
     ]
     if worked == dtype:  # features of a smooth kernel are summed in float64
         ideal = N * M * (tile + limit.square)
         rows.insert(1, cells("landmark pass", ideal, lambda: sum_features(features, X)))
-    table(["", "limit, s", "CPU s", "share"], rows)
+    return rows
 
 
 def cells(name: str, ideal: float, work: Callable[[], object]) -> list[str]:

@@ -38,17 +38,22 @@ def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Scal
     inner *= np.sqrt(2.0) / length
     left = left.astype(dtype, copy=False)
     norms = square_sums(left[:, :-2]) / 2
-    if norms.size and not norms.max() <= LARGEST[left.dtype.char]:
+    largest = float(norms.max(initial=0.0))
+    if not largest <= LARGEST[left.dtype.char]:
         return Scattered(left[:, :-2] / np.sqrt(2.0))
     left[:, -2], left[:, -1] = -norms, 1
-    return Scaled(_Factors(left), slice(0, len(left)))
+    return Scaled(_Factors(left, largest), slice(0, len(left)))
 
 
 @dataclass(frozen=True)
 class _Factors:
-    """``[√2 x, −|x|², 1]``, and ``[√2 x, 1, −|x|²]`` once it is asked for: most rows need one."""
+    """``[√2 x, −|x|², 1]``, and ``[√2 x, 1, −|x|²]`` once it is asked for: most rows need one.
+
+    ``largest`` is that of the |x|².
+    """
 
     left: Array
+    largest: float
 
     @cached_property
     def right(self) -> Array:
@@ -129,6 +134,9 @@ def _measure_close(A: Scaled, B: Scaled, t: Array, is_kinked: bool) -> None:
     It errs by eps·N in t, with N the squared norms |x|²/ℓ²; k feels that by its slope, which is
     small from √N on for every profile. A kink feels it where t is nothing but that error, too.
     """
+    # Most rows lie so close together that no tile need be looked at.
+    if not is_kinked and A.whole.largest + B.whole.largest <= WIDE[t.dtype.char]:
+        return
     norms = -float(A.left[:, -2].min(initial=0.0) + B.right[:, -1].min(initial=0.0))
     reach = np.sqrt(norms) if norms > WIDE[t.dtype.char] else 0.0
     if is_kinked:
