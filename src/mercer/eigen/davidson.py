@@ -106,36 +106,45 @@ class Davidson(EigenSolver):
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
-            R = ritz.residual_vectors(slice(None))
-            residuals = np.linalg.norm(R, axis=0)
-            beyond, residuals = _next_value(ritz.values, residuals, k), residuals[:k]
-            errors = estimate_errors(ritz.values[:k], residuals, beyond)
-            errors = np.minimum(errors, _second_order(ritz.values, R, k))
-            floor = rank_floor(operator, float(ritz.values[0]))
-            # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
-            # A Ritz value comes from below, though, and may grow by a residual that is no rounding.
-            may_count = (ritz.values[:k] + residuals > floor) & (residuals > floor / 16)
-            is_open = (errors > self.tol) & may_count
-            if not is_open.any() or passes == self.max_passes:
-                rounding = rounding_errors(operator, ritz.values[:k], ritz.vectors[:, :k])
-                # Another pass costs less than all of them once more with finer entries.
-                is_open |= (errors + rounding > self.tol) & (rounding < self.tol / 2) & may_count
-                if not is_open.any() or passes == self.max_passes:
-                    break
-            open_pairs = np.flatnonzero(is_open)
+            spectrum, open_pairs = self._judge(operator, ritz, k, passes)
+            if not len(open_pairs) or passes == self.max_passes:
+                break
             if space.is_full(block):  # thick restart
                 space.restart(ritz)
             space.extend(_corrections(preconditioner, ritz, open_pairs))
-        return Spectrum(
+        return replace(spectrum, vectors=_power_step(ritz))
+
+    def _judge(
+        self, operator: GramOperator, ritz: _Ritz, k: int, passes: int
+    ) -> tuple[Spectrum, Array]:
+        """How good the pairs are after some passes, and which of the first k want another one."""
+        values, R = ritz.values[:k], ritz.residual_vectors(slice(None))
+        norms = np.linalg.norm(R, axis=0)
+        residuals, beyond = norms[:k], _next_value(ritz.values, norms, k)
+        errors = np.minimum(
+            estimate_errors(values, residuals, beyond), _second_order(ritz.values, R, k)
+        )
+        floor = rank_floor(operator, float(values[0]))
+        # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
+        # A Ritz value comes from below, though, and may grow by a residual that is no rounding.
+        may_count = (values + residuals > floor) & (residuals > floor / 16)
+        is_open = (errors > self.tol) & may_count
+        if not is_open.any() or passes == self.max_passes:
+            rounding = rounding_errors(operator, values, ritz.vectors[:, :k])
+            errors = errors + rounding
+            # Another pass costs less than all of them once more with finer entries.
+            is_open |= (errors > self.tol) & (rounding < self.tol / 2) & may_count
+        found = Spectrum(
             ritz.values,
-            _power_step(ritz, R),
+            ritz.vectors,
             residuals,
-            errors + rounding,
+            errors,
             passes,
             operator,
             converged=not is_open.any(),
             beyond=beyond,
         )
+        return found, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:
         mixed = self.tol >= 1e-6 or problem.dtype == np.float32
@@ -240,12 +249,13 @@ def _finest(operator: GramOperator) -> GramOperator:
     return operator.refined() if operator.can_refine else operator
 
 
-def _power_step(ritz: _Ritz, R: Array) -> Array:
+def _power_step(ritz: _Ritz) -> Array:
     """``A v = θ v + r`` in the place of v, which costs no pass.
 
     What is wrong in v lies further down the spectrum and shrinks. Values and residuals are those
     of v, and so on the safe side.
     """
+    R = ritz.residual_vectors(slice(None))
     converges = np.linalg.norm(R, axis=0) < 0.1 * ritz.values
     theta = np.where(converges, ritz.values, np.inf)
     return orthonormalize(ritz.vectors + R / theta)

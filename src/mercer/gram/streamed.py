@@ -51,7 +51,7 @@ class StreamedGram(GramOperator):
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
         if tile == np.float32 and not _fit_float32(points, diag):
-            tile = np.dtype(np.float64)
+            return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
         basis = Basis(kernel, X, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block)
         return cls(basis, tiles, diag.astype(dtype), spot or SpotCheck(kernel, X))
