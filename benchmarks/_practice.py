@@ -22,6 +22,7 @@ import numpy as np
 from mercer._parallel import n_threads
 
 __all__ = [
+    "BUSY_RATIOS",
     "COLUMNS",
     "WHAT",
     "Row",
