@@ -22,6 +22,7 @@ from mercer.estimators._saving import remember_data
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
+from mercer.rows.base import remedy_for
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["check_codes", "check_rows", "check_weight", "describe_not_finite"]
@@ -132,10 +133,8 @@ def describe_not_finite(X: RowsLike) -> str:
     row, column = bad[0]
     names = getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
-    return (
-        f" The first is at row {row}, column {label}. "
-        "Remove such rows, or fill them in by impute or MissingKernelPCA."
-    )
+    remedy = remedy_for(values[row, column])
+    return f" The first is at row {row}, column {label}. {remedy[0].upper()}{remedy[1:]}."
 
 
 def _describe_sparse(X: Any) -> str:

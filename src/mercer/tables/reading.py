@@ -16,7 +16,7 @@ import numpy as np
 from mercer._extras import require
 from mercer._linalg import Array
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.rows.dialect import TEXT, is_missing, is_number
+from mercer.rows.dialect import TEXT, delimiter_of, is_missing, is_number
 from mercer.rows.files import decoding
 from mercer.rows.packed import open_packed, plain_name
 from mercer.tables.frames import Frame, take_apart
@@ -93,7 +93,7 @@ def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    delimiter = max(",;\t", key=first.count)
+    delimiter = delimiter_of(first, path)
     records = list(_records(text, delimiter, path))
     names = [name.strip() for name in records[0]]
     if all(is_number(name) or is_missing(name) or _DECIMAL_COMMA.fullmatch(name) for name in names):
