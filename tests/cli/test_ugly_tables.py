@@ -82,3 +82,13 @@ def test_advice_names_a_command(mercer, tmp_path):
     advice = json.loads(done.out)["advice"]
     assert "uncertainty()" not in advice
     assert "mercer relevance MODEL --intervals" in advice
+
+
+def test_data_in_the_place_of_the_model(mercer, model, test, tmp_path):
+    words = ["is not a model", "MODEL comes before DATA"]
+    mercer.fails("transform", test, model, "-o", tmp_path / "o.csv", status=4, words=words)
+
+
+def test_a_width_for_a_kernel_without_one(mercer, train, tmp_path):
+    given = ("--kernel", "linear", "--width", "1", "-o", tmp_path / "m.mercer")
+    mercer.fails("fit", train, *given, status=2, words=["leave --width out"])

@@ -85,6 +85,10 @@ _WORDS = {
     "fill them in by a model of other rows ('mercer impute MODEL DATA'), or",
     "make such values NaN and fit MissingKernelPCA": "leave the field empty and fit with --model "
     "missing",
+    "choose others by open_rows(path, columns=...) of mercer.rows, or fit a TableModel to "
+    "read_table(path) of mercer.tables": "or choose others with --columns",
+    "as a table might; fit a model to it first": "as a table might; fit a model to it first, "
+    "'mercer fit DATA'. MODEL comes before DATA",
     "TableEncoder(name='category')": "--category NAME (or --number, --date)",
     "uncertainty() measures it": "'mercer relevance MODEL --intervals' measures it",
     "impute them first": "fill them in first by 'mercer impute MODEL DATA'",

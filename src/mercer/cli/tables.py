@@ -61,7 +61,9 @@ def _takes_holes(model: Estimator) -> bool:
     """Whether a model fills in what is missing by itself."""
     from sklearn.utils import get_tags
 
-    return model is not None and bool(get_tags(model).input_tags.allow_nan)
+    # Where only names of columns are known, something else stands in for a model.
+    tagged = hasattr(model, "__sklearn_tags__")
+    return tagged and bool(get_tags(model).input_tags.allow_nan)
 
 
 @contextlib.contextmanager

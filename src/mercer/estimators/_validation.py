@@ -247,10 +247,12 @@ _NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", 
 def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
     """A table of all kinds of columns has a model of its own; say how to write it."""
     model = type(estimator).__name__
+    dates = str(dtype).lower().startswith("date")
+    held = "dates, which have no unit as numbers" if dates else "text or categories"
     raise DataError(
-        f"could not convert string to float: column {name!r} is of dtype {dtype}, and dates and "
-        f"times have no unit as numbers; write TableModel({model}(...)).fit(X), with TableModel "
-        "from mercer, or encode the column as numbers first."
+        f"could not convert string to float: column {name!r} holds {held} (dtype {dtype}); write "
+        f"TableModel({model}(...)).fit(X), with TableModel from mercer, or encode the column as "
+        "numbers first."
     )
 
 
