@@ -89,7 +89,8 @@ def figure2(setting: Setting) -> Result:
         return figure
 
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
-    setting_ = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)", "share of PC 1": share[0]}
+    setting_ = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
+    setting_["share of the first linear component"] = f"{share[0]:.3f}"
     return Result(numbers, checks, draw, setting_, (PICTURES_ONLY,))
 
 
