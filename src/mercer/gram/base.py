@@ -59,9 +59,14 @@ class GramOperator(ABC):
         """
         return np.zeros(V.shape[1])
 
-    def refined(self) -> GramOperator | None:
-        """The same with entries computed in full precision; None if they are already."""
-        return None
+    @property
+    def can_refine(self) -> bool:
+        """Whether the entries can be computed in a finer precision than they are."""
+        return False
+
+    def refined(self) -> GramOperator:
+        """The same with entries in full precision, where :attr:`can_refine`."""
+        raise NotImplementedError
 
     def trace(self) -> float:
         """The sum of the diagonal, in float64."""

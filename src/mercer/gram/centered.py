@@ -86,9 +86,12 @@ class CenteredGram(GramOperator):
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
 
-    def refined(self) -> CenteredGram | None:
-        base = self.base.refined()
-        return None if base is None else CenteredGram(base, self.direction)
+    @property
+    def can_refine(self) -> bool:
+        return self.base.can_refine
+
+    def refined(self) -> CenteredGram:
+        return CenteredGram(self.base.refined(), self.direction)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         low = self.base.low_rank(rank, rng)

@@ -77,11 +77,11 @@ class DenseGram(GramOperator):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
-    def refined(self) -> DenseGram | None:
-        points = self.kernel.points(self.X)
-        given = not points.is_open and points.dtype == np.float32  # there are no finer ones
-        if self.dtype == np.float64 or given:
-            return None
+    @property
+    def can_refine(self) -> bool:
+        return self.dtype == np.float32 and self.kernel.points(self.X).has_finer_entries
+
+    def refined(self) -> DenseGram:
         return DenseGram.from_rows(self.kernel, self.X, np.dtype(np.float64), self.spot)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
