@@ -128,7 +128,7 @@ def delimiter_of(line: str, path: Path) -> str:
         plain = f"{shlex.quote(str(path))} > {shlex.quote(str(path.with_suffix('.csv')))}"
         raise DataError(
             f"'{path}' parts its numbers by spaces, and commas, semicolons and tabs are read; "
-            f"change them: sed 's/^ *//; s/ *$//; s/  */,/g' {plain}"
+            f"change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}"
         )
     return delimiter
 
