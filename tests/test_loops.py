@@ -23,7 +23,7 @@ BOUNDED = {
     ("gram/growing.py", "len(chosen) < room"): "one is chosen each turn",
     (
         "exceptions.py",
-        "frame.f_back is not None and frame.f_globals.get('__name__', '').startswith('mercer.')",
+        "frame.f_back is not None and _package(frame) in ('mercer', 'sklearn', 'joblib')",
     ): "the stack",
     (
         "landmarks/rpcholesky.py",

@@ -43,8 +43,9 @@ def test_the_error_of_landmarks_is_looked_at_by_weight(rng):
     assert off <= model.report_.estimated_error
 
 
-def test_squares_of_kernel_values_beyond_float32():
-    verdict = judge_fit(random_problem(104678))
+@pytest.mark.parametrize("seed", [104678, 138531])
+def test_squares_of_kernel_values_beyond_float32(seed):
+    verdict = judge_fit(random_problem(seed))
     assert verdict.good, verdict.detail
 
 

@@ -174,7 +174,7 @@ class EigenSolver(Solver):
     def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
         operator = spectrum.operator
         centred = operator if isinstance(operator, CenteredGram) else None
-        return from_gram(
+        found = from_gram(
             problem.kernel,
             problem.X,
             spectrum.values[:q],
@@ -183,6 +183,10 @@ class EigenSolver(Solver):
             direction=None if centred is None else centred.direction,
             mean_product=None if centred is None else centred.mean_product,
         )
+        packed = operator.packed_rows()
+        if packed is None or packed.points is not found.support:
+            return found
+        return found.on(packed) if operator.precision == problem.dtype else found
 
 
 def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:

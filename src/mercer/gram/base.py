@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.gram.low_rank import LowRank
+from mercer.kernels import Basis
 
 __all__ = ["GramOperator", "MatrixOperator"]
 
@@ -42,6 +43,10 @@ class GramOperator(ABC):
     @abstractmethod
     def to_dense(self) -> Array:
         """A fresh n × n array. The only place where one appears."""
+
+    def packed_rows(self) -> Basis | None:
+        """The rows in the precision of the entries, where the matrix is of a kernel."""
+        return None
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:  # noqa: ARG002
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""

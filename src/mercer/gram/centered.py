@@ -14,6 +14,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank
+from mercer.kernels import Basis
 
 __all__ = ["CenteredGram"]
 
@@ -85,6 +86,9 @@ class CenteredGram(GramOperator):
     def trace_error(self) -> float:
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
+
+    def packed_rows(self) -> Basis | None:
+        return self.base.packed_rows()
 
     @property
     def can_refine(self) -> bool:

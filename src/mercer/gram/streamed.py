@@ -83,8 +83,7 @@ class StreamedGram(GramOperator):
         BLAS sums for a block of columns in another order than for one; rows that are copies of each
         other make the difference one of digits, so a narrow V is repeated.
         """
-        points = self.basis.kernel.points(self.basis.points)
-        rows = self.basis.at(points.take(index).rows)
+        rows = self.basis.at(self.basis.as_points.take(index).rows)
         rows[np.arange(len(index)), index] = self.diag[index]
         factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
         product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)
@@ -92,10 +91,12 @@ class StreamedGram(GramOperator):
             product += rows[:, columns] @ factor[columns]
         return product[:, : V.shape[1]]
 
+    def packed_rows(self) -> Basis:
+        return self.basis
+
     @property
     def can_refine(self) -> bool:
-        points = self.basis.kernel.points(self.basis.points)
-        return self.precision == np.float32 and points.has_finer_entries
+        return self.precision == np.float32 and self.basis.as_points.has_finer_entries
 
     def refined(self) -> StreamedGram:
         kernel, X = self.basis.kernel, self.basis.points

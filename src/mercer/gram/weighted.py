@@ -9,6 +9,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank
+from mercer.kernels import Basis
 
 __all__ = ["WeightedGram"]
 
@@ -42,6 +43,9 @@ class WeightedGram(GramOperator):
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         D = self.root_weight
         return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
+
+    def packed_rows(self) -> Basis | None:
+        return self.base.packed_rows()
 
     @property
     def can_refine(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 
@@ -82,8 +83,10 @@ def add_noise(X: Array, noise: Noise, rng: np.random.Generator) -> Array:
     """Rows with Gaussian noise of a given level, or with the caller's own."""
     if callable(noise):
         return np.asarray(noise(X, rng))
-    if not noise > 0:
-        raise DataError(f"noise={noise} must be above zero; give the level that you expect.")
+    if not isinstance(noise, Real) or not noise > 0:
+        raise DataError(
+            f"noise={noise!r} must be a number above zero; give the level that you expect."
+        )
     return np.asarray(X + noise * rng.standard_normal(X.shape))
 
 
