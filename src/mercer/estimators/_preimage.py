@@ -20,7 +20,7 @@ from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.exceptions import ConvergenceWarning, DenoisingWarning, warn
 from mercer.kernels import Kernel, as_kernel
-from mercer.preimage import Auto, BoundPreImage, PreImages, PreImageSolver, as_preimage
+from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import MatchNoise, matched_scores
 from mercer.selection import Choice, Noise, add_noise, choose_by_noise, typical_noise
@@ -73,7 +73,8 @@ class PreImageMixin(LearntMixin):
         Returns
         -------
         (n, d) array; a list of training objects; training indices for a precomputed kernel; the
-        combinations of training rows as a sparse array for a model of sparse rows
+        nearest training rows as a sparse array for a model of sparse rows, or sparse means of them
+        with ``preimage="combination"``
 
         Notes
         -----
@@ -228,10 +229,7 @@ class PreImageMixin(LearntMixin):
         directions = replace(self.subspace_, mean=zero[0], offset=zero[1], mean_square=0.0)
         Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(self.subspace_.coef.dtype)
         start = Nearest().init(directions).solve(Z).points
-        solver = self.preimage_
-        if isinstance(start, SparseRows) and isinstance(solver, Auto):
-            solver = Nearest()  # a training row can be read, a mean of many has all their words
-        found = solver.init(directions).solve(Z, start).points
+        found = self.preimage_.init(directions).solve(Z, start).points
         if isinstance(found, SparseRows):
             found = found.to_dense()  # 2 q rows
         return np.asarray(found).reshape(2, q, -1)

@@ -19,7 +19,6 @@ from mercer.kernels import (
     Sum,
 )
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
-from mercer.preimage.combination import Combination
 from mercer.preimage.fixed_point import FixedPoint
 from mercer.preimage.gradient import Gradient
 from mercer.preimage.inverse_dot import InverseDot
@@ -74,8 +73,6 @@ class Auto(PreImageSolver):
     def choose(self, subspace: Subspace, *, has_start: bool) -> PreImageSolver:
         """The method for a model, with or without the points that the scores came from."""
         kernel = subspace.kernel
-        if isinstance(subspace.support, SparseRows) and kernel.radial is not None:
-            return Combination()
         if not subspace.points.has_coordinates:
             return Nearest()
         if isinstance(kernel, Linear):
