@@ -134,7 +134,7 @@ MUTANTS = [
     Mutant(
         "Davidson: float32 entries, their rounding not estimated",
         (
-            (StreamedGram, "refined", lambda _: None),
+            (StreamedGram, "can_refine", False),
             (StreamedGram, "entry_errors", lambda _, V, __=None: np.zeros(V.shape[1])),
         ),
         _coarse,

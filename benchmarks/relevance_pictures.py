@@ -85,7 +85,7 @@ def tell(name: str, model: Any, X: Any, sure: Any) -> None:
     print(f"\n{name}: {len(X)} rows")
     for k, row in enumerate(found.components[:3]):
         best = np.argsort(-row)[:5]
-        print(f"  component {k + 1}:", ", ".join(f"{found.names[j]} {row[j]:.0%}" for j in best))
+        print(f"  component {k}:", ", ".join(f"{found.names[j]} {row[j]:.0%}" for j in best))
     best = np.argsort(-found.error)[:4]
     print("  error:", ", ".join(f"{found.names[j]} {found.error[j]:.0%}" for j in best))
     for line in sure.advice:

@@ -88,6 +88,8 @@ SECTIONS = (
 autodoc_typehints = "none"  # types are written in the numpydoc sections
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"  # fit(), not KernelPCA.fit(), in a narrow column
+smartquotes_action = "De"  # dashes and dots; quotes are Python's in default="gaussian"
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples", "tutorial"],

@@ -137,18 +137,20 @@ def conditional_means(mean, covariance, X):
     return filled
 
 
-def growing_trust(X, neighbour, reach):
+def growing_trust(X, neighbour, edge, reach):
     """Half with the nearest median row, then all within reach, one round after the other."""
     n = len(X)
     D = np.array([[np.sqrt(((x - y) ** 2).sum()) for y in X] for x in X])
     trusted = set(np.argsort([np.median(row) for row in D], kind="stable")[: n // 2 + 1].tolist())
     while True:
-        far = np.array(
-            [np.log(sorted(D[i, j] for j in trusted if j != i)[neighbour - 1]) for i in range(n)]
-        )
+        far = np.empty(n)
+        for i in range(n):
+            nearest = sorted(D[i, j] for j in trusted if j != i)
+            far[i] = np.log(nearest[(neighbour if i in trusted else edge) - 1])
         inside = far[sorted(trusted)]
         middle = np.median(inside)
-        spread = max(1.4826 * np.median(inside[inside >= middle] - middle), 0.05)
+        above = inside[inside >= middle] - middle
+        spread = max(min(np.median(above) / 0.6745, np.percentile(above, 90) / 1.645), 0.1)
         entering = {i for i in range(n) if far[i] <= middle + reach * spread} - trusted
         if not entering:
             return np.isin(np.arange(n), sorted(trusted)), (far - middle) / spread

@@ -5,9 +5,9 @@ import pytest
 
 from mercer import IncrementalKernelPCA, KernelPCA
 from mercer.exceptions import KernelError, NumericalWarning, RankWarning
-from mercer.gram import StreamedGram
+from mercer.gram import DenseGram, StreamedGram
 from mercer.kernels import Chi2, Cosine, Gaussian, Matern, Sigmoid
-from mercer.solvers import Dense, Landmarks
+from mercer.solvers import Dense, Lanczos, Landmarks
 from mercer.testing import judge_fit, random_problem
 
 
@@ -41,6 +41,25 @@ def test_the_error_of_landmarks_is_looked_at_by_weight(rng):
     exact = KernelPCA(7, kernel=kernel, solver=Dense()).fit(X, sample_weight=weight).eigenvalues_
     off = np.abs(model.fit(X, sample_weight=weight).eigenvalues_ / exact - 1).max()
     assert off <= model.report_.estimated_error
+
+
+@pytest.mark.parametrize("seed", [104678, 138531])
+def test_squares_of_kernel_values_beyond_float32(seed):
+    verdict = judge_fit(random_problem(seed))
+    assert verdict.good, verdict.detail
+
+
+def test_the_matrix_of_float32_rows_is_computed_once(rng, monkeypatch):
+    made = []
+    from_rows = DenseGram.from_rows.__func__
+
+    def counted(cls, *args, **options):
+        made.append(args)
+        return from_rows(cls, *args, **options)
+
+    monkeypatch.setattr(DenseGram, "from_rows", classmethod(counted))
+    KernelPCA(3, solver=Lanczos(), random_state=0).fit(rng.standard_normal((600, 4)).astype("f4"))
+    assert len(made) == 1
 
 
 def test_sums_that_show_an_indefinite_kernel(rng):
@@ -115,5 +134,5 @@ def test_landmark_sums_beyond_float32_are_refused():
 
 def test_weights_that_leave_float32_are_refused():
     X = np.random.default_rng(0).standard_normal((9, 2)).astype(np.float32) * 1e15
-    with pytest.raises(KernelError, match="weights overflow float32"):
+    with pytest.raises(KernelError, match="overflows? float32"):
         KernelPCA(2, kernel="linear", solver="dense").fit(X, sample_weight=np.full(9, 1e12))

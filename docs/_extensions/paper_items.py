@@ -41,7 +41,7 @@ def item(match: re.Match[str]) -> str:
 def table(checks: list[dict[str, Any]]) -> list[str]:
     """Paper, mercer and bar, one line for each number."""
     return ["| | paper | mercer | bar |", "|---|---|---|---|"] + [
-        f"| {plain(c['what'])} | {c['paper'] or '–'} | {c['mercer']:g} | {c['bar']} |"
+        f"| {plain(c['what'])} | {c['paper'] or '–'} | {c['mercer']:g} | {unbroken(c['bar'])} |"
         for c in checks
     ]
 
@@ -61,6 +61,11 @@ def table1(record: dict[str, Any]) -> list[str]:
 def short(value: float) -> str:
     """Three digits, never with an exponent."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def unbroken(bar: str) -> str:
+    """A sign and its number stay on one line."""
+    return bar.replace("≥ ", "≥\N{NO-BREAK SPACE}").replace("≤ ", "≤\N{NO-BREAK SPACE}")
 
 
 def plain(text: str) -> str:

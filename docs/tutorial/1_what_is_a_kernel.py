@@ -110,7 +110,7 @@ Z = kpca.transform(X)
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 axes[0].scatter(*Z.T, s=10, c=colours)
-axes[0].set(title="two components of kernel PCA", xlabel="component 1", ylabel="component 2")
+axes[0].set(title="two components of kernel PCA", xlabel="component 0", ylabel="component 1")
 axes[1].hist([Z[ring == 0, 0], Z[ring == 1, 0]], 30, stacked=True)
 axes[1].set(title="first component of kernel PCA", xlabel="score", ylabel="points")
 plt.show()

@@ -44,12 +44,12 @@ for line, center in zip(axes, (False, True), strict=True):
     for k, ax in enumerate(line):
         ax.contourf(side, side, Z[..., k], levels=15, cmap="PuOr")
         ax.scatter(*X.T, s=6, c="k")
-        ax.set_title(f"{'centred' if center else 'not centred'}: component {k + 1}")
+        ax.set_title(f"{'centred' if center else 'not centred'}: component {k}")
         ax.set_aspect("equal")
 plt.show()
 
 # %%
-# Not centred, component 1 has one sign wherever there are data: it points to the mean. Centred,
+# Not centred, component 0 has one sign wherever there are data: it points to the mean. Centred,
 # both components tell the groups apart.
 #
 # The arithmetic

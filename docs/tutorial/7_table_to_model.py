@@ -59,11 +59,11 @@ strength = relevance.components[:4] / relevance.components[:4].sum(axis=1, keepd
 fig, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", width_ratios=[2, 3])
 for sex in ("A", "B"):
     axes[0].scatter(*Z[whole["sex"] == sex, :2].T, s=12, label=f"sex {sex}")
-axes[0].set(xlabel="component 1", ylabel="component 2")
+axes[0].set(xlabel="component 0", ylabel="component 1")
 axes[0].legend(frameon=False)
 shading = axes[1].imshow(strength, cmap="Blues", aspect="auto", vmin=0)
 axes[1].set_xticks(range(len(relevance.names)), relevance.names)
-axes[1].set_yticks(range(4), [f"component {k + 1}" for k in range(4)])
+axes[1].set_yticks(range(4), [f"component {k}" for k in range(4)])
 fig.colorbar(shading, label="share of the relevance")
 plt.show()
 

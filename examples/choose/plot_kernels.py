@@ -57,7 +57,7 @@ for line, (name, kernel) in zip(axes, rows.items(), strict=True):
         ax.contourf(grid[..., 0], grid[..., 1], scores[..., k], levels=14, cmap="RdBu_r")
         ax.plot(*X.T, "k.", markersize=3)
         share = kpca.explained_variance_ratio_[k]
-        ax.set_title(f"component {k + 1}: {share:.0%} of the variance", fontsize=9)
+        ax.set_title(f"component {k}: {share:.0%} of the variance", fontsize=9)
         ax.set_aspect("equal")
     line[0].set_ylabel(name)
 plt.show()

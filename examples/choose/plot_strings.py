@@ -64,7 +64,7 @@ for i in np.argsort(-np.hypot(*Z[:, :2].T)):  # from the outside in; where it is
         ax.plot(*place, "o", markersize=3, color=colour, alpha=0.6)
 for name, colour in colours.items():
     ax.plot([], [], "s", color=colour, label=name)
-ax.set(xlabel="component 1", ylabel="component 2")
+ax.set(xlabel="component 0", ylabel="component 1")
 ax.margins(0.08)
 ax.legend(loc="best", frameon=False)
 plt.show()

@@ -37,7 +37,7 @@ for (above, below), width in zip(axes.T, widths, strict=True):
     for ax in (above, below):
         ax.set(xticks=[], yticks=[])
     above.set_aspect("equal")
-axes[0, 0].set_ylabel("component 1")
+axes[0, 0].set_ylabel("component 0")
 axes[1, 0].set_ylabel("scores 1 and 2")
 plt.show()
 

@@ -37,7 +37,7 @@ for line, (name, model) in zip(axes, models.items(), strict=True):
         ax.contour(x, y, score, levels=[0], colors="k", linewidths=1)
         ax.scatter(*X.T, s=7, c=colours, edgecolors="k", linewidths=0.3)
         share = model.explained_variance_ratio_[k]
-        ax.set_title(f"component {k + 1}: {share:.0%}", fontsize=9)
+        ax.set_title(f"component {k}: {share:.0%}", fontsize=9)
         ax.set(xticks=[], yticks=[], aspect="equal")
     line[0].set_ylabel(name)
     Z = model.transform(X)
@@ -55,5 +55,5 @@ plt.show()
 Z = {name: model.transform(X) for name, model in models.items()}
 for name, scores in Z.items():
     print(
-        f"{name}: scores of component 1 from {scores[:, 0].min():.2f} to {scores[:, 0].max():.2f}"
+        f"{name}: scores of component 0 from {scores[:, 0].min():.2f} to {scores[:, 0].max():.2f}"
     )

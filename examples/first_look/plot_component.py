@@ -35,7 +35,7 @@ for ax, (name, k) in zip(axes.flat, panels, strict=True):
     ax.contour(x, y, score, levels=[0], colors="k", linewidths=1.5)
     ax.scatter(*X.T, s=4, c=np.where(moon == 0, "k", "#555"), linewidths=0)
     share = models[name].explained_variance_ratio_[k]
-    ax.set_title(f"{name} {k + 1}: {share:.0%}", fontsize=9)
+    ax.set_title(f"{name} {k}: {share:.0%}", fontsize=9)
     ax.set(xticks=[], yticks=[], aspect="equal")
 plt.show()
 

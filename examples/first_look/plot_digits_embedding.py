@@ -38,7 +38,7 @@ for ax, (title, Z), model in zip(axes, scores.items(), (pca, kpca), strict=True)
     points = ax.scatter(Z[:, 0], Z[:, 1], c=y, cmap="tab10", vmin=-0.5, vmax=9.5, s=9, alpha=0.8)
     share = model.explained_variance_ratio_
     ax.set(
-        title=title, xlabel=f"component 1 ({share[0]:.0%})", ylabel=f"component 2 ({share[1]:.0%})"
+        title=title, xlabel=f"component 0 ({share[0]:.0%})", ylabel=f"component 1 ({share[1]:.0%})"
     )
     ax.set_aspect("equal")
 fig.colorbar(points, ax=axes, ticks=range(10), label="digit", shrink=0.8)

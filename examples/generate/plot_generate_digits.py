@@ -86,7 +86,7 @@ plt.show()
 # Along single components, from the first image of a three.
 
 walks = [ours.traverse(start, k, span=2.0, steps=12) for k in range(5)]
-sheet(walks, [f"component {k + 1}" for k in range(5)])
+sheet(walks, [f"component {k}" for k in range(5)])
 plt.show()
 
 # %%

@@ -55,7 +55,7 @@ for ax, (name, scores) in zip(
 plt.show()
 
 # %%
-# The graph of the small model, run by onnxruntime alone (``pip install 'mercer[onnx]'``).
+# The graph of the small model, run by onnxruntime alone (``pip install onnx onnxruntime``).
 
 import onnxruntime
 

@@ -34,7 +34,7 @@ good, bad = weights[:200].mean(), weights[200:].mean()
 print(f"mean weight of the good rows {good:.2f}, of the others {bad:.2f}")
 
 # %%
-# The first three components of each. With outliers among the rows the third component says "outlier
+# The first three components of each. With outliers among the rows component 2 says "outlier
 # or not"; reweighted, it goes along the half circle again.
 
 x, y = np.meshgrid(np.linspace(-1.6, 1.6, 90), np.linspace(-0.6, 3.0, 90))
@@ -51,7 +51,7 @@ for line, (name, model) in zip(axes, models.items(), strict=True):
             ax.scatter(*outliers.T, s=14, color="#E69F00", edgecolors="k", linewidths=0.4)
         ax.set(xticks=[], yticks=[], aspect="equal")
         if line is axes[0]:
-            ax.set_title(f"component {k + 1}")
+            ax.set_title(f"component {k}")
     line[0].set_ylabel(name)
 plt.show()
 

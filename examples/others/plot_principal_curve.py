@@ -73,7 +73,7 @@ fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", 
 left.plot(angle, t, ".", color="C1")
 left.set(xlabel="angle on the half circle", ylabel="arc length", title="principal curve")
 for k in range(3):
-    right.plot(angle, Z[:, k], ".", color=f"C{k}", label=f"component {k + 1}", markersize=4)
+    right.plot(angle, Z[:, k], ".", color=f"C{k}", label=f"component {k}", markersize=4)
 right.set(xlabel="angle on the half circle", ylabel="score", title="kernel PCA")
 right.legend(frameon=False, fontsize=8)
 plt.show()

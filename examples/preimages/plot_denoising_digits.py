@@ -90,7 +90,7 @@ for line, side, sign in zip(axes, ends, "+−", strict=True):
         ax.imshow(side[k].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[])
         if sign == "+":
-            ax.set_title(f"component {k + 1}", fontsize=8)
+            ax.set_title(f"component {k}", fontsize=8)
     line[0].set_ylabel(sign, rotation=0, labelpad=10)
 plt.show()
 

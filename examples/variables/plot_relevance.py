@@ -25,7 +25,7 @@ RelevanceDisplay.from_estimator(model, X, kind="heatmap")
 plt.show()
 
 # %%
-# Thirty measurements of cell nuclei. The fourth component is texture and nothing else.
+# Thirty measurements of cell nuclei. Component 3 is texture and nothing else.
 
 data = load_breast_cancer(as_frame=True)
 cells = StandardScaler().set_output(transform="pandas").fit_transform(data.data)

@@ -62,7 +62,7 @@ for name, colour in zip(
     left.plot(*Z[here, :2].T, ".", color=colour, label=name)
     lost = here[300:] & hidden[:, 1]
     right.plot(new["price"][lost], filled["price"][lost], "o", color=colour, markersize=4)
-left.set(xlabel="component 1", ylabel="component 2", title="the flats")
+left.set(xlabel="component 0", ylabel="component 1", title="the flats")
 left.legend(frameon=False, fontsize=8)
 limits = [60, 700]
 right.plot(limits, limits, color="0.7", zorder=0)

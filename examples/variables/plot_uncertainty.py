@@ -35,7 +35,7 @@ right.set(xlabel="component", ylabel="turns by, in degrees", ylim=(0, 90))
 plt.show()
 
 # %%
-# Which variables, with intervals: those of the third component say that it is not to be read.
+# Which variables, with intervals: those of component 2 say that it is not to be read.
 
 RelevanceDisplay.from_estimator(model, wine, uncertainty=sure, limit=8)
 plt.show()

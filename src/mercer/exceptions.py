@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError
@@ -92,16 +93,21 @@ class NumericalWarning(MercerWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the caller of the library, however deep the cause lies.
+    """Warn at the line of the person who called, however deep the cause lies.
 
+    scikit-learn and joblib lie between: their wrappers of ``fit``, pipelines, searches.
     Inside :func:`strict` a result that is not what it claims to be is an error instead.
     """
     if _strict.get() and issubclass(category, NumericalWarning | ConvergenceWarning):
         raise ConvergenceError(message)
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mercer."):
+    while frame.f_back is not None and _package(frame) in ("mercer", "sklearn", "joblib"):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 @contextmanager

@@ -56,6 +56,11 @@ class Points(ABC):
         return True
 
     @property
+    def has_finer_entries(self) -> bool:
+        """Whether float64 entries hold more than float32 ones: those of a given matrix may not."""
+        return self.is_open or self.dtype != np.float32
+
+    @property
     def support(self) -> Any:
         """What a model keeps of the points."""
         return self.rows

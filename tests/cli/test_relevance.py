@@ -23,17 +23,17 @@ def test_a_row_for_each_variable(mercer, model, test, tmp_path):
     rows = read(out)
     assert [row["variable"] for row in rows] == list(NAMES)
     found = load(model).relevance(str(test), unit="share")
-    assert_allclose([float(row["component 2"]) for row in rows], found.components[1], rtol=1e-9)
+    assert_allclose([float(row["component 1"]) for row in rows], found.components[1], rtol=1e-9)
     assert_allclose([float(row["overall"]) for row in rows], found.overall, rtol=1e-9)
     assert_allclose([float(row["error"]) for row in rows], found.error, rtol=1e-9)
-    assert "component 1: " in done.err
+    assert "component 0: " in done.err
     assert "4 variables" in done.err
 
 
 def test_without_data_to_standard_output(mercer, model):
     lines = mercer("relevance", model).out.splitlines()
     assert len(lines) == 1 + len(NAMES)
-    assert lines[0].startswith("component 1,component 2")
+    assert lines[0].startswith("component 0,component 1")
 
 
 def test_intervals_and_advice(mercer, model, tmp_path):
@@ -41,8 +41,8 @@ def test_intervals_and_advice(mercer, model, tmp_path):
     done = mercer("relevance", model, "--intervals", "--json", "-o", out)
     assert "components are stable" in json.loads(done.out)["advice"][0]
     row = read(out)[0]
-    assert float(row["component 1 low"]) <= float(row["component 1"])
-    assert float(row["component 1"]) <= float(row["component 1 high"])
+    assert float(row["component 0 low"]) <= float(row["component 0"])
+    assert float(row["component 0"]) <= float(row["component 0 high"])
 
 
 def test_units(mercer, model, test, tmp_path):

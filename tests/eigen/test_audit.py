@@ -46,7 +46,7 @@ def test_coarse_entries_claimed_as_fine(monkeypatch, rng):
     X = rng.standard_normal((30, 3)) + 5
     model = KernelPCA(4, kernel=Gaussian(gamma=1.6), solver=Davidson())
     model.fit(X)
-    monkeypatch.setattr(StreamedGram, "refined", lambda _: None)
+    monkeypatch.setattr(StreamedGram, "can_refine", False)
     monkeypatch.setattr(StreamedGram, "entry_errors", lambda _, V, scale=None: np.zeros(V.shape[1]))
     with pytest.warns(NumericalWarning):
         model.fit(X)

@@ -35,6 +35,16 @@ def test_the_estimate_is_above_the_true_error(kernel, tol, rng):
     assert model.report_.converged
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_scores_are_better_than_residuals(tol, rng):
+    """The last products are in the place of the vectors: a power step that costs no pass."""
+    X = grouped(rng, 1200)
+    model = KernelPCA(10, solver=Davidson(tol), random_state=0)
+    scores = model.fit_transform(X)
+    off = np.linalg.norm(scores - model.transform(X), axis=0) / np.linalg.norm(scores, axis=0)
+    assert (off < 0.5 * model.residuals_ / model.eigenvalues_).all()
+
+
 def test_few_passes_suffice_on_real_digits(data_dir):
     X = np.load(data_dir / "usps.npz")["X_train"][:4500] / 1000.0
     model = KernelPCA(20, solver=Davidson(), random_state=0).fit(X)

@@ -162,7 +162,7 @@ def test_images(model, digits):
 def test_names_come_from_the_model_or_the_frame():
     frame = load_iris(as_frame=True).data
     assert describe(KernelPCA(2).fit(frame)).facts["names"][0] == "sepal length (cm)"
-    assert describe(KernelPCA(2).fit(frame.to_numpy())).facts["names"][0] == "x1"
+    assert describe(KernelPCA(2).fit(frame.to_numpy())).facts["names"][0] == "x0"
 
 
 def test_what_has_no_input_space_is_refused():

@@ -248,7 +248,7 @@ def test_lasso_selects_and_is_taken_away(opened, digits_page, tmp_path):
     download.value.save_as(path)
     with path.open() as file:
         table = list(csv.reader(file))
-    assert table[0][:3] == ["row", "label", "z1"]
+    assert table[0][:3] == ["row", "label", "z0"]
     assert len(table) == chosen + 1
 
 
@@ -336,7 +336,7 @@ def test_table_sorts_and_chooses(opened, iris_page):
 
 
 def test_state_comes_back_from_the_address(opened, iris_page):
-    page = opened.visit(iris_page, "#tab=drag&plane=2,3&colour=error&z=0.1,0.2,0,0,0,0,0")
+    page = opened.visit(iris_page, "#tab=drag&plane=1,2&colour=error&z=0.1,0.2,0,0,0,0,0")
     state = page.evaluate("({ ...mercerLive.app.state, probe: [...mercerLive.app.state.probe] })")
     assert (state["tab"], state["x"], state["y"], state["colour"]) == ("drag", 1, 2, "error")
     assert state["probe"][:2] == [0.1, 0.2]
@@ -347,7 +347,7 @@ def test_state_comes_back_from_the_address(opened, iris_page):
     [
         "#tab=<img>&plane=99,-1&z=NaN&fit=x,y",
         "#&&&=",
-        "#plane=1e999,2&row=0&fit=gaussian,1e999,1e9,1",
+        "#plane=1e999,2&plane=,&row=0&fit=gaussian,1e999,1e9,1",
     ],
 )
 def test_nonsense_in_the_address_is_ignored(fragment, opened, iris_page):

@@ -239,7 +239,7 @@ def list_for_type(header, model, payload):
 
 FORGED = {
     "another format": (set_text("format", "pt"), "format is 'pt'"),
-    "a later version": (set_text("version", "2"), "version is '2'.*reads version 1.*upgrade"),
+    "a later version": (set_text("version", "2"), "version is '2'.*reads version 1.*newer mercer"),
     "no version": (set_text("version", ""), "version is ''"),
     "another text": (set_text("extra", "x"), "extra"),
     "a terminal command": (set_text("created_at", "\x1b[2J"), "texts"),

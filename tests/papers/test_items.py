@@ -88,7 +88,7 @@ def test_item_is_reproduced(item, request):
 
 
 def test_wrong_kernel_pca_is_noticed(monkeypatch):
-    """The verdict can say no: with too wide a kernel component 1 is no radius."""
+    """The verdict can say no: with too wide a kernel the first component is no radius."""
     from mercer import KernelPCA
     from mercer.papers.items import baran2018 as module
 
@@ -98,7 +98,7 @@ def test_wrong_kernel_pca_is_noticed(monkeypatch):
     monkeypatch.setattr(module, "KernelPCA", broken)
     verdict = module.figure7(Setting()).verdict
     assert not verdict.reproduced
-    assert "component 1" in verdict.reason
+    assert "first component" in verdict.reason
 
 
 def test_a_stand_in_runs_and_says_so():

@@ -91,5 +91,5 @@ def test_without_matplotlib_the_remedy_comes_before_the_work(tmp_path, monkeypat
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"mercer\[plot\]"):
+    with pytest.raises(ImportError, match="pip install matplotlib"):
         reproduce(select("all"), Setting(), tmp_path)

@@ -21,7 +21,7 @@ def test_values_are_scores_on_the_grid(clusters, clusters_model):
     for contour, values in zip(display.contours_, display.values, strict=True):
         assert_allclose(contour.levels[[0, -1]], np.abs(values).max() * np.array([-1, 1]))
     titles = [ax.get_title() for ax in display.axes_]
-    assert titles[1] == f"component 5 ({clusters_model.explained_variance_ratio_[4]:.1%})"
+    assert titles[1] == f"component 4 ({clusters_model.explained_variance_ratio_[4]:.1%})"
 
 
 def test_rows_are_drawn_by_class(clusters, clusters_model):

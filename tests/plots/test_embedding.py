@@ -24,7 +24,7 @@ def test_each_class_stands_where_transform_puts_it(digits, digits_model):
     looks = {(to_rgb(a.get_facecolor()[0][:3]), str(a.get_paths())) for a in display.points_}
     assert len(looks) == 10
     share = digits_model.explained_variance_ratio_[2]
-    assert display.ax_.get_xlabel() == f"component 3 ({share:.1%})"
+    assert display.ax_.get_xlabel() == f"component 2 ({share:.1%})"
 
 
 def test_without_rows_the_training_rows_are_drawn(digits, digits_model):
@@ -51,7 +51,7 @@ def test_every_pair_is_drawn_once(digits, digits_model):
     assert len(display.points_) == 6 * 3
     Z = digits_model.transform(X[three])[y[three] == 0]
     assert_allclose(display.axes_[3, 1].collections[0].get_offsets(), Z[:, [1, 3]])
-    assert display.axes_[3, 1].get_xlabel().startswith("component 2")
+    assert display.axes_[3, 1].get_xlabel().startswith("component 1")
     counted = sum(patch.get_path().vertices[:, 1].max() for patch in display.axes_[0, 0].patches)
     assert counted > 0
 

@@ -38,7 +38,7 @@ def test_bars_are_the_largest_shares(model, wine, sure):
     best = display.axes_[1].get_yticklabels()[-1].get_text()
     assert best == f"x{shares[1].argmax()}"
     assert_allclose(display.interval.low, sure.relevance.low[:3])
-    assert display.axes_[0].get_title() == "component 1"
+    assert display.axes_[0].get_title() == "component 0"
 
 
 def test_heat_map_shows_the_strongest_in_their_order(model, wine):

@@ -42,7 +42,7 @@ def test_other_tables_in_the_plane_of_two_components():
     Z = model.transform(X)[:, :2]
     assert_allclose(display.circles_.get_offsets(), Z[model.support_indices_][order], atol=1e-12)
     assert_allclose(display.points_.get_offsets(), Z, atol=1e-12)
-    assert display.ax_.get_xlabel() == "component 1"
+    assert display.ax_.get_xlabel() == "component 0"
     one = SparseKernelPCA(9, n_components=1).fit(X)
     with pytest.raises(DataError, match="needs 2 components"):
         RepresentingVectorsDisplay.from_estimator(one)

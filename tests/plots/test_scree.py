@@ -17,7 +17,7 @@ def test_bars_and_line_are_the_shares(digits_model):
     shares = digits_model.explained_variance_ratio_
     assert_allclose([bar.get_height() for bar in display.bars_], shares)
     assert_allclose(display.line_.get_ydata(), np.cumsum(shares))
-    assert_allclose(display.line_.get_xdata(), np.arange(1, 33))
+    assert_allclose(display.line_.get_xdata(), np.arange(32))
     assert f"{shares.sum():.1%}" in [text.get_text() for text in display.ax_.texts]
     assert display.new_line_ is None
     assert display.figure_ is display.ax_.figure

@@ -59,8 +59,8 @@ def test_pairs_of_a_ring_turn_into_each_other(ring):
     assert not found.stable.any()
     assert found.subspace_angle < 20  # as a whole the four stay where they are
     text = str(found)
-    assert "Components 1 and 2 are not distinguishable" in text
-    assert "Components 3 and 4 are not distinguishable" in text
+    assert "Components 0 and 1 are not distinguishable" in text
+    assert "Components 2 and 3 are not distinguishable" in text
     assert not found.noise.any()
 
 
@@ -175,7 +175,7 @@ def test_wrong_calls(ring):
 
 def test_close_eigenvalues_are_named_in_the_report(ring):
     model = KernelPCA(4, kernel=Gaussian(gamma=0.7)).fit(ring)
-    assert "components 3 and 4 apart" in model.report_.advice
+    assert "components 2 and 3 apart" in model.report_.advice
     apart = KernelPCA(3, kernel="linear").fit(normal_rows(500, 0))
     assert apart.report_.advice == ""
 
@@ -183,4 +183,4 @@ def test_close_eigenvalues_are_named_in_the_report(ring):
 def test_close_groups():
     assert close_groups([5, 4.9, 4.8, 2, 1], 100) == [(0, 2)]
     assert close_groups([5.0], 100) == []
-    assert "1 to 3 apart" in spectrum_advice(np.array([5, 4.9, 4.8, 2]), 100)
+    assert "0 to 2 apart" in spectrum_advice(np.array([5, 4.9, 4.8, 2]), 100)

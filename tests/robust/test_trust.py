@@ -38,6 +38,18 @@ def cancer(rng):
     return ((X - X.mean(axis=0)) / X.std(axis=0))[rng.permutation(len(X))[:300]]
 
 
+def counts(rng):
+    return rng.poisson(0.5, (300, 6)).astype(float)
+
+
+def half_zero(rng):
+    """Linear structure of which half the entries are lost, and copies of rows."""
+    X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 6))
+    X[rng.random(X.shape) < 0.5] = 0
+    X[:60] = X[rng.integers(60, 90, 60)]
+    return X
+
+
 DATA = [digits, wine, cancer]
 
 
@@ -46,14 +58,36 @@ def test_as_the_loop_from_the_textbook(rng, monkeypatch):
     monkeypatch.setattr(trust, "STRAYS", 0.0)  # and no strays
     X = with_outliers(half_circle(60, rng), 0.2, rng)
     found = trusted_rows(X, Gaussian())
-    trusted, excess = naive.growing_trust(X, trust.NEIGHBOUR, trust.REACH)
+    trusted, excess = naive.growing_trust(X, trust.NEIGHBOUR, trust.EDGE, trust.REACH)
     assert_array_equal(found.trusted, trusted)
     assert_allclose(found.excess, excess, atol=1e-8)
 
 
-@pytest.mark.parametrize("data", [*DATA, lambda rng: half_circle(200, rng)])
+@pytest.mark.parametrize("data", [*DATA, counts, half_zero, lambda rng: half_circle(200, rng)])
 def test_clean_rows_are_all_trusted(data, rng):
     assert trusted_rows(data(rng), Gaussian()).trusted.all()
+
+
+def test_curves_are_followed_to_their_ends():
+    """Spaces between rows on a curve are exponential; a long one must not end it."""
+    followed = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        angle = rng.uniform(0, np.pi, 150)
+        X = np.column_stack([np.cos(angle), np.sin(angle), angle])
+        followed.append(trusted_rows(X, Gaussian()).trusted.mean() > 0.95)
+    assert sum(followed) >= 36
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("data", [counts, half_zero])
+def test_outliers_among_zeros_and_copies(data, seed):
+    rng = np.random.default_rng(seed)
+    X = data(rng)
+    rows = np.concatenate([X, 20 * X.std() * rng.standard_normal((20, X.shape[1]))])
+    trusted = trusted_rows(rows, Gaussian()).trusted
+    assert trusted[:-20].all()
+    assert trusted[-20:].sum() <= 1
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._sklearn import Tags
 from mercer._types import ArrayLike, RowsLike
@@ -54,16 +55,10 @@ def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
     return tuple(_count(rank, values) for rank, values in zip(wanted, spectra, strict=True))
 
 
-def require_tensorly(what: str) -> ModuleType:
-    """TensorLy, or an error that says how to get it."""
-    try:
-        import tensorly
-        import tensorly.decomposition
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs TensorLy; install it with: pip install 'mercer[tensor]'"
-        ) from error
-    module: ModuleType = tensorly
+def require_tensorly() -> ModuleType:
+    """TensorLy with its decompositions, or an error that says how to get it."""
+    require("tensorly.decomposition", "tensor")
+    module: ModuleType = require("tensorly", "tensor")
     return module
 
 

@@ -58,7 +58,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
 
     Notes
     -----
-    Needs the extra ``tensor`` (TensorLy). Slower than :class:`MultilinearPCA`, and with a larger
+    Needs TensorLy. Slower than :class:`MultilinearPCA`, and with a larger
     error for the same ranks: the price of parts that can be looked at.
 
     References
@@ -107,7 +107,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         X : (n, d1, …, dK) array, or (n, d) array or data frame; no entry below zero
         y : ignored
         """
-        tensorly = require_tensorly(type(self).__name__)
+        tensorly = require_tensorly()
         tensors, dtype = self._fit_tensors(X)
         _check_sign(tensors, self)
         scale = tensors.max()

@@ -57,7 +57,7 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
 
     Notes
     -----
-    Needs the extra ``tensor`` (TensorLy). A complete decomposition of every unfolding in every
+    Needs TensorLy. A complete decomposition of every unfolding in every
     step, and so the most costly method here. Not for whole samples that are outliers.
 
     References
@@ -110,7 +110,7 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         X : (n, d1, …, dK) array, or (n, d) array or data frame
         y : ignored
         """
-        tensorly = require_tensorly(type(self).__name__)
+        tensorly = require_tensorly()
         self._check_parameters()
         tensors, dtype = self._fit_tensors(X)
         scale = float(np.abs(tensors).max())

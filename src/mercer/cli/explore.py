@@ -28,12 +28,12 @@ def explore(
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 
     Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.
-    Needs more packages: pip install 'mercer[explore]'.
+    Needs more packages: pip install starlette uvicorn websockets.
     """
+    from mercer._extras import require
     from mercer.cli.console import print_json, remark
     from mercer.cli.faults import Failure
     from mercer.cli.stop import stopped_by
-    from mercer.rows.files import require
 
     if source is not None and not source.exists():
         raise Failure(f"there is no file '{source}'. Check its name.")

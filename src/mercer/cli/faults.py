@@ -81,8 +81,17 @@ _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 
 #: What the library says → what can be typed at a shell.
 _WORDS = {
-    "with impute, fit TableModel(MissingKernelPCA(...))": "with 'mercer impute', fit with "
-    "--model missing",
+    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or": "Fit with --model missing, "
+    "fill them in by a model of other rows ('mercer impute MODEL DATA'), or",
+    "make such values NaN and fit MissingKernelPCA": "leave the field empty and fit with --model "
+    "missing",
+    "choose others by open_rows(path, columns=...) of mercer.rows, or fit a TableModel to "
+    "read_table(path) of mercer.tables": "or choose others with --columns",
+    "as a table might; fit a model to it first": "as a table might; fit a model to it first, "
+    "'mercer fit DATA'. MODEL comes before DATA",
+    "TableEncoder(name='category')": "--category NAME (or --number, --date)",
+    "uncertainty() measures it": "'mercer relevance MODEL --intervals' measures it",
+    "impute them first": "fill them in first by 'mercer impute MODEL DATA'",
     "choose their number by tune(X, noise=...), or give n_components": "choose their number by "
     "'mercer tune DATA', or fit with --components N",
     "or a level of noise": "or a level by --noise",

@@ -17,7 +17,7 @@ from mercer.cli.options import ColumnKinds, Reading
 from mercer.cli.tables import located, open_located
 from mercer.exceptions import DataError
 from mercer.rows import MemoryRows, Table
-from mercer.rows.dialect import TEXT, is_number, sniff
+from mercer.rows.dialect import LOOK, TEXT, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
@@ -114,10 +114,21 @@ def _strange(path: Path, kind: str) -> list[str] | None:
     if kind not in TEXT:
         return list(parquet_names(path)[1])
     with path.open("rb") as file:
-        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+        if not _is_utf8(file.readline(LOOK)):
             return None
     dialect = sniff(path)
     return dialect.strange(path) if dialect.named else []
+
+
+def _is_utf8(line: bytes) -> bool:
+    if line[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return False
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A character that the limit cut in two, or bytes that are no text at all.
+        return error.start >= len(line) - 3 or b"\0" in line
+    return True
 
 
 def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:

@@ -104,7 +104,7 @@ def plot(
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
-    Needs matplotlib: pip install 'mercer[plot]'; live needs nothing more.
+    Needs matplotlib (pip install matplotlib); live needs nothing more.
     """
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model
@@ -141,7 +141,7 @@ def plot(
 
 def _pyplot() -> Any:
     """matplotlib without a screen."""
-    from mercer.rows.files import require
+    from mercer._extras import require
 
     matplotlib = require("matplotlib", "plot")
     matplotlib.use("Agg")

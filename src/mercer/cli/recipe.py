@@ -84,8 +84,11 @@ class Recipe:
         given = _assignments(inside)
         for option, value in self.widths.items():
             key = "length_scale" if option == "width" and option not in allowed else option
-            if value is not None:
-                given[key] = value
+            if value is None:
+                continue
+            if key not in allowed:
+                raise click.UsageError(f"the {name} kernel has no {option}; leave --{option} out")
+            given[key] = value
         for key in given:
             if key not in allowed:
                 takes = ", ".join(sorted(allowed)) or "no parameters"

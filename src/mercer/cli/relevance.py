@@ -95,11 +95,11 @@ def _table(found: Any, sure: Any) -> Any:
     from mercer.rows import MemoryRows, Table
 
     q = len(found.components)
-    names = [f"component {k + 1}" for k in range(q)] + ["overall", "error"]
+    names = [f"component {k}" for k in range(q)] + ["overall", "error"]
     columns = found.table.T
     if sure is not None:
         for word, limits in (("low", sure.relevance.low), ("high", sure.relevance.high)):
-            names += [f"component {k + 1} {word}" for k in range(len(limits))]
+            names += [f"component {k} {word}" for k in range(len(limits))]
             columns = np.hstack([columns, limits.T])
     return Table(MemoryRows(columns, names), {"variable": np.array(found.names)})
 
@@ -112,5 +112,5 @@ def _lines(found: Any, sure: Any) -> list[str]:
     for k, row in enumerate(shares[:SHOWN]):
         best = row.argsort()[::-1][:SHOWN]
         text = ", ".join(f"{found.names[j]} {row[j]:.0%}" for j in best)
-        lines.append(f"component {k + 1}: {text}")
+        lines.append(f"component {k}: {text}")
     return lines if sure is None else [*lines, *sure.advice]

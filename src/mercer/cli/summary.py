@@ -9,6 +9,7 @@ from typing import Any
 from mercer._memory import peak_bytes, size_text
 from mercer._numbers import shortened
 from mercer._types import Estimator
+from mercer.cli.faults import in_words_of_the_command_line
 from mercer.rows import Rows
 
 __all__ = ["facts_of_fit", "lines_of_fit"]
@@ -48,7 +49,7 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
             "converged": report.converged,
             "solver_seconds": report.seconds,
             "solver_bytes": report.bytes,
-            "advice": report.advice,
+            "advice": in_words_of_the_command_line(report.advice),
         }
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):

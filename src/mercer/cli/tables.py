@@ -42,6 +42,7 @@ def open_input(
     model : whose columns are wanted; a model of tables gets the vectors that it makes of them
     allow_nan : whether values may be missing
     """
+    allow_nan = allow_nan or _takes_holes(model)
     if on_tables(model):
         from mercer.cli.mixed import open_vectors
 
@@ -54,6 +55,15 @@ def open_input(
             reading = replace(reading, drop=(*reading.drop, *kept))
         table = open_located(path, reading, like=like, allow_nan=allow_nan)
         yield replace(table, beside={**table.beside, **kept})
+
+
+def _takes_holes(model: Estimator) -> bool:
+    """Whether a model fills in what is missing by itself."""
+    from sklearn.utils import get_tags
+
+    # Where only names of columns are known, something else stands in for a model.
+    tagged = hasattr(model, "__sklearn_tags__")
+    return tagged and bool(get_tags(model).input_tags.allow_nan)
 
 
 @contextlib.contextmanager

@@ -88,7 +88,8 @@ def spectrum(shares: Array, shown: int = 40) -> str:
         f'<text class="note end" x="{width - 4}" y="{end - 8:.1f}">together {total[-1]:.0%}</text>'
         f'<text class="note" x="1.5" y="{height - shares[0] * tall - 7:.1f}">'
         f"first {shares[0]:.1%}</text>"
-        f'<text class="axis" x="{width / 2}" y="{height + 19}">component 1 to {len(shares)}</text>'
+        f'<text class="axis" x="{width / 2}" y="{height + 19}">'
+        f"component 0 to {len(shares) - 1}</text>"
         "</svg>"
     )
     return "".join(parts)

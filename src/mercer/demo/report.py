@@ -50,7 +50,7 @@ def _general(results: Results) -> dict[str, str]:
 def _embedding(results: Results) -> dict[str, str]:
     model, labels = results.embedding, results.digits.test_labels
     Z, share = model.transform(results.digits.test), model.explained_variance_ratio_
-    names = [f"component {i + 1} ({share[i]:.1%})" for i in range(4)]
+    names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
     panels = [scatter(Z[:, i : i + 2], labels, (names[i], names[i + 1])) for i in (0, 2)]
     return {
         "panels": "\n".join(panels),

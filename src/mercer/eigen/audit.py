@@ -46,10 +46,11 @@ def audited(report: Report, findings: list[Finding]) -> Report:
     worst = max(findings, key=lambda finding: finding.size / finding.allowed)
     # A fit that has not converged has said so, and claims no more than its residuals.
     if report.converged and not worst.size <= worst.allowed:
+        other = "" if report.solver == "Dense" else "use solver='dense', or "
         warn(
             f"the {worst.what} by the kernel's definition and by {report.solver} differ by "
             f"{worst.size:.2g} where at most {worst.allowed:.2g} was claimed; "
-            "use solver='dense', or rows in float64.",
+            f"{other}give rows in float64.",
             NumericalWarning,
         )
     return replace(report, audited=max(finding.size for finding in findings))

@@ -21,8 +21,9 @@ __all__ = ["Auto"]
 #: With ``n_components=None`` on more rows than this, the leading components only.
 ALL_COMPONENTS_UP_TO = 3_000
 DEFAULT_COMPONENTS = 32
-#: Bytes of a triangle of the Gram matrix that make Lanczos on it quicker than streaming.
-KEEP_UP_TO = 64 << 20
+#: Rows up to which Lanczos on a kept matrix is worth its time, by the bytes of a number: in float32
+#: it gives no more digits than Davidson, which is quicker from here on.
+EXACT_UP_TO = {8: 4_000, 4: 3_000}
 #: Rows of a file that are simply loaded.
 LOAD_UP_TO = 20_000
 
@@ -34,8 +35,8 @@ class Auto(Solver):
     rows n                components k   solver
     ====================  =============  ==========================================================
     ≤ 500                 any            :class:`Dense`, exact
-    ≤ 4,000; in float32   ≤ n/10         :class:`Lanczos`, exact, while half of the matrix takes
-    ≤ 5,600                              at most 64 MB
+    ≤ 4,000; in float32   ≤ n/10         :class:`Lanczos`, exact
+    ≤ 3,000
     ≤ 20,000              > n/10         :class:`Dense`, exact
     ≤ 150,000             ≤ n/10         :class:`Davidson` to ``tol``
     more, or not in       any            :class:`Landmarks` (1,000, or 4 k if that is more)
@@ -113,10 +114,9 @@ class Auto(Solver):
     ) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
         """Solvers from exact to near-exact, whether they suit the size, and why."""
         few = 10 * k <= n
-        small = n * n // 2 * itemsize <= KEEP_UP_TO
         return [
             (Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"),
-            (Lanczos(), small and few, "exact by Lanczos"),
+            (Lanczos(), n <= EXACT_UP_TO[itemsize] and few, "exact by Lanczos"),
             (Davidson(self.tol), n <= 150_000 and few, f"near-exact to {self.tol:g} in few passes"),
         ]
 

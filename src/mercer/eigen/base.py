@@ -117,7 +117,7 @@ class EigenSolver(Solver):
             # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
             problem = replace(problem, X=problem.X[:])
         operator = _weighted_and_centered(self.bind(problem), problem)
-        if not self.streams and operator.refined() is None:
+        if not self.streams and not operator.can_refine:
             refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
         spectrum, q = self._solve_for_rule(operator, problem)
         operator = spectrum.operator
@@ -157,9 +157,8 @@ class EigenSolver(Solver):
         k, passes = problem.rule.guess(problem.rank_limit), 0
         while True:
             spectrum = self.solve(operator, k, problem.rng)
-            finer = spectrum.operator.refined()
-            if finer is not None and hides_components(spectrum, problem.rule):
-                spectrum = self.solve(finer, k, problem.rng)
+            if spectrum.operator.can_refine and hides_components(spectrum, problem.rule):
+                spectrum = self.solve(spectrum.operator.refined(), k, problem.rng)
             refuse_no_variance(spectrum.operator)
             passes += spectrum.passes
             spectrum = replace(spectrum, passes=passes)
@@ -175,7 +174,7 @@ class EigenSolver(Solver):
     def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
         operator = spectrum.operator
         centred = operator if isinstance(operator, CenteredGram) else None
-        return from_gram(
+        found = from_gram(
             problem.kernel,
             problem.X,
             spectrum.values[:q],
@@ -184,6 +183,10 @@ class EigenSolver(Solver):
             direction=None if centred is None else centred.direction,
             mean_product=None if centred is None else centred.mean_product,
         )
+        packed = operator.packed_rows()
+        if packed is None or packed.points is not found.support:
+            return found
+        return found.on(packed) if operator.precision == problem.dtype else found
 
 
 def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:

@@ -59,17 +59,16 @@ class Davidson(EigenSolver):
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         n = operator.n
         block = min(n, 16 * -(-(k + 8) // 16))
-        finer = operator.refined()
         if 4 * block >= n:  # the search space would soon be everything
-            return Dense().solve(finer or operator, k, rng)
+            return Dense().solve(_finest(operator), k, rng)
         preconditioner = self._preconditioner(operator, k, rng)
         V = _start(preconditioner, n, block, rng)
         spectrum = self._iterate(operator, preconditioner, V, k, block)
         if n <= SOLVABLE and spectrum.converged and _is_crowded(spectrum, k):
-            return Dense().solve(finer or operator, k, rng)
+            return Dense().solve(_finest(operator), k, rng)
         hidden = _is_hidden(spectrum, k)
-        if finer is not None and (hidden or self._is_coarse(spectrum)):
-            V = spectrum.vectors
+        if operator.can_refine and (hidden or self._is_coarse(spectrum)):
+            V, finer = spectrum.vectors, operator.refined()
             if hidden:  # what coarse entries hide, landmarks by the same entries hide, too
                 preconditioner = self._preconditioner(finer, k, rng)
                 V = np.hstack([V, _start(preconditioner, n, block, rng)])
@@ -107,30 +106,45 @@ class Davidson(EigenSolver):
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
-            residuals = np.linalg.norm(ritz.residual_vectors(slice(k + 1)), axis=0)
-            beyond, residuals = _next_value(ritz.values, residuals, k), residuals[:k]
-            errors = estimate_errors(ritz.values[:k], residuals, beyond)
-            floor = rank_floor(operator, float(ritz.values[0]))
-            # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
-            # A Ritz value comes from below, though, and may grow by a residual that is no rounding.
-            may_count = (ritz.values[:k] + residuals > floor) & (residuals > floor / 16)
-            open_pairs = np.flatnonzero((errors > self.tol) & may_count)
+            spectrum, open_pairs = self._judge(operator, ritz, k, passes)
             if not len(open_pairs) or passes == self.max_passes:
                 break
             if space.is_full(block):  # thick restart
                 space.restart(ritz)
             space.extend(_corrections(preconditioner, ritz, open_pairs))
-        rounding = rounding_errors(operator, ritz.values[:k], ritz.vectors[:, :k])
-        return Spectrum(
+        return replace(spectrum, vectors=_power_step(ritz))
+
+    def _judge(
+        self, operator: GramOperator, ritz: _Ritz, k: int, passes: int
+    ) -> tuple[Spectrum, Array]:
+        """How good the pairs are after some passes, and which of the first k want another one."""
+        values, R = ritz.values[:k], ritz.residual_vectors(slice(None))
+        norms = np.linalg.norm(R, axis=0)
+        residuals, beyond = norms[:k], _next_value(ritz.values, norms, k)
+        errors = np.minimum(
+            estimate_errors(values, residuals, beyond), _second_order(ritz.values, R, k)
+        )
+        floor = rank_floor(operator, float(values[0]))
+        # Beyond the rank there are no digits to wait for: such pairs are dropped afterwards.
+        # A Ritz value comes from below, though, and may grow by a residual that is no rounding.
+        may_count = (values + residuals > floor) & (residuals > floor / 16)
+        is_open = (errors > self.tol) & may_count
+        if not is_open.any() or passes == self.max_passes:
+            rounding = rounding_errors(operator, values, ritz.vectors[:, :k])
+            errors = errors + rounding
+            # Another pass costs less than all of them once more with finer entries.
+            is_open |= (errors > self.tol) & (rounding < self.tol / 2) & may_count
+        found = Spectrum(
             ritz.values,
             ritz.vectors,
             residuals,
-            errors + rounding,
+            errors,
             passes,
             operator,
-            converged=not len(open_pairs),
+            converged=not is_open.any(),
             beyond=beyond,
         )
+        return found, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:
         mixed = self.tol >= 1e-6 or problem.dtype == np.float32
@@ -229,6 +243,40 @@ class _Preconditioner:
         shifted = np.where(near, np.copysign(1e-3 * theta, shifted), shifted)
         inner = (1 / shifted - 1 / theta) * (self.M.T @ self.low.contract(R))
         return np.asarray(R / theta + self.low.expand(self.M @ inner))
+
+
+def _finest(operator: GramOperator) -> GramOperator:
+    return operator.refined() if operator.can_refine else operator
+
+
+def _power_step(ritz: _Ritz) -> Array:
+    """``A v = θ v + r`` in the place of v, which costs no pass.
+
+    What is wrong in v lies further down the spectrum and shrinks. Values and residuals are those
+    of v, and so on the safe side.
+    """
+    R = ritz.residual_vectors(slice(None))
+    converges = np.linalg.norm(R, axis=0) < 0.1 * ritz.values
+    theta = np.where(converges, ritz.values, np.inf)
+    return orthonormalize(ritz.vectors + R / theta)
+
+
+def _second_order(values: Array, R: Array, k: int) -> Array:
+    """Relative errors of the first k values, by what lies outside of the search space.
+
+    Eigenvalues λ of A are those of ``H + Bᵀ (λ - C)⁻¹ B`` (Schur), where H = diag(θ) is A in the
+    space, B y = r are the residuals and C is A outside, with no eigenvalue above the last θ of the
+    block: a pair that is close to another one of the space gains nothing from it. Twice that, for
+    what lies outside is known from below only.
+    """
+    if len(values) <= k or not values[k - 1] - values[-1] > np.finfo(float).eps * values[0]:
+        return np.full(len(values[:k]), np.inf)
+    theta = values[:-1]
+    gap = np.maximum(theta, theta[k - 1]) - values[-1]
+    R = R[:, :-1] / np.sqrt(gap)
+    better = np.linalg.eigvalsh(np.diag(theta) + R.T @ R)[::-1]
+    relative = 2 * (better[:k] - theta[:k]) / np.maximum(np.abs(theta[:k]), np.finfo(float).tiny)
+    return np.asarray(np.maximum(relative, np.finfo(values.dtype).eps))
 
 
 def _next_value(values: Array, residuals: Array, k: int) -> float:

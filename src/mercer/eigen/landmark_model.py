@@ -86,6 +86,13 @@ class LandmarkModel:
                 RankWarning,
             )
         counted = rule.count(self.values, self.trace)
+        if counted is None:
+            held = float(self.values.sum()) / self.trace
+            warn(
+                f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
+                f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
+                RankWarning,
+            )
         return rank if counted is None else counted
 
     def leading(self, rank: int) -> LandmarkModel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mercer._sklearn import BaseEstimator
 from mercer.kernels import as_kernel
@@ -20,7 +20,19 @@ _HINTS = {
     "eigen_solver": "it is solver=, for example solver='dense' or solver='lanczos'.",
     "fit_inverse_transform": "inverse_transform and denoise are always there; preimage= says how.",
     "n_jobs": "all cores are used; threadpoolctl.threadpool_limits(n) allows fewer.",
+    "nu": "it is false_alarm_rate=, the share of normal rows that may be called new.",
     "alpha": "the ridge is one of the pre-images: preimage=Ridge(alpha=...), from mercer.preimage.",
+}
+
+#: Attributes and methods that neighbours have → where the same is found here.
+_ELSEWHERE = {
+    "components_": "components are functions here: component_preimages() follows them through "
+    "input space, subspace_.coef has their coefficients.",
+    "lambdas_": "it is eigenvalues_.",
+    "alphas_": "it is subspace_.coef.",
+    "sample": "GenerativeKernelPCA(...).fit(X) draws new rows.",
+    "labels_": "it is fit_predict(X) of KernelNovelty(contamination='auto').",
+    "decision_scores_": "it is -score_samples(X) of KernelNovelty.",
 }
 
 
@@ -35,6 +47,14 @@ class ParametersMixin(BaseEstimator):
         for name in sorted(parameters.keys() & _HINTS.keys() - set(cls._get_param_names())):
             raise TypeError(f"{cls.__name__} has no {name}=; {_HINTS[name]}")
         return super().__new__(cls)
+
+    if not TYPE_CHECKING:  # else every name would have a type
+
+        def __getattr__(self, name: str) -> Any:
+            """Only asked for what is not there."""
+            if name in _ELSEWHERE:
+                raise AttributeError(f"{type(self).__name__} has no {name}; {_ELSEWHERE[name]}")
+            return object.__getattribute__(self, name)  # the error of before
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; ``kernel__gamma`` reaches a kernel that was given by its name, too.

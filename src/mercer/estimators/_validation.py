@@ -22,6 +22,7 @@ from mercer.estimators._saving import remember_data
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
+from mercer.rows.base import remedy_for
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["check_codes", "check_rows", "check_weight", "describe_not_finite"]
@@ -132,10 +133,8 @@ def describe_not_finite(X: RowsLike) -> str:
     row, column = bad[0]
     names = getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
-    return (
-        f" The first is at row {row}, column {label}. "
-        "Remove such rows, or fill them in by impute or MissingKernelPCA."
-    )
+    remedy = remedy_for(values[row, column])
+    return f" The first is at row {row}, column {label}. {remedy[0].upper()}{remedy[1:]}."
 
 
 def _describe_sparse(X: Any) -> str:
@@ -248,10 +247,12 @@ _NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", 
 def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
     """A table of all kinds of columns has a model of its own; say how to write it."""
     model = type(estimator).__name__
+    dates = str(dtype).lower().startswith("date")
+    held = "dates, which have no unit as numbers" if dates else "text or categories"
     raise DataError(
-        f"could not convert string to float: column {name!r} is of dtype {dtype}, and dates and "
-        f"times have no unit as numbers; write TableModel({model}(...)).fit(X), with TableModel "
-        "from mercer, or encode the column as numbers first."
+        f"could not convert string to float: column {name!r} holds {held} (dtype {dtype}); write "
+        f"TableModel({model}(...)).fit(X), with TableModel from mercer, or encode the column as "
+        "numbers first."
     )
 
 

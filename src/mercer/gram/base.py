@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.gram.low_rank import LowRank
+from mercer.kernels import Basis
 
 __all__ = ["GramOperator", "MatrixOperator"]
 
@@ -43,6 +44,10 @@ class GramOperator(ABC):
     def to_dense(self) -> Array:
         """A fresh n × n array. The only place where one appears."""
 
+    def packed_rows(self) -> Basis | None:
+        """The rows in the precision of the entries, where the matrix is of a kernel."""
+        return None
+
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:  # noqa: ARG002
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
         return None
@@ -59,9 +64,14 @@ class GramOperator(ABC):
         """
         return np.zeros(V.shape[1])
 
-    def refined(self) -> GramOperator | None:
-        """The same with entries computed in full precision; None if they are already."""
-        return None
+    @property
+    def can_refine(self) -> bool:
+        """Whether the entries can be computed in a finer precision than they are."""
+        return False
+
+    def refined(self) -> GramOperator:
+        """The same with entries in full precision, where :attr:`can_refine`."""
+        raise NotImplementedError
 
     def trace(self) -> float:
         """The sum of the diagonal, in float64."""

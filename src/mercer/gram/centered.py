@@ -14,6 +14,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank
+from mercer.kernels import Basis
 
 __all__ = ["CenteredGram"]
 
@@ -86,9 +87,15 @@ class CenteredGram(GramOperator):
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
 
-    def refined(self) -> CenteredGram | None:
-        base = self.base.refined()
-        return None if base is None else CenteredGram(base, self.direction)
+    def packed_rows(self) -> Basis | None:
+        return self.base.packed_rows()
+
+    @property
+    def can_refine(self) -> bool:
+        return self.base.can_refine
+
+    def refined(self) -> CenteredGram:
+        return CenteredGram(self.base.refined(), self.direction)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         low = self.base.low_rank(rank, rng)

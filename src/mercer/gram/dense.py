@@ -31,8 +31,7 @@ class DenseGram(GramOperator):
     build, n²/2 numbers of memory. Use :class:`StreamedGram` where that is too much.
     """
 
-    kernel: Kernel
-    X: RowsLike
+    basis: Basis
     lower: Array
     diag: Array
     spot: SpotCheck
@@ -47,7 +46,7 @@ class DenseGram(GramOperator):
         lower = _untouched(len(basis), dtype)
         basis.own_tiles().lower(lower)
         np.fill_diagonal(lower, diag)
-        return cls(kernel, X, lower, diag, spot or SpotCheck(kernel, X))
+        return cls(basis, lower, diag, spot or SpotCheck(kernel, X))
 
     @property
     def n(self) -> int:
@@ -77,15 +76,19 @@ class DenseGram(GramOperator):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
-    def refined(self) -> DenseGram | None:
-        points = self.kernel.points(self.X)
-        given = not points.is_open and points.dtype == np.float32  # there are no finer ones
-        if self.dtype == np.float64 or given:
-            return None
-        return DenseGram.from_rows(self.kernel, self.X, np.dtype(np.float64), self.spot)
+    def packed_rows(self) -> Basis:
+        return self.basis
+
+    @property
+    def can_refine(self) -> bool:
+        return self.dtype == np.float32 and self.basis.as_points.has_finer_entries
+
+    def refined(self) -> DenseGram:
+        kernel, X = self.basis.kernel, self.basis.points
+        return DenseGram.from_rows(kernel, X, np.dtype(np.float64), self.spot)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return nystrom(Basis(self.kernel, self.X, self.dtype), rank, rng)
+        return nystrom(self.basis, rank, rng)
 
     def to_dense(self) -> Array:
         return mirror(self.lower.copy())

@@ -113,8 +113,10 @@ def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
     landmarks = rows.pack(_landmarks(kernel, rows.points, rank, rng))
     cross = Tiles(kernel.fill, rows.packed, landmarks, dtype).gram()
     own = Tiles(kernel.fill, landmarks, landmarks, dtype).gram(np.float64)
+    if np.abs(own).max(initial=0.0) > 1e15:  # their squares leave float32
+        cross = cross.astype(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.
-    return LowRank(cross, whiten(own, floor=1e-12 if cross.dtype == np.float64 else 1e-5))
+    return LowRank(cross, whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5))
 
 
 def _landmarks(kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator) -> Any:

@@ -51,7 +51,7 @@ class StreamedGram(GramOperator):
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
         if tile == np.float32 and not _fit_float32(points, diag):
-            tile = points.dtype
+            return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
         basis = Basis(kernel, X, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block)
         return cls(basis, tiles, diag.astype(dtype), spot or SpotCheck(kernel, X))
@@ -83,8 +83,7 @@ class StreamedGram(GramOperator):
         BLAS sums for a block of columns in another order than for one; rows that are copies of each
         other make the difference one of digits, so a narrow V is repeated.
         """
-        points = self.basis.kernel.points(self.basis.points)
-        rows = self.basis.at(points.take(index).rows)
+        rows = self.basis.at(self.basis.as_points.take(index).rows)
         rows[np.arange(len(index)), index] = self.diag[index]
         factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
         product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)
@@ -92,11 +91,14 @@ class StreamedGram(GramOperator):
             product += rows[:, columns] @ factor[columns]
         return product[:, : V.shape[1]]
 
-    def refined(self) -> StreamedGram | None:
-        points = self.basis.kernel.points(self.basis.points)
-        given = not points.is_open and points.dtype == np.float32  # there are no finer entries
-        if self.precision == np.float64 or given:
-            return None
+    def packed_rows(self) -> Basis:
+        return self.basis
+
+    @property
+    def can_refine(self) -> bool:
+        return self.precision == np.float32 and self.basis.as_points.has_finer_entries
+
+    def refined(self) -> StreamedGram:
         kernel, X = self.basis.kernel, self.basis.points
         return StreamedGram.from_rows(kernel, X, np.float64, spot=self.spot)
 
@@ -111,9 +113,11 @@ class StreamedGram(GramOperator):
 
 
 def _fit_float32(points: Points, diag: Array) -> bool:
-    """True if the rows, their squares and the kernel's values are in the range of float32."""
+    """True if the rows, the kernel's values and the squares of both are in float32's range."""
+    if not float(np.abs(diag).max(initial=0.0)) < 1e15:
+        return not points.has_finer_entries
     if not points.can_wait or points.dtype == np.float32:
         return True
     entries = points.rows.data if isinstance(points, SparseVectors) else points.rows
     span = float(np.abs(entries).max(initial=0.0))
-    return (span == 0 or 1e-15 < span < 1e15) and float(np.abs(diag).max(initial=0.0)) < 1e30
+    return span == 0 or 1e-15 < span < 1e15

@@ -9,6 +9,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.gram.base import GramOperator
 from mercer.gram.low_rank import LowRank
+from mercer.kernels import Basis
 
 __all__ = ["WeightedGram"]
 
@@ -43,9 +44,15 @@ class WeightedGram(GramOperator):
         D = self.root_weight
         return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
 
-    def refined(self) -> WeightedGram | None:
-        base = self.base.refined()
-        return None if base is None else WeightedGram(base, self.root_weight)
+    def packed_rows(self) -> Basis | None:
+        return self.base.packed_rows()
+
+    @property
+    def can_refine(self) -> bool:
+        return self.base.can_refine
+
+    def refined(self) -> WeightedGram:
+        return WeightedGram(self.base.refined(), self.root_weight)
 
     def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
         low = self.base.low_rank(rank, rng)

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._types import Precision, RowsLike
 from mercer.kernels.base import Kernel, Origin
+from mercer.points import Points
 from mercer.sparse_rows import SparseRows
 from mercer.tiles import Packed, RowTiles, Tiles
 
@@ -34,6 +35,11 @@ class Basis:
     points: RowsLike
     dtype: Precision = None
 
+    @property
+    def as_points(self) -> Points:
+        """The points as what they are to the kernel."""
+        return self.kernel.points(self.points)
+
     @cached_property
     def origin(self) -> Origin:
         """What the kernel measures rows from."""
@@ -49,7 +55,7 @@ class Basis:
         """The median similarity of a point to its nearest other one, over at most 1,000 points."""
         m = len(self)
         sample = np.arange(0, m, -(-m // SAMPLE))
-        K = self.at(self.kernel.points(self.points).take(sample).rows)
+        K = self.at(self.as_points.take(sample).rows)
         K[np.arange(len(sample)), sample] = -np.inf
         return float(np.median(K.max(axis=1)))
 
@@ -95,7 +101,7 @@ class Basis:
         K = self.own_tiles().gram()
         K += K.T
         K /= 2
-        np.fill_diagonal(K, self.kernel.diag(self.kernel.points(self.points).cast(K.dtype).rows))
+        np.fill_diagonal(K, self.kernel.diag(self.as_points.cast(K.dtype).rows))
         return K
 
 

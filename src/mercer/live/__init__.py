@@ -20,7 +20,7 @@ __all__ = ["LiveModel", "bundle", "describe", "pack", "render", "show", "source"
 def show(
     model: Estimator, X: RowsLike = None, labels: Targets = None, images: Any = None, **options: Any
 ) -> Any:
-    """A widget of a notebook in which a fitted model can be touched; needs ``mercer[notebook]``.
+    """A widget of a notebook in which a fitted model can be touched; needs anywidget.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def show(
     LiveWidget
         What is selected in its map is in ``selection``, as row numbers from 0.
     """
-    from mercer.rows.files import require
+    from mercer._extras import require
 
     require("anywidget", "notebook")
     from mercer.live.widget import LiveWidget

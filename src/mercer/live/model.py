@@ -239,7 +239,7 @@ def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
     for given in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
         if given is not None and len(given) == d:
             return [str(name) for name in given]
-    return [f"x{j + 1}" for j in range(d)]
+    return [f"x{j}" for j in range(d)]
 
 
 def _median(rows: Array) -> float | None:

@@ -123,7 +123,7 @@ def header_of(reader: Reader) -> dict[str, Any]:
     if texts.get("version") != str(VERSION):
         raise reader.error(
             f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads version "
-            f"{VERSION}; pip install --upgrade mercer"
+            f"{VERSION}; install a newer mercer (in its clone: git pull && pip install .)"
         )
     if set(texts) != _TEXTS or not all(text.isprintable() for text in texts.values()):
         raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")

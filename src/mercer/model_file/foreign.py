@@ -24,4 +24,6 @@ def looks_like(start: bytes) -> str:
             return f"it looks like {words}"
     if start[8:10] == b'{"':
         return "it is a safetensors file, but none that mercer wrote"
+    if start[:12].isascii() and b"\0" not in start[:12]:
+        return f"it begins with {start[:12]!r}, as a table might; fit a model to it first"
     return f"it begins with {start[:12]!r}, which no model does"

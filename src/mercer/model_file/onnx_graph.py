@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import Precision
-from mercer.rows.files import require
 
 __all__ = ["Graph"]
 

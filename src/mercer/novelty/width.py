@@ -60,7 +60,7 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     near = np.sqrt(np.partition(squares, k, axis=1)[:, k])
     near = near[near > 0]  # rows with five copies have no say
     typical = float(np.median(near)) if len(near) else 1.0
-    return Gaussian(width=SHARE * median * np.sqrt(typical))
+    return Gaussian(width=float(SHARE * median * np.sqrt(typical)))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import Axes
 from mercer.plots._matplotlib import PALETTE, tidy
@@ -17,13 +18,7 @@ INK, PALE = "#1c2733", "#a9b4c0"
 
 def need_matplotlib() -> Any:
     """matplotlib's ``Figure``, or an error that says how to get it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "drawing needs matplotlib; install it with: pip install 'mercer[plot]'"
-        ) from error
-    return Figure
+    return require("matplotlib.figure", "plot").Figure
 
 
 def sheet(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Array]:

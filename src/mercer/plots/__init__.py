@@ -1,4 +1,4 @@
-"""Pictures of fitted models as scikit-learn's Display classes; needs the extra ``mercer[plot]``.
+"""Pictures of fitted models as scikit-learn's Display classes; needs matplotlib.
 
 Each is made by ``from_estimator(estimator, X=None, *, y=None, ...)``, which draws into ``ax`` or a
 new figure and keeps the numbers drawn and the artists, so that both can be used further. Without

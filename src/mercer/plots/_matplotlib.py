@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import Axes
 from mercer.exceptions import DataError
@@ -93,10 +94,4 @@ def legend_above(ax: Axes) -> Any:
 
 
 def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "drawing needs matplotlib; install it with: pip install 'mercer[plot]'"
-        ) from error
-    return plt
+    return require("matplotlib.pyplot", "plot")

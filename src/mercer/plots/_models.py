@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
@@ -66,6 +67,8 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
         )
     if X is None:
         return subspace.points.vectors("a picture")
+    if get_tags(estimator).input_tags.allow_nan:
+        X = estimator.impute(X)  # as its transform does
     rows = check_rows(estimator, X, kernel, reset=False)
     return np.asarray(rows, dtype=subspace.coef.dtype)
 

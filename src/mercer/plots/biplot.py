@@ -66,7 +66,7 @@ class BiplotDisplay(Display):
     arrows: Array
     names: Sequence[str]
     labels: Array | None = None
-    titles: tuple[str, str] = ("first component", "second component")
+    titles: tuple[str, str] = ("component 0", "component 1")
 
     @classmethod
     def from_estimator(
@@ -131,7 +131,7 @@ class BiplotDisplay(Display):
         names = [f"x{j}" if given is None else str(given[j]) for j in best]
         shares = shares_if_known(estimator)
         text = ["" if shares is None else f" ({shares[k]:.1%})" for k in pair]
-        titles = (f"component {pair[0] + 1}{text[0]}", f"component {pair[1] + 1}{text[1]}")
+        titles = (f"component {pair[0]}{text[0]}", f"component {pair[1]}{text[1]}")
         return cls(Z, feet, arrows[:, best], names, labels, titles).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:

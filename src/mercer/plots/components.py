@@ -157,7 +157,7 @@ class ComponentsDisplay(Display):
                 style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
                 ax.scatter(*self.rows[inside].T, label=None if name is None else str(name), **style)
         share = "" if self.shares is None else f" ({self.shares[k]:.1%})"
-        ax.set_title(f"component {self.components[k] + 1}{share}", fontsize="small")
+        ax.set_title(f"component {self.components[k]}{share}", fontsize="small")
         bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
         bar.ax.tick_params(labelsize="x-small", length=2)
         bar.outline.set_visible(False)

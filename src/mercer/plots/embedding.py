@@ -198,7 +198,7 @@ class EmbeddingDisplay(Display):
 
     def _name(self, i: int) -> str:
         share = "" if self.shares is None else f" ({self.shares[i]:.1%})"
-        return f"component {self.components[i] + 1}{share}"
+        return f"component {self.components[i]}{share}"
 
 
 def _marker(k: int) -> str:

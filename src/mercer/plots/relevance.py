@@ -158,7 +158,7 @@ class RelevanceDisplay(Display):
             panel.set_yticks(np.arange(count), [_short(self.names[j]) for j in best])
             panel.set_ylim(-0.6, count - 0.4)
             panel.set_xlim(0, 1.05 * top)
-            panel.set_title(f"component {self.components[i] + 1}", fontsize="small")
+            panel.set_title(f"component {self.components[i]}", fontsize="small")
             panel.tick_params(labelsize="x-small")
             panel.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
             panel.xaxis.get_major_locator().set_params(nbins=4)
@@ -180,7 +180,7 @@ class RelevanceDisplay(Display):
         self.axes_ = np.array([ax], dtype=object)
         image = ax.imshow(table, cmap="Blues", vmin=0, aspect="auto", interpolation="nearest")
         self.artists_.append(image)
-        rows = [f"component {k + 1}" for k in self.components]
+        rows = [f"component {k}" for k in self.components]
         ax.set_yticks(np.arange(len(table)), [*rows, "all"], fontsize="x-small")
         names = [_short(self.names[j]) for j in best]
         ax.set_xticks(np.arange(len(best)), names, rotation=90, fontsize="x-small")
@@ -198,7 +198,7 @@ class RelevanceDisplay(Display):
         tiles = self.values / np.maximum(self.values.max(axis=1, keepdims=True), 1e-300)
         overall = self.overall / max(self.overall.max(), 1e-300)
         tiles = np.vstack([tiles, overall])[None]
-        labels = [*(str(k + 1) for k in self.components), "all"]
+        labels = [*(str(k) for k in self.components), "all"]
         ax, image = show_tiles(ax, tiles, shape, limits=(0, 1), column_labels=labels)
         self.axes_ = np.array([ax], dtype=object)
         self.artists_.append(image)

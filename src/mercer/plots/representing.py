@@ -187,7 +187,7 @@ def _in_scores(
     pair = subspace.leading(2)
     places = pair.scores(vectors)
     dots = None if rows is None else pair.scores(rows)
-    names = ("component 1", "component 2")
+    names = ("component 0", "component 1")
     display: RepresentingVectorsDisplay = cls(
         vectors, weights, len(weights), places, dots, names=names
     )

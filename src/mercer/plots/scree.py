@@ -86,7 +86,7 @@ class ScreeDisplay(Display):
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.4))
-        number = np.arange(1, len(self.shares) + 1)
+        number = np.arange(len(self.shares))
         # Gaps between very many bars would only flicker.
         many = len(number) > 40
         look = {"width": 1.0 if many else 0.8, "color": PALETTE[0], "linewidth": 0}
@@ -108,7 +108,7 @@ class ScreeDisplay(Display):
             fontsize="small",
         )
         ax.set(xlabel="component", ylabel="share of the true variance", ylim=(0, 1.06))
-        ax.set_xlim(0.3, len(number) + 0.7 + 0.02 * len(number))
+        ax.set_xlim(-0.7, len(number) - 0.3 + 0.02 * len(number))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         ax.legend(frameon=False, fontsize="small", loc="best")
@@ -120,7 +120,7 @@ class ScreeDisplay(Display):
         limits = np.stack([self.interval.low, self.interval.high])
         shares = self.shares[: limits.shape[1]]
         self.intervals_ = ax.errorbar(
-            np.arange(1, len(shares) + 1),
+            np.arange(len(shares)),
             shares,
             # Intervals are corrected for bias: the share itself may lie at their edge.
             yerr=np.maximum([shares - limits[0], limits[1] - shares], 0),

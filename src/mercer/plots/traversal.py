@@ -112,7 +112,7 @@ class TraversalDisplay(Display):
             self.images,
             self.image_shape,
             limits=self.limits,
-            row_labels=[f"{k + 1}" for k in self.components],
+            row_labels=[f"{k}" for k in self.components],
             column_labels=[_signed(t) for t in self.positions],
             cmap=cmap,
         )

@@ -123,7 +123,7 @@ class WidthSpectrumDisplay(Display):
         ax.set(xlabel="width of the kernel", ylabel="share of the true variance", ylim=(0, 1))
         ax.set_xlim(self.lengths[0], self.lengths[-1])
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        names = [f"{k + 1}" for k in range(q)]
+        names = [f"{k}" for k in range(q)]
         style = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": "small"}
         ax.legend(self.areas_[::-1], names[::-1], title="component", frameon=False, **style)
         tidy(ax)

@@ -87,8 +87,8 @@ def _mixing_groups(neighbours: Sequence[Sequence[int]], apart: Array) -> list[li
 
 
 def _range(numbers: Sequence[int] | Array | range) -> str:
-    """Counted from 1: ``2 and 3``, ``2 to 5``, or a list."""
-    shown = [int(k) + 1 for k in numbers]
+    """Counted from 0: ``2 and 3``, ``2 to 5``, or a list."""
+    shown = [int(k) for k in numbers]
     if len(shown) == 1:
         return str(shown[0])
     if len(shown) > 2 and shown[-1] - shown[0] == len(shown) - 1:

@@ -25,9 +25,12 @@ __all__ = ["Trust", "trusted_rows"]
 
 #: The neighbour whose distance counts: one near row is chance.
 NEIGHBOUR = 5
+#: For a row that is to enter it is an earlier one: at the end of what is trusted of a curve the
+#: neighbours are on one side only.
+EDGE = 2
 #: A row is trusted up to so many spreads (of the logarithms) above the median distance. The
 #: logarithm makes the tails of tables short.
-REACH = 5.0
+REACH = 4.0
 #: A tight group is trusted up to here only: single rows may stray, groups do not.
 GROUP_REACH = 3.0
 #: A group is tight where its rows are this much nearer to each other than to trusted rows.
@@ -35,8 +38,9 @@ TIGHT = 5.0
 #: Single rows beyond the reach stay if there is no gap of so many spreads before them, and they are
 #: no more than this share: strays of the data. Outliers come in numbers, or far out.
 GAP, STRAYS = 4.0, 0.02
-#: The spread counts as no less, 5 % of a distance: on a grid all neighbours are equally far.
-SMALLEST_SPREAD = 0.05
+#: The spread counts as no less, a tenth of a distance: on a grid, and among counts, all neighbours
+#: are equally far, and the next point of the grid, 1.4 times as far, is in reach.
+SMALLEST_SPREAD = 0.1
 #: Rows that others are compared with.
 MOST_REFERENCES = 2000
 #: Rounds of growing; each adds at least one row.
@@ -85,9 +89,10 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     central = np.argsort(np.median(D[references], axis=1), kind="stable")[:size]
     trusted = np.zeros(n, dtype=bool)
     trusted[references[central]] = True
-    near = _log_neighbour(D, references, np.ones(n, dtype=bool))
+    near = _log_neighbour(D, references, np.ones(n, dtype=bool), NEIGHBOUR)
     for rounds in range(1, MAX_ROUNDS + 1):  # noqa: B007  told in the result
-        far = _log_neighbour(D, references, trusted)
+        far = _log_neighbour(D, references, trusted, NEIGHBOUR)
+        far = np.where(trusted, far, _log_neighbour(D, references, trusted, EDGE))
         middle = float(np.median(far[trusted]))
         spread = _upper_spread(far[trusted] - middle)
         excess = (far - middle) / spread
@@ -124,14 +129,14 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
     return np.asarray(np.sqrt(np.maximum(own[:, None] + own[references] - 2 * K, 0)))
 
 
-def _log_neighbour(D: Array, references: Array, among: Array) -> Array:
-    """Logarithm of the distance to the fifth nearest other reference of these rows."""
+def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Array:
+    """Logarithm of the distance to the count-th nearest other reference of these rows."""
     columns = among[references]
     if not columns.any():
         return np.full(len(D), np.inf)
     own = np.zeros(len(D), dtype=int)
     own[references[columns]] = 1  # the distance to itself comes first
-    order = np.minimum(NEIGHBOUR - 1 + own, columns.sum() - 1)
+    order = np.minimum(count - 1 + own, columns.sum() - 1)
     wanted = np.partition(D[:, columns], np.unique(order), axis=1)
     far = np.take_along_axis(wanted, order[:, None], axis=1)[:, 0]
     smallest = np.min(far[far > 0], initial=np.inf)  # copies of a row lie at no distance
@@ -139,6 +144,11 @@ def _log_neighbour(D: Array, references: Array, among: Array) -> Array:
 
 
 def _upper_spread(off: Array) -> float:
-    """1.4826 times the median of what lies above the median: errors are skewed."""
+    """A standard deviation from what lies above the median, for errors are skewed.
+
+    By its half and by its upper tenth, whichever says less: heavy tails stretch the one, zeros and
+    copies among the rows the other. Where half of the distances are equal, by the tenth alone.
+    """
     above = off[off >= 0]
-    return max(1.4826 * float(np.median(above)) if len(above) else 0.0, SMALLEST_SPREAD)
+    half, tenth = np.quantile(above, [0.5, 0.9]) / [0.6745, 1.645]
+    return max(float(tenth if half == 0 else min(half, tenth)), SMALLEST_SPREAD)

@@ -19,7 +19,7 @@ from mercer._types import Precision, RowsLike
 from mercer.exceptions import DataError
 from mercer.rows.files import FileWatch
 
-__all__ = ["CHUNK", "Rows", "check_finite", "floating_type", "reblock"]
+__all__ = ["CHUNK", "Rows", "check_finite", "floating_type", "reblock", "remedy_for"]
 
 #: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
 CHUNK = 16_384
@@ -170,9 +170,10 @@ def check_finite(
         return
     row, column = bad[0]
     label = f"{column}" if columns is None else f"{column} ({columns[column]!r})"
+    value = block[row, column]
     raise DataError(
-        f"Input X contains {block[row, column]} at {place(start + int(row))}, column {label}; "
-        "remove such rows, or fill them in by impute or MissingKernelPCA."
+        f"Input X contains {value} at {place(start + int(row))}, column {label}; "
+        f"{remedy_for(value)}."
     )
 
 
@@ -182,3 +183,10 @@ def floating_type(dtype: Precision, what: str) -> np.dtype:
     if dtype.kind not in "fiub":
         raise DataError(f"{what} holds {dtype} entries, not numbers; give a table of numbers.")
     return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+
+
+def remedy_for(value: float) -> str:
+    """What to do about a value that is not finite: holes can be filled, infinities cannot."""
+    if np.isnan(value):
+        return "remove such rows, or fill them in by impute or MissingKernelPCA"
+    return "remove such rows, or make such values NaN and fit MissingKernelPCA"

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._parallel import blocks, hold_blas, one_blas_thread
 from mercer._types import Precision
 from mercer.rows.base import CHUNK, Result, Rows, check_finite, floating_type
-from mercer.rows.files import require
 
 __all__ = ["DaskRows"]
 

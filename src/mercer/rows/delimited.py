@@ -210,4 +210,7 @@ def _complain(text: str) -> str:
     if is_missing(text):
         remedy = "remove the line, or fill it in by impute or MissingKernelPCA"
         return f"{text!r} is not a number but missing; {remedy}."
-    return f"{text[:40]!r} is not a number; mend it, or choose columns=."
+    return (
+        f"{text[:40]!r} is not a number; mend it, choose others by open_rows(path, columns=...) of "
+        "mercer.rows, or fit a TableModel to read_table(path) of mercer.tables."
+    )

@@ -11,7 +11,16 @@ from typing import BinaryIO
 from mercer.exceptions import DataError
 from mercer.rows.packed import open_packed
 
-__all__ = ["TEXT", "Dialect", "decode", "is_missing", "is_number", "lines_of", "sniff"]
+__all__ = [
+    "TEXT",
+    "Dialect",
+    "decode",
+    "delimiter_of",
+    "is_missing",
+    "is_number",
+    "lines_of",
+    "sniff",
+]
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
@@ -100,7 +109,7 @@ def sniff(path: Path) -> Dialect:
     if not line:
         raise DataError(f"'{path}' is empty; give a file with data.")
     text = decode(line, number, path)
-    delimiter = max(",;\t", key=text.count)
+    delimiter = delimiter_of(text, path)
     try:
         fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
     except csv.Error as error:
@@ -109,6 +118,20 @@ def sniff(path: Path) -> Dialect:
     return Dialect(
         delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
     )
+
+
+def delimiter_of(line: str, path: Path) -> str:
+    """Comma, semicolon or tab, whichever a line has most of."""
+    delimiter = max(",;\t", key=line.count)
+    if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
+        import shlex  # of no use but here
+
+        plain = f"{shlex.quote(str(path))} > {shlex.quote(str(path.with_suffix('.csv')))}"
+        raise DataError(
+            f"'{path}' parts its numbers by spaces, and commas, semicolons and tabs are read; "
+            f"change them: sed 's/^ *//; s/ *$//; s/  */,/g' {plain}"
+        )
+    return delimiter
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:

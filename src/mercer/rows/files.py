@@ -7,9 +7,7 @@ import hashlib
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,23 +18,12 @@ __all__ = [
     "decoding",
     "file_fingerprint",
     "pick_columns",
-    "require",
     "stamps",
 ]
 
 _LOOK = 4096
 #: Looking whether files have changed may take this share of the time.
 _WATCHING = 0.01
-
-
-def require(module: str, extra: str) -> Any:
-    """An optional package, or an error that says how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"{module.partition('.')[0]} is not installed; pip install 'mercer[{extra}]'."
-        ) from error
 
 
 @contextlib.contextmanager

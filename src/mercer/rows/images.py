@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows
-from mercer.rows.files import FileWatch, file_fingerprint, require
+from mercer.rows.files import FileWatch, file_fingerprint
 from mercer.rows.png import encode_png, to_bytes
 
 __all__ = ["ImageRows", "find_images", "image_shape", "pixel_names", "write_images"]

@@ -28,9 +28,9 @@ class MemoryRows(Rows):
     def __init__(self, X: RowsLike, columns: Sequence[str] | None = None) -> None:
         self.X = X
         self.columns = None if columns is None else tuple(map(str, columns))
-        table = isinstance(X, np.ndarray | SparseRows)
-        self.shape = (len(X), int(X.shape[1]) if table else 1)
-        self.dtype = X.dtype if table else np.dtype(object)
+        self._is_table = isinstance(X, np.ndarray | SparseRows)
+        self.shape = (len(X), int(X.shape[1]) if self._is_table else 1)
+        self.dtype = X.dtype if self._is_table else np.dtype(object)
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         yield self.X[start:stop]
@@ -40,20 +40,14 @@ class MemoryRows(Rows):
         return ((rows, self.X[rows]) for rows in chunks)
 
     def take(self, index: Array) -> Any:
-        table = isinstance(self.X, np.ndarray | SparseRows)
-        return self.X[index] if table else [self.X[i] for i in index]
+        return self.X[index] if self._is_table else [self.X[i] for i in index]
 
     def fingerprint(self) -> str:
-        if isinstance(self.X, SparseRows):
-            return self._sparse_fingerprint()
-        if not isinstance(self.X, np.ndarray):
+        if not self._is_table:
             return hashlib.sha256(repr(self.X[:256]).encode()).hexdigest()
-        look = np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)
-        return hashlib.sha256(np.ascontiguousarray(self.X[look]).tobytes()).hexdigest()
-
-    def _sparse_fingerprint(self) -> str:
-        look = np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)
-        rows = self.X[look]
-        parts = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
+        rows = self.X[np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)]
+        parts = [rows]
+        if isinstance(rows, SparseRows):
+            parts = [rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)]
         text = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
         return hashlib.sha256(text).hexdigest()

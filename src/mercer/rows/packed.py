@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from mercer._extras import require
 from mercer.exceptions import DataError
-from mercer.rows.files import require
 
 __all__ = ["PACKED", "SEEKABLE", "open_packed", "plain_name"]
 

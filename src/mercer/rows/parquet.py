@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import FileWatch, decoding, file_fingerprint, pick_columns, require
+from mercer.rows.files import FileWatch, decoding, file_fingerprint, pick_columns
 
 __all__ = ["ParquetRows", "parquet_names"]
 

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.exceptions import OutputError
 from mercer.rows.dialect import is_number
-from mercer.rows.files import require
 from mercer.rows.images import image_shape, write_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import as_rows, is_source

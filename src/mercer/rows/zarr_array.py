@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
-from mercer.rows.files import FileWatch, decoding, require, stamps
+from mercer.rows.files import FileWatch, decoding, stamps
 from mercer.rows.npy import table_shape
 from mercer.rows.table import Table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -100,20 +101,22 @@ def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
         return _exchanged(X, noise, rng)
     if callable(noise):
         return np.asarray(noise(X, rng))
-    if not noise > 0:
-        raise DataError(f"noise={noise} must be above zero; give the level that you expect.")
+    if not isinstance(noise, Real) or not noise > 0:
+        raise DataError(
+            f"noise={noise!r} must be a number above zero; give the level that you expect."
+        )
     return np.asarray(X + noise * rng.standard_normal(X.shape))
 
 
 def _exchanged(X: SparseRows, noise: Noise, rng: np.random.Generator) -> SparseRows:
     if callable(noise):
         return SparseRows.of(noise(X.to_scipy(), rng))
-    if not 0 < noise < 1:
+    if not isinstance(noise, Real) or not 0 < noise < 1:
         raise DataError(
-            f"noise={noise} of sparse rows is the share of entries that are exchanged; give a "
+            f"noise={noise!r} of sparse rows is the share of entries that are exchanged; give a "
             "number between 0 and 1, or a function of (rows, rng)."
         )
-    return exchanged(X, noise, rng)
+    return exchanged(X, float(noise), rng)
 
 
 def _like(X: RowsLike, rows: Any) -> RowsLike:

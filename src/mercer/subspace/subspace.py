@@ -6,7 +6,7 @@ support points S. Everything that people want from kernel PCA is a formula in th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -60,6 +60,12 @@ class Subspace:
     def basis(self) -> Basis:
         """The functions k(s_i, ·), ready for tiles."""
         return Basis(self.kernel, self.support)
+
+    def on(self, basis: Basis) -> Subspace:
+        """The same, with its functions packed already."""
+        found = replace(self)
+        vars(found)["basis"] = basis
+        return found
 
     @property
     def points(self) -> Points:

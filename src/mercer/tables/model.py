@@ -234,6 +234,10 @@ class TableModel(SaveMixin, BaseEstimator):
         return written
 
     def _asked(self) -> Any:
+        if self.model is not None and not hasattr(self.model, "fit"):
+            raise TypeError(
+                f"model={self.model!r} is no estimator; give one, for example KernelPCA(10)."
+            )
         return KernelPCA() if self.model is None else self.model
 
     def _ask(self, method: str, X: Any, **options: Any) -> Any:

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer._extras import require
 from mercer._linalg import Array
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.rows.dialect import TEXT, is_missing, is_number
-from mercer.rows.files import decoding, require
+from mercer.rows.dialect import TEXT, delimiter_of, is_missing, is_number
+from mercer.rows.files import decoding
 from mercer.rows.packed import open_packed, plain_name
 from mercer.tables.frames import Frame, take_apart
 from mercer.tables.joining import joined, matching
@@ -44,7 +45,7 @@ def read_table(
     path : path
         ``.csv``, ``.tsv``, ``.txt`` (commas, semicolons or tabs; decimal commas where no comma
         parts the fields), ``.jsonl``, ``.parquet``, ``.feather``; the first sheet of
-        ``.xlsx``, ``.xls`` or ``.ods`` (needs the extra ``excel``); text also as ``.csv.gz``,
+        ``.xlsx``, ``.xls`` or ``.ods`` (needs python-calamine); text also as ``.csv.gz``,
         ``.csv.xz``, ``.csv.zst``. A pattern (``"part-*.csv"``) or a list of files of the same
         columns is one table.
     texts : names
@@ -92,7 +93,7 @@ def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    delimiter = max(",;\t", key=first.count)
+    delimiter = delimiter_of(first, path)
     records = list(_records(text, delimiter, path))
     names = [name.strip() for name in records[0]]
     if all(is_number(name) or is_missing(name) or _DECIMAL_COMMA.fullmatch(name) for name in names):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mercer._extras import require
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.rows.files import decoding, require
+from mercer.rows.files import decoding
 from mercer.tables.frames import Frame, take_apart
 
 __all__ = ["SHEETS", "read_sheet"]

@@ -51,8 +51,7 @@ def _bases(problem: FitProblem, rows: Array) -> dict[str, GramOperator]:
         "streamed": StreamedGram.from_rows(kernel, rows, dtype, block=7),
         "mixed": mixed,
     }
-    refined = mixed.refined()
-    return found if refined is None else {**found, "refined": refined}
+    return {**found, "refined": mixed.refined()} if mixed.can_refine else found
 
 
 def _wrapped(base: GramOperator, reference: Reference) -> GramOperator:

@@ -18,7 +18,7 @@ export function refresh(app, keepView = false) {
   }
   const share = (a) =>
     current.shares?.[a] === undefined ? "" : ` (${(100 * current.shares[a]).toFixed(1)} %)`;
-  const name = (a) => `component ${a + 1}${share(a)}`;
+  const name = (a) => `component ${a}${share(a)}`;
   map.axes = input ? { x: names[0], y: names[1] } : { x: name(state.x), y: name(state.y) };
   map.field = input ? app.fieldOf(current) : null;
   map.setPoints(xy, keepView);

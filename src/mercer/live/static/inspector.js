@@ -77,7 +77,7 @@ export function makeInspector(app) {
           ? "how rare so large a score is among rows not seen"
           : "share of the rows shown that are as strange",
       ],
-      ...z.map((value, a) => [`z${a + 1}`, formatNumber(value), `score on component ${a + 1}`]),
+      ...z.map((value, a) => [`z${a}`, formatNumber(value), `score on component ${a}`]),
     ];
     facts.replaceChildren(
       ...lines.flatMap(([name, text, hint]) => [h("dt", { title: hint }, name), h("dd", {}, text)]),
@@ -100,10 +100,10 @@ export function makeInspector(app) {
           const canvas = h("canvas", {
             class: "ml-image",
             role: "img",
-            "aria-label": `gradient of component ${a + 1}`,
+            "aria-label": `gradient of component ${a}`,
           });
           paintSigned(canvas, gradients[k], shape, isDark(app.root));
-          return h("figure", {}, canvas, h("figcaption", {}, `component ${a + 1}`));
+          return h("figure", {}, canvas, h("figcaption", {}, `component ${a}`));
         }),
       ),
     );

@@ -153,7 +153,7 @@ export function comparePanel(app) {
       const { model: one } = side;
       const [x, y] = [Math.min(state.x, one.scores.q - 1), Math.min(state.y, one.scores.q - 1)];
       heads[k].textContent = side.name;
-      maps[k].axes = { x: `component ${x + 1}`, y: `component ${y + 1}` };
+      maps[k].axes = { x: `component ${x}`, y: `component ${y}` };
       maps[k].setPoints(
         Float32Array.from({ length: 2 * one.n }, (_, i) => scoreAt(one, i >> 1, i % 2 ? y : x)),
         false,
@@ -182,7 +182,7 @@ export function comparePanel(app) {
     const [a, b] = sides.map((side) => side.model);
     const count = Math.min(a.scores.q, b.scores.q, 3);
     const lines = Array.from({ length: count }, (_, k) => [
-      `component ${k + 1}`,
+      `component ${k}`,
       `correlation ${Math.abs(correlation(a, b, k)).toFixed(2)}`,
     ]);
     lines.push([

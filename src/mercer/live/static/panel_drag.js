@@ -66,7 +66,7 @@ export function dragPanel(app) {
     const unit = deviations(model);
     const count = Math.min(SLIDERS, model.scores.q);
     controls = Array.from({ length: count }, (_, a) =>
-      slider(`component ${a + 1}`, {
+      slider(`component ${a}`, {
         min: -SPAN,
         max: SPAN,
         step: 0.01,
@@ -90,7 +90,7 @@ export function dragPanel(app) {
     stripChoice.replaceChildren(
       choice(
         "Strip along",
-        controls.map((_, a) => [a, `component ${a + 1}`]),
+        controls.map((_, a) => [a, `component ${a}`]),
         along,
         (value) => {
           along = Number(value);
@@ -202,7 +202,7 @@ export function dragPanel(app) {
             {
               type: "button",
               class: "ml-tile",
-              title: `z1 = ${formatNumber(z[0])}`,
+              title: `z0 = ${formatNumber(z[0])}`,
               onclick: () => app.setProbe(z),
             },
             picture.element,

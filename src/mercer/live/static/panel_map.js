@@ -26,7 +26,7 @@ export function mapPanel(app) {
   function build() {
     const components = Array.from({ length: app.current.scores.q }, (_, a) => [
       a,
-      `component ${a + 1}`,
+      `component ${a}`,
     ]);
     const planes = [
       ["components", "two components"],
@@ -153,7 +153,7 @@ export function csvOf(model, rows) {
   const head = [
     "row",
     ...(model.codes || model.values ? ["label"] : []),
-    ...Array.from({ length: Z.q }, (_, a) => `z${a + 1}`),
+    ...Array.from({ length: Z.q }, (_, a) => `z${a}`),
     "error",
     facts.novelty.heldOut ? "p_value" : "rank",
     ...(withRows ? facts.names : []),

@@ -69,7 +69,7 @@ export function tablePanel(app) {
     return [
       ["row", (i) => rowNumber(current, i) + 1],
       ...(current.codes || current.values ? [["label", (i) => labelOf(current, i)]] : []),
-      ...Array.from({ length: count }, (_, a) => [`z${a + 1}`, (i) => scoreAt(current, i, a)]),
+      ...Array.from({ length: count }, (_, a) => [`z${a}`, (i) => scoreAt(current, i, a)]),
       ["error", (i) => current.error[i]],
       [current.facts.novelty.heldOut ? "p-value" : "rank", (i) => current.pValues[i]],
       ...values,

@@ -6,7 +6,7 @@ export function writeState(app) {
   const { state, current } = app;
   const parts = new URLSearchParams();
   parts.set("tab", state.tab);
-  parts.set("plane", state.space === "input" ? "input" : `${state.x + 1},${state.y + 1}`);
+  parts.set("plane", state.space === "input" ? "input" : `${state.x},${state.y}`);
   parts.set("colour", state.colour);
   if (state.chosen !== null)
     parts.set("row", (current.index ? current.index[state.chosen] : state.chosen) + 1);
@@ -41,7 +41,7 @@ export function readState(app) {
   if (tab && WORDS.test(tab)) state.tab = tab;
   const plane = parts.get("plane");
   if (plane === "input" && current.d === 2) state.space = "input";
-  const [x, y] = (plane ?? "").split(",").map((text) => Number(text) - 1);
+  const [x, y] = (plane ?? "").split(",").map((text) => (text === "" ? NaN : Number(text)));
   const known = (a) => Number.isInteger(a) && a >= 0 && a < current.scores.q;
   if (known(x) && known(y)) [state.x, state.y] = [x, y];
   const colour = parts.get("colour");

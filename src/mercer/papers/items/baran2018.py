@@ -33,13 +33,13 @@ def figure1(setting: Setting) -> Result:
     axes, share = paper.linear_pca(X)
     truth = np.array([np.cos(np.radians(35)), np.sin(np.radians(35))])
     checks = [
-        Check("angle of component 1 to the true axis, degrees", paper.angle_between(axes[0], truth),
-              high=3),
+        Check("angle of the first component to the true axis, degrees",
+              paper.angle_between(axes[0], truth), high=3),
         Check("angle between the components", paper.angle_between(*axes), 90 - 1e-6, 90),
-        Check("share of component 1 (true: 0.9)", share[0], 0.87, 0.93),
+        Check("share of the first component (true: 0.9)", share[0], 0.87, 0.93),
     ]  # fmt: skip
     numbers = [
-        {"component": k + 1, "x": axes[k, 0], "y": axes[k, 1], "share": share[k]} for k in (0, 1)
+        {"component": k, "x": axes[k, 0], "y": axes[k, 1], "share": share[k]} for k in (0, 1)
     ]
 
     def draw() -> Any:
@@ -89,7 +89,8 @@ def figure2(setting: Setting) -> Result:
         return figure
 
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
-    setting_ = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)", "share of PC 1": share[0]}
+    setting_ = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
+    setting_["share of the first linear component"] = f"{share[0]:.3f}"
     return Result(numbers, checks, draw, setting_, (PICTURES_ONLY,))
 
 
@@ -104,13 +105,13 @@ def figure3(setting: Setting) -> Result:
     Z = (X - X.mean(axis=0)) @ axes.T
     told = [paper.separated(Z[:, k], labels) for k in range(3)]
     numbers = [
-        {"component": k + 1, "share": share[k], "pancakes told apart": told[k]} for k in range(3)
+        {"component": k, "share": share[k], "pancakes told apart": told[k]} for k in range(3)
     ]
     checks = [
-        Check("component 1: points whose pancake it tells", told[0], high=0.5),
-        Check("component 3: points whose pancake it tells", told[2], low=0.99),
-        Check("share of the variance of component 3", share[2], high=0.15),
-        Check("angle of component 3 to the vertical, degrees",
+        Check("first component: points whose pancake it tells", told[0], high=0.5),
+        Check("third component: points whose pancake it tells", told[2], low=0.99),
+        Check("share of the variance of the third component", share[2], high=0.15),
+        Check("angle of the third component to the vertical, degrees",
               paper.angle_between(axes[2], np.array([0, 0, 1.0])), high=3),
     ]  # fmt: skip
 
@@ -123,7 +124,7 @@ def figure3(setting: Setting) -> Result:
         ax = figure.add_subplot(1, 2, 2)
         for k in range(3):
             _strip(ax, Z[:, k], labels, 2 - k)
-        ax.set_yticks([2, 1, 0], [f"component {k + 1}: {told[k]:.0%} told" for k in range(3)])
+        ax.set_yticks([2, 1, 0], [f"component {k}: {told[k]:.0%} told" for k in range(3)])
         ax.spines[:].set_visible(False)
         return figure
 
@@ -191,12 +192,12 @@ def figure5(setting: Setting) -> Result:
     same = np.abs(np.abs(Z) - np.abs(explicit)).max() / np.abs(explicit).max()
     checks = [
         Check("scores by the kernel against scores by φ, relative difference", same, high=1e-10),
-        Check("share of component 1 in feature space", share[0], low=0.98),
-        Check("share of component 1 in input space", paper.linear_pca(X)[1][0], high=0.9),
+        Check("share of the first component in feature space", share[0], low=0.98),
+        Check("share of the first component in input space", paper.linear_pca(X)[1][0], high=0.9),
     ]
     numbers = [
-        {"space": "input", "share of component 1": paper.linear_pca(X)[1][0]},
-        {"space": "feature", "share of component 1": share[0]},
+        {"space": "input", "share of the first component": paper.linear_pca(X)[1][0]},
+        {"space": "feature", "share of the first component": share[0]},
     ]
     return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]),
                   {"points": len(X), "kernel": "x₁²y₁² + x₂²y₂², so that φ = (x₁², x₂²)"},
@@ -266,9 +267,9 @@ def figure7(setting: Setting) -> Result:
     }
     told = {name: paper.separated(Z[:, 0], labels) for name, Z in found.items()}
     checks = [
-        Check("kernel PCA, component 1: points that two cuts put right", told["kernel PCA"],
+        Check("kernel PCA, first component: points that two cuts put right", told["kernel PCA"],
               low=0.99, paper="three groups"),
-        Check("linear PCA, component 1: points that two cuts put right", told["linear PCA"],
+        Check("linear PCA, first component: points that two cuts put right", told["linear PCA"],
               high=0.75, paper="not separable"),
     ]  # fmt: skip
 
@@ -276,13 +277,15 @@ def figure7(setting: Setting) -> Result:
         figure, panels = sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
-            ax.set_xlabel("component 1")
-            ax.set_ylabel("component 2")
-            ax.set_title(f"{name}: {told[name]:.0%} told by component 1", fontsize=10)
+            ax.set_xlabel("component 0")
+            ax.set_ylabel("component 1")
+            ax.set_title(f"{name}: {told[name]:.0%} told by the first component", fontsize=10)
             ax.spines[["top", "right"]].set_visible(False)
         return figure
 
-    numbers = [{"method": name, "told by component 1": value} for name, value in told.items()]
+    numbers = [
+        {"method": name, "told by the first component": value} for name, value in told.items()
+    ]
     return Result(numbers, checks, draw, {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"}, (
         PICTURES_ONLY, "The width matters: with σ = 3 the radius becomes the third component.",
     ))  # fmt: skip

@@ -42,14 +42,17 @@ def figure2(setting: Setting) -> Result:
         "projections": found.projections,
     }
     numbers = [
-        {"component": k, **{f"roughness, {name}": _roughness(X[i]) for name, X in pictures.items()}}
+        {
+            "eigenvector": k,
+            **{f"roughness, {name}": _roughness(X[i]) for name, X in pictures.items()},
+        }
         for i, k in enumerate(found.numbers)
     ]
     agree = np.abs(np.corrcoef(found.linear[0], found.projections[0])[0, 1])
     checks = [
-        Check("linear: component 256 / 1, roughness", _growth(found.linear), low=2),
-        Check("projections: component 256 / 1, roughness", _growth(found.projections), low=2),
-        Check("component 1: |correlation| of linear and projections", float(agree), low=0.9),
+        Check("linear: eigenvector 256 / 1, roughness", _growth(found.linear), low=2),
+        Check("projections: eigenvector 256 / 1, roughness", _growth(found.projections), low=2),
+        Check("eigenvector 1: |correlation| of linear and projections", float(agree), low=0.9),
         Check("pre-images that are finite", float(np.isfinite(found.preimages).mean()), low=1),
         Check(
             "pre-images: largest pixel (they stay digits)",
@@ -61,7 +64,7 @@ def figure2(setting: Setting) -> Result:
         numbers,
         checks,
         lambda: _draw_figure2(found),
-        {**_setting(data), "components": "1, 2, 4, …, 256"},
+        {**_setting(data), "eigenvectors": "1, 2, 4, …, 256, the first being 1, as in the paper"},
         (
             SMOOTHED,
             (

@@ -33,13 +33,13 @@ def figure1(setting: Setting) -> Result:
         spectra.append(model.explained_variance_)
         picked.append(_picked(model.transform(X)[:, :3], labels))
     mean = np.mean(spectra, axis=0)
-    numbers = [{"component": k + 1, "eigenvalue": value} for k, value in enumerate(mean)]
+    numbers = [{"component": k, "eigenvalue": value} for k, value in enumerate(mean)]
     checks = [
-        Check("eigenvalue 1, mean", mean[0], 0.21, 0.25),
-        Check("eigenvalue 3, mean", mean[2], 0.19, 0.22),
-        Check("gap: eigenvalue 3 / 4", mean[2] / mean[3], low=3),
+        Check("first eigenvalue, mean", mean[0], 0.21, 0.25),
+        Check("third eigenvalue, mean", mean[2], 0.19, 0.22),
+        Check("gap: third eigenvalue / fourth", mean[2] / mean[3], low=3),
         Check(
-            "draws whose components 1–3 pick out all three clusters, share",
+            "draws whose first three components pick out all three clusters, share",
             float(np.mean(np.array(picked) == 3)),
             low=0.9,
             paper="all, in the one shown",
@@ -119,7 +119,7 @@ def _draw_components(X: Array, model: Estimator, values: Array | None) -> Any:
             continue
         cloud(ax, X, PALE, 5)
         ax.contour(*lines, Z[:, k].reshape(80, 80), 8, cmap="viridis", linewidths=0.9)
-        plane(ax, f"component {k + 1}" if values is None else f"{values[k]:.3f}")
+        plane(ax, f"component {k}" if values is None else f"{values[k]:.3f}")
     return figure
 
 

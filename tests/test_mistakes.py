@@ -1,0 +1,73 @@
+"""Typical mistakes of a first hour in Python; each is answered with what to write instead."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import mercer
+from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, TableModel
+
+X = load_iris().data
+WITH_TEXT = "a,b\n1,x\n2,y\n3,z\n"
+
+
+def fit_text(folder):
+    (folder / "table.csv").write_text(WITH_TEXT)
+    KernelPCA().fit(folder / "table.csv")
+
+
+def load_text(folder):
+    (folder / "table.csv").write_text(WITH_TEXT)
+    mercer.load(folder / "table.csv")
+
+
+MISTAKES = {
+    "nu": (lambda _: KernelNovelty(nu=0.1), TypeError, "false_alarm_rate="),
+    "components_": (
+        lambda _: KernelPCA(2).fit(X).components_,
+        AttributeError,
+        "component_pre",
+    ),
+    "lambdas_": (lambda _: KernelPCA(2).fit(X).lambdas_, AttributeError, "eigenvalues_"),
+    "labels_": (lambda _: KernelNovelty().fit(X).labels_, AttributeError, "fit_predict"),
+    "sample": (lambda _: KernelPCA(2).fit(X).sample(3), AttributeError, "GenerativeKernelPCA"),
+    "noise": (lambda _: KernelPCA().tune(X, noise="high"), ValueError, "must be a number"),
+    "table of 10": (lambda _: TableModel(10).fit(X), TypeError, r"KernelPCA\(10\)"),
+    "text": (
+        lambda _: KernelPCA().fit(pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})),
+        ValueError,
+        r"'b' holds text .* TableModel\(KernelPCA",
+    ),
+    "date": (
+        lambda _: KernelPCA().fit(pd.DataFrame({"d": pd.date_range("2020", periods=3)})),
+        ValueError,
+        r"'d' holds dates.* TableModel\(KernelPCA",
+    ),
+    "infinity": (
+        lambda _: KernelPCA().fit(np.where(X > 7, np.inf, X)),
+        ValueError,
+        "make such values NaN and fit MissingKernelPCA",
+    ),
+    "a file with text": (fit_text, ValueError, r"open_rows\(path, columns=.* read_table\(path\)"),
+    "a table for a model": (load_text, ValueError, "fit a model to it first"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_answer_is_a_remedy(mistake, tmp_path):
+    make, kind, words = MISTAKES[mistake]
+    with pytest.raises(kind, match=words) as caught:
+        make(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_hints_hide_nothing():
+    """What a model has, it has; what it has not, is absent for ``hasattr``; other errors stay."""
+    assert len(GenerativeKernelPCA(5, random_state=0).fit(X).sample(3)) == 3
+    model = KernelPCA(2).fit(X)
+    assert not hasattr(model, "components_")
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        model.nonsense  # noqa: B018
+    with pytest.raises(AttributeError, match="not fitted|no attribute 'eigenvalues_'"):
+        KernelPCA().eigenvalues_  # noqa: B018
