@@ -1,84 +1,127 @@
-"""What people wait for in practice: ``python -m benchmarks practice [ROW ...]``.
+"""What people wait for in practice: ``python -m benchmarks practice [ROW ...] [--busy] [--keep]``.
 
-CPU and wall seconds, minima of interleaved repeats. Run it on a quiet machine and again with two
-busy processes beside.
+Processor and wall seconds beside the work that they should be measured by, minima of interleaved
+repeats. With ``--busy`` two busy processes run beside. ``--keep`` writes the table of all rows into
+``benchmarks/results``; after it ``--busy --keep`` adds the ratios beside busy processes.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 from sklearn.datasets import load_digits
 
+from benchmarks._data import clusters
 from benchmarks._denoise_data import rows_of
+from benchmarks._measure import table
+from benchmarks._practice import (
+    BUSY_RATIOS,
+    COLUMNS,
+    WHAT,
+    Row,
+    add_busy,
+    beside_busy_processes,
+    interleaved,
+    keep,
+)
+from benchmarks._practice_landmarks import landmarks
 from benchmarks.denoise import TOL, batched, manifold
-from mercer import KernelPCA
+from mercer import KernelNovelty, KernelPCA
 from mercer.kernels import Gaussian
 from mercer.preimage import FixedPoint, fixed_point
 from mercer.selection import choose_by_noise, kernels_around
+from mercer.solvers import Landmarks
 
-REPEATS = 3
+COMMAND = "python -m benchmarks practice"
 #: Support points, rows and columns of the row "denoise".
 SIZES = ((4_000, 1_000, 64), (10_000, 2_000, 64))
 
 
 def main() -> None:
     """Run the rows that are named, or all."""
-    rows = {"tune": tune, "choice": choice, "denoise": denoise}
-    named = sys.argv[2:] or list(rows)
+    rows = {
+        "tune": tune,
+        "choice": choice,
+        "denoise": denoise,
+        "novelty": novelty,
+        "landmarks": landmarks,
+    }
+    busy, kept = (flag in sys.argv[2:] for flag in ("--busy", "--keep"))
+    named = [argument for argument in sys.argv[2:] if argument not in ("--busy", "--keep")]
     if unknown := set(named) - set(rows):
         sys.exit(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(rows)}")
-    for name in named:
-        rows[name]()
+    if kept and named:
+        sys.exit("--keep keeps the whole table; name no row beside it.")
+    load = f"load average of the machine {os.getloadavg()[0]:.1f} before"
+    with beside_busy_processes() if busy else nullcontext():
+        found = [row for name in named or rows for row in shown(rows[name])]
+    cells = [row.cells() for row in found]
+    if kept and busy:
+        add_busy("practice", cells, f"Busy: with `--busy`, two busy processes beside; {load}.")
+    elif kept:
+        keep("practice", WHAT, COLUMNS, cells, f"{load}; interleaved, minima", COMMAND)
 
 
-def tune() -> None:
+def shown(rows: Callable[[], Iterator[Row]]) -> list[Row]:
+    """Print the rows, without the columns that only a kept table fills."""
+    found = list(rows())
+    lines = [COLUMNS.copy(), *(row.cells() for row in found)]
+    for line in lines:
+        del line[BUSY_RATIOS]
+    table(lines[0], lines[1:])
+    return found
+
+
+def tune() -> Iterator[Row]:
     """The choice of width and components beside one fit and one denoise."""
     rng = np.random.default_rng(0)
     X = load_digits().data[rng.permutation(1797)] / 16
     held_out = X[1198:] + 0.25 * rng.standard_normal((599, 64))
     model = KernelPCA(512).fit(X)
-    calls = {
-        "fit of 512 components": lambda: KernelPCA(512).fit(X),
-        "denoise of 599 rows": lambda: model.denoise(held_out),
-        "tune, 1,797 x 64": lambda: KernelPCA().tune(X, noise=0.25),
-        "tune, 1,500 x 64": lambda: KernelPCA().tune(X[:1500], noise=0.25),
-    }
-    cpu = print_seconds("tune", calls, repeats=2)
-    unit = cpu["fit of 512 components"] + cpu["denoise of 599 rows"]
-    print(f"  tune is {cpu['tune, 1,797 x 64'] / unit:.1f} x (fit + denoise)")
+    seconds, _ = interleaved(
+        {
+            "fit": lambda: KernelPCA(512).fit(X),
+            "denoise": lambda: model.denoise(held_out),
+            "tune": lambda: KernelPCA().tune(X, noise=0.25),
+            "fewer": lambda: KernelPCA().tune(X[:1500], noise=0.25),
+        },
+        repeats=2,
+    )
+    unit, beside = seconds["fit"] + seconds["denoise"], "fit of 512, denoise of 599 rows"
+    yield Row("tune, 1,797 × 64", seconds["tune"], beside, unit, "≤ 15")
+    yield Row("tune, 1,500 × 64", seconds["fewer"], beside, unit)
 
 
-def choice() -> None:
+def choice() -> Iterator[Row]:
     """What the search from coarse to fine chooses, beside every cell in full."""
-    print("choice, with noise of half the standard deviation")
     for name in ("digits", "USPS", "breast cancer"):
         rows = rows_of(name)
         kernels = kernels_around("gaussian", rows)
-        start = time.process_time()
-        quick = choose_by_noise(KernelPCA(), rows, kernels=kernels)
-        between = time.process_time()
-        plain = choose_by_noise(KernelPCA(), rows, kernels=kernels, exhaustive=True)
-        seconds = between - start, time.process_time() - between
+
+        # Noise of half the standard deviation.
+        search = partial(choose_by_noise, KernelPCA(), rows, kernels=kernels)
+        calls = {"quick": search, "plain": partial(search, exhaustive=True)}
+        seconds, found = interleaved(calls, repeats=1)
+        quick, plain = found["quick"], found["plain"]
         same = (quick.kernel.length, quick.n_components) == (
             plain.kernel.length, plain.n_components)  # fmt: skip
-        print(
-            f"  {name:<14}{len(rows):>5} x {rows.shape[1]:<4} "
-            f"{'same' if same else 'OTHER'} choice, error {quick.value / plain.value:.5f} of the "
-            f"least, {seconds[0]:.1f} s beside {seconds[1]:.1f} s"
-        )
+        also = f"{'same' if same else 'OTHER'} choice, error {quick.value / plain.value:.5f}"
+        label = f"search, {name}, {len(rows):,} × {rows.shape[1]}"
+        yield Row(label, seconds["quick"], "every cell", seconds["plain"], "≤ 1", also)
 
 
-def denoise() -> None:
+def denoise() -> Iterator[Row]:
     """Pre-images in mixed precision beside float64 alone and a NumPy loop."""
     for size in SIZES:
-        denoise_one(*size)
+        yield denoise_one(*size)
 
 
-def denoise_one(n: int, m: int, d: int) -> None:
+def denoise_one(n: int, m: int, d: int) -> Row:
     """One size of them."""
     rng = np.random.default_rng(0)
     X, Y = manifold(n, d, rng), manifold(m, d, rng) + 0.15 * rng.standard_normal((m, d))
@@ -94,16 +137,17 @@ def denoise_one(n: int, m: int, d: int) -> None:
     calls = {
         "mixed": lambda: mixed.solve(Z, Y),
         "float64": lambda: doubles.solve(Z, Y),
-        "NumPy loop, 250 rows": lambda: batched(X, Y[:some], G, 1 / 9.0, step),
+        "loop": lambda: batched(X, Y[:some], G, 1 / 9.0, step),
     }
-    cpu = print_seconds(f"denoise, {n:,} support x {m:,} rows x {d}", calls, REPEATS)
-    loop = cpu["NumPy loop, 250 rows"] * m / some
-    found, plain = mixed.solve(Z, Y), doubles.solve(Z, Y)
-    apart = np.linalg.norm(found.points - plain.points, axis=1) / mixed.sweep.scale
-    print(
-        f"  loop {loop / cpu['mixed']:.1f} x, float64 alone {cpu['float64'] / cpu['mixed']:.2f} x "
-        f"mixed (CPU); same points {np.mean(apart < 10 * TOL):.2%}, most {apart.max():.0e} apart"
+    seconds, found = interleaved(calls)
+    points, plain = (found[name].points for name in ("mixed", "float64"))
+    apart = np.linalg.norm(points - plain, axis=1) / mixed.sweep.scale
+    also = (
+        f"{seconds['mixed'].cpu / seconds['float64'].cpu:.2f} of float64 alone (CPU), "
+        f"same points {np.mean(apart < 10 * TOL):.2%}, at most {apart.max():.0e} apart"
     )
+    label = f"denoise, {n:,} support × {m:,} rows × {d}"
+    return Row(label, seconds["mixed"], "NumPy loop", seconds["loop"] * (m / some), "≤ 0.33", also)
 
 
 def with_doubles_alone(bound: fixed_point._BoundFixedPoint) -> None:
@@ -111,18 +155,16 @@ def with_doubles_alone(bound: fixed_point._BoundFixedPoint) -> None:
     bound.__dict__["rough"] = None
 
 
-def print_seconds(
-    title: str, calls: dict[str, Callable[[], object]], repeats: int
-) -> dict[str, float]:
-    """Minima of CPU and wall seconds of each call, the repeats in turn; returns those of CPU."""
-    cpu, wall = (dict.fromkeys(calls, np.inf) for _ in range(2))
-    for _ in range(repeats):
-        for name, call in calls.items():
-            clock, cycles = time.perf_counter(), time.process_time()
-            call()
-            cpu[name] = min(cpu[name], time.process_time() - cycles)
-            wall[name] = min(wall[name], time.perf_counter() - clock)
-    print(f"{title}\n  {'':<28}{'CPU s':>9}{'wall s':>9}")
-    for name in calls:
-        print(f"  {name:<28}{cpu[name]:>9.2f}{wall[name]:>9.2f}")
-    return cpu
+def novelty() -> Iterator[Row]:
+    """A detector with its held-out scores beside one fit of as many components, by its solver."""
+    for n in (1_000, 5_000, 20_000):
+        X = clusters(n, 64, "float64")
+        subspace = KernelNovelty(random_state=0).fit(X).score_.subspace
+        m, q, kernel = len(subspace.support), subspace.n_components, subspace.kernel
+        solver, beside = ("auto", "") if m == n else (Landmarks(m), f", solver=Landmarks({m})")
+        model = KernelPCA(q, kernel=kernel, solver=solver, random_state=0)
+        detector = KernelNovelty(random_state=0)
+        calls = {"ours": partial(detector.fit, X), "fit": partial(model.fit, X)}
+        seconds, _ = interleaved(calls)
+        beside = f"KernelPCA({q}{beside})"
+        yield Row(f"novelty, {n:,} × 64", seconds["ours"], beside, seconds["fit"], "≤ 4")

@@ -27,7 +27,7 @@ BOUNDED = {
     ): "the stack",
     (
         "landmarks/rpcholesky.py",
-        "len(pivots) < F.shape[1] and left.sum() > rounding",
+        "len(self.pivots) < m and self.left.sum() > floor",
     ): "a drawn row is taken, or its share falls to what is left of it, which is taken next time",
     ("live/server.py", "True"): "the client's messages; a closed socket ends it",
     ("live/store.py", "len(self._items) >= MOST_ITEMS"): "one fewer each turn",

@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
-from mercer.kernels import Gaussian
-from mercer.landmarks import Given, KMeans, RPCholesky, Uniform, partial_cholesky, sample_rows
-from mercer.landmarks.kmeans import lloyd_step
+from mercer.kernels import Gaussian, Polynomial
+from mercer.landmarks import (
+    Given,
+    KMeans,
+    RPCholesky,
+    Uniform,
+    partial_cholesky,
+    random_pivots,
+    sample_rows,
+)
+from mercer.landmarks.kmeans import lloyd
 
 RULES = [Uniform(), RPCholesky(), KMeans(), KMeans(Uniform(), steps=1, sample=200)]
 
@@ -56,18 +65,52 @@ def test_partial_cholesky_stops_at_the_rank(rng):
     assert len(pivots) == 7
 
 
+@pytest.mark.parametrize("width", [0.02, 0.5, 10.0])
+def test_pivots_found_in_single_precision_first_explain_as_much(width, rng):
+    X, kernel = rng.standard_normal((500, 2)), Gaussian(width=width)
+    K = kernel(X)
+
+    def left(pivots):
+        inner, cross = K[np.ix_(pivots, pivots)], K[pivots]
+        return 500 - np.trace(cross.T @ np.linalg.lstsq(inner, cross, rcond=1e-15)[0])
+
+    quick = random_pivots(kernel, X, 80, np.random.default_rng(0))
+    plain = partial_cholesky(kernel, X, 80, np.random.default_rng(0))[0]
+    assert len(np.unique(quick)) == len(quick)
+    assert left(quick) <= 2 * left(plain) + 1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_pivots_of_kernel_values_beyond_single_precision(scale, rng):
+    X = scale * rng.standard_normal((100, 3))
+    pivots = random_pivots(Polynomial(degree=4, coef0=scale**2), X, 20, rng)
+    assert len(np.unique(pivots)) == 20
+
+
+@pytest.mark.parametrize("rank", [3, 400])
+def test_many_columns_are_compared_along_few_axes(rank, rng):
+    groups = np.repeat(np.arange(150), 8)
+    X = 4 * rng.standard_normal((150, rank))[groups] + rng.standard_normal((1200, rank))
+    X = X @ rng.standard_normal((rank, 500)) / np.sqrt(rank)
+    C = X[::8].copy()
+    nearest = cdist(X, C).argmin(axis=1)
+    expected = np.array([X[nearest == j].mean(axis=0) for j in range(150)])
+    off = np.linalg.norm(lloyd(X, C, 1) - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    assert np.mean(off < 1e-5) > 0.9
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e7])
 def test_a_lloyd_step_moves_centres_to_means(offset, rng):
     X = rng.standard_normal((300, 2)) + offset
     C = X[:9] + 0.01
     nearest = ((X[:, None] - C) ** 2).sum(axis=2).argmin(axis=1)
     expected = np.array([X[nearest == j].mean(axis=0) for j in range(9)])
-    np.testing.assert_allclose(lloyd_step(X, C) - offset, expected - offset, atol=1e-6)
+    np.testing.assert_allclose(lloyd(X, C, 1) - offset, expected - offset, atol=1e-6)
 
 
 def test_a_far_centre_does_not_spoil_the_others(rng):
     X = np.concatenate([rng.standard_normal((200, 2)), [[1e9, 1e9]]])
-    moved = lloyd_step(X, np.concatenate([X[:5], X[-1:]]))
+    moved = lloyd(X, np.concatenate([X[:5], X[-1:]]), 1)
     assert len(np.unique(moved[:5].round(6), axis=0)) == 5
     np.testing.assert_array_equal(moved[5], X[-1])
 

@@ -12,6 +12,7 @@ from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.exceptions import DataError
+from mercer.gram import LandmarkFeatures
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis
 from mercer.landmarks import sample_rows
@@ -19,6 +20,9 @@ from mercer.landmarks.base import take
 from mercer.subspace import ComponentRule
 
 __all__ = ["Sample", "counted", "residuals", "rounding", "truncation", "weighted_draw"]
+
+#: Share of the trace outside the span from which on float32 tells it, by kernel values in a range.
+ROUGH, RANGE = 1e-2, 1e15
 
 
 @dataclass(frozen=True)
@@ -135,38 +139,54 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     """
     features, p = model.features, len(sample.rows)
     rows = features.kernel.points(sample.rows).cast(np.float64).rows
-    root = np.sqrt(sample.weight)[:, None]
     a = features.kernel_values(rows) @ features.basis
-    Z = root * ((a - model.mean) @ model.vectors[:, :q])
-    outside = Basis(features.kernel, rows, np.float64).gram() - a @ a.T
-    outside *= root
-    outside *= root.T
-    own = sample.weight * np.maximum(features.own(rows) - square_sums(a), 0)
-    np.fill_diagonal(outside, 0)
-    shares = Z * (outside @ Z)
-    beyond = _largest_eigenvalue(outside, own)
-    if sample.share == 1:
-        return np.sqrt(np.maximum(shares.sum(axis=0) + own @ Z**2, 0)), beyond
+    weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
+    outside = _outside(features, rows, a, own)
+    Z = (a - model.mean) @ model.vectors[:, :q]
+    W = weight[:, None] * Z
+    unit = float(np.abs(W).max()) or 1.0
+    V = (W / unit).astype(outside.dtype)
+    shares = unit * W * (outside @ V)
+    beyond = _largest_eigenvalue(outside, own, weight)
+    np.square(outside, out=outside)  # no longer needed itself
     # Two standard deviations on top, because the estimate shall rather be too large: those of
     # a sum over pairs have a part from the rows and one from the pairs themselves.
     from_rows = 4 * p * shares.var(axis=0)
-    from_pairs = 2 * np.einsum("iq,iq->q", Z**2, outside**2 @ Z**2)
+    from_pairs = 2 * unit**2 * np.einsum("iq,iq->q", W**2, outside @ V**2)
     upper = shares.sum(axis=0) + 2 * np.sqrt(from_rows + from_pairs)
-    diagonal = own @ Z**2 + 2 * np.sqrt(p * (own[:, None] * Z**2).var(axis=0))
+    alone = (weight**2 * own)[:, None] * Z**2
+    diagonal = alone.sum(axis=0) + 2 * np.sqrt(p * alone.var(axis=0))
     # Of rows drawn without replacement p (p - 1) of n (n - 1) pairs were seen, each row with
     # itself apart; with replacement a row that was drawn twice is the pair with itself.
     pairs = (p - sample.share) / (p - 1)
     return np.sqrt(np.maximum(upper, 0) * pairs + diagonal * sample.share), beyond
 
 
-def _largest_eigenvalue(off_diagonal: Array, diagonal: Array) -> float:
+def _outside(features: LandmarkFeatures, rows: RowsLike, a: Array, own: Array) -> Array:
+    """``k(x_i, x_j) - a_i · a_j`` for pairs of different rows, (p, p); ``own`` is its diagonal.
+
+    Where a good part of each point lies outside, float32 tells how much.
+    """
+    whole = features.own(rows)
+    rough = own.sum() > ROUGH * whole.sum() and 1 / RANGE < np.abs(whole).max() < RANGE
+    dtype = np.dtype(np.float32 if rough else np.float64)
+    a = a.astype(dtype, copy=False)
+    outside = Basis(features.kernel, rows, dtype).gram()
+    outside -= a @ a.T
+    np.fill_diagonal(outside, 0)
+    return outside
+
+
+def _largest_eigenvalue(outside: Array, own: Array, weight: Array) -> float:
     """Of a small positive definite matrix, by a few power steps: a tenth off does no harm."""
-    v = np.ones(len(diagonal))
-    size = 0.0
+    largest = float(weight.max())
+    root = np.sqrt(weight / largest)
+    v, size = np.ones(len(own)), 0.0
     for _ in range(20):
-        v = off_diagonal @ v + diagonal * v
+        v *= root
+        v = root * (outside @ v.astype(outside.dtype, copy=False) + own * v)
         size = float(np.linalg.norm(v))
         if size == 0:
             return 0.0
         v /= size
-    return size
+    return size * largest

@@ -67,7 +67,8 @@ class LandmarkModel:
         return cls(
             features,
             values[keep][::-1],
-            vectors[:, keep][:, ::-1],
+            # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
+            np.ascontiguousarray(vectors[:, keep][:, ::-1]),
             mean,
             sums.weight,
             trace,

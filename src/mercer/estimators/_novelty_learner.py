@@ -11,9 +11,10 @@ from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Solver
+from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Gaussian, Kernel
-from mercer.landmarks import Given, partial_cholesky
+from mercer.landmarks import Given, random_pivots
 from mercer.novelty import (
     NoveltyScore,
     gram_folds,
@@ -67,10 +68,15 @@ class NoveltyLearner:
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""
-        if self._landmarks is not None:
-            return landmark_folds(score, self.measure, self.rows, self._landmarks, fold_of)
         solver, n = self._solver, len(self.rows)
-        # Davidson is near-exact only, and streams where no matrix fits.
+        if self._landmarks is not None:
+            known_to = fold_of[self._landmarks]
+            return landmark_folds(score, self.measure, self.rows, known_to, fold_of)
+        if isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):
+            # The user's own points: no fold brings them with it.
+            nobody = np.full(score.subspace.n_support, -1)
+            return landmark_folds(score, self.measure, self.rows, nobody, fold_of)
+        # Davidson is near-exact only, and each fold anew takes it no longer.
         if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
             return None
         assert isinstance(solver, EigenSolver)
@@ -104,5 +110,4 @@ def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> 
     """
     sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
     exact = kernel.points(take(X, sample)).cast(np.float64).rows
-    pivots, _ = partial_cholesky(kernel, exact, m, rng)
-    return np.sort(sample[pivots])
+    return np.sort(sample[random_pivots(kernel, exact, m, rng)])

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import Array, mirror
 from mercer._types import Precision, RowsLike
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Points
@@ -98,11 +98,11 @@ class Basis:
 
     def gram(self) -> Array:
         """The dense, symmetric matrix k(s_i, s_j) with its exact diagonal, (m, m)."""
-        K = self.own_tiles().gram()
-        K += K.T
-        K /= 2
+        tiles = self.own_tiles()
+        K = np.empty(tiles.shape, dtype=tiles.dtype)
+        tiles.lower(K)
         np.fill_diagonal(K, self.kernel.diag(self.as_points.cast(K.dtype).rows))
-        return K
+        return mirror(K)
 
 
 @dataclass(frozen=True)

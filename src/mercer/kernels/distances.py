@@ -8,16 +8,16 @@ wide beside the length.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array, square_sums
-from mercer.kernels.base import PackedRows
 from mercer.kernels.sparse_tiles import SparsePacked, negative_squares_of
 
-__all__ = ["Scattered", "negative_squares", "pack_scaled"]
+__all__ = ["Scaled", "Scattered", "negative_squares", "pack_shifted"]
 
 #: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in
 #: float64. And how many pairs at a time.
@@ -27,17 +27,69 @@ PAIRS = 1 << 13
 LARGEST = {"d": 4e6, "f": 8e3}
 
 
-def pack_scaled(scaled: Array) -> PackedRows | Scattered:
-    """Rows that are shifted and scaled already, as factors of the product."""
-    norms = square_sums(scaled)
-    if norms.size and not norms.max() <= LARGEST[scaled.dtype.char]:
-        return Scattered(scaled)
-    left = np.empty((len(scaled), scaled.shape[1] + 2), dtype=scaled.dtype)
-    np.multiply(scaled, np.sqrt(2.0), out=left[:, :-2])
-    right = left.copy()
+def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Scaled | Scattered:
+    """``(x - shift) / length``, as factors of the product.
+
+    Subtracts in the rows' own precision, or a finer one: x - shift is exact where it matters.
+    """
+    left = np.empty((len(X), X.shape[1] + 2), dtype=np.result_type(X.dtype, dtype))
+    inner = left[:, :-2]
+    np.subtract(X, shift.astype(left.dtype), out=inner)
+    inner *= np.sqrt(2.0) / length
+    left = left.astype(dtype, copy=False)
+    norms = square_sums(left[:, :-2]) / 2
+    largest = float(norms.max(initial=0.0))
+    if not largest <= LARGEST[left.dtype.char]:
+        return Scattered(left[:, :-2] / np.sqrt(2.0))
     left[:, -2], left[:, -1] = -norms, 1
-    right[:, -2], right[:, -1] = 1, -norms
-    return PackedRows(left, right)
+    return Scaled(_Factors(left, largest), slice(0, len(left)))
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """``[√2 x, −|x|², 1]``, and ``[√2 x, 1, −|x|²]`` once it is asked for: most rows need one.
+
+    ``largest`` is that of the |x|².
+    """
+
+    left: Array
+    largest: float
+
+    @cached_property
+    def right(self) -> Array:
+        turned = self.left.copy()
+        turned[:, -2], turned[:, -1] = self.left[:, -1], self.left[:, -2]
+        return turned
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Some of the rows that were packed together."""
+
+    whole: _Factors
+    rows: slice
+
+    @property
+    def left(self) -> Array:
+        """The factor on the left of the product."""
+        return self.whole.left[self.rows]
+
+    @property
+    def right(self) -> Array:
+        """The factor on its right, not yet transposed."""
+        return self.whole.right[self.rows]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The floating type of both."""
+        return self.whole.left.dtype
+
+    def __len__(self) -> int:
+        return int(self.rows.stop - self.rows.start)
+
+    def __getitem__(self, rows: slice) -> Scaled:
+        start, stop, _ = rows.indices(len(self))
+        return Scaled(self.whole, slice(self.rows.start + start, self.rows.start + stop))
 
 
 def negative_squares(A: Any, B: Any, out: Array, is_kinked: bool) -> None:
@@ -72,16 +124,19 @@ class Scattered:
         return Scattered(self.points[rows])
 
 
-def _points(packed: PackedRows | Scattered) -> Array:
+def _points(packed: Scaled | Scattered) -> Array:
     return packed.points if isinstance(packed, Scattered) else packed.left[:, :-2] / np.sqrt(2.0)
 
 
-def _measure_close(A: PackedRows, B: PackedRows, t: Array, is_kinked: bool) -> None:
+def _measure_close(A: Scaled, B: Scaled, t: Array, is_kinked: bool) -> None:
     """Take the distances of close pairs directly: there the product formula has lost its digits.
 
     It errs by eps·N in t, with N the squared norms |x|²/ℓ²; k feels that by its slope, which is
     small from √N on for every profile. A kink feels it where t is nothing but that error, too.
     """
+    # Most rows lie so close together that no tile need be looked at.
+    if not is_kinked and A.whole.largest + B.whole.largest <= WIDE[t.dtype.char]:
+        return
     norms = -float(A.left[:, -2].min(initial=0.0) + B.right[:, -1].min(initial=0.0))
     reach = np.sqrt(norms) if norms > WIDE[t.dtype.char] else 0.0
     if is_kinked:

@@ -16,8 +16,8 @@ from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_choice, require_nonnegative, require_positive
-from mercer.kernels.base import Kernel, Origin, PackedRows
-from mercer.kernels.distances import Scattered, negative_squares, pack_scaled
+from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.distances import Scaled, Scattered, negative_squares, pack_shifted
 from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
 from mercer.sparse_rows import SparseRows
@@ -83,16 +83,14 @@ class RadialKernel(Kernel):
 
     def pack(
         self, X: RowsLike, origin: Origin = None, dtype: Any = None
-    ) -> PackedRows | Scattered | SparsePacked:
+    ) -> Scaled | Scattered | SparsePacked:
         if isinstance(X, SparseRows):
             return SparsePacked.of(X, origin, dtype, self.length)
         wanted = np.dtype(dtype or X.dtype)
         shift = np.zeros(X.shape[1]) if origin is None else origin
-        # Subtract in the rows' own precision, or a finer one: x - mean is exact where it matters.
-        X = X.astype(np.result_type(X.dtype, wanted), copy=False)
-        scaled = (X - shift.astype(X.dtype)) / self.length
-        with np.errstate(over="ignore"):  # what leaves the range of float32 is scattered, too
-            return pack_scaled(scaled.astype(wanted, copy=False))
+        with np.errstate(over="ignore", invalid="ignore"):
+            # What leaves the range of float32 is scattered, too.
+            return pack_shifted(X, shift, self.length, wanted)
 
     def arguments(self, A: Any, B: Any, out: Array) -> Array:
         """``out = t``, between the kernel's floor and 0."""

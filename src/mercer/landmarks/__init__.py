@@ -3,7 +3,7 @@
 from mercer._registry import ours
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.kmeans import KMeans
-from mercer.landmarks.rpcholesky import RPCholesky, partial_cholesky
+from mercer.landmarks.rpcholesky import RPCholesky, partial_cholesky, random_pivots
 from mercer.landmarks.uniform import Given, Uniform
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "RPCholesky",
     "Uniform",
     "partial_cholesky",
+    "random_pivots",
     "sample_rows",
 ]
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mercer._linalg import Array, square_sums
-from mercer._parallel import blocks, thread_map
+from mercer._parallel import blocks, ordered_map, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Kernel, Linear
 from mercer.landmarks.base import LandmarkRule, sample_rows
@@ -16,7 +16,12 @@ from mercer.landmarks.rpcholesky import RPCholesky
 from mercer.sparse_rows import SparseRows
 from mercer.tiles import EDGE
 
-__all__ = ["KMeans", "lloyd_step"]
+__all__ = ["KMeans", "lloyd"]
+
+#: Rows that are assigned at a time.
+STEP = 1024
+#: Rows with WIDE times as many columns are compared along that many axes, found by SOME centres.
+AXES, WIDE, SOME = 128, 3, 300
 
 
 class KMeans(LandmarkRule):
@@ -52,41 +57,72 @@ class KMeans(LandmarkRule):
         if not kernel.takes_vectors or m >= len(X):
             return centres
         rows = sample_rows(X, max(self.sample, 5 * m), rng)
-        step = sparse_lloyd_step if isinstance(rows, SparseRows) else lloyd_step
+        if not isinstance(rows, SparseRows):
+            return lloyd(rows, centres, self.steps)
         for _ in range(self.steps):
-            centres = step(rows, centres)
+            centres = sparse_lloyd_step(rows, centres)
         return centres
 
 
-def lloyd_step(X: Array, centres: Array) -> Array:
+def lloyd(X: Array, centres: Array, steps: int) -> Array:
     """Move each centre to the mean of the rows nearest to it; a centre without rows stays."""
     # |x - c|² orders like |c|²/2 - x·c: shift by the mean so that a large offset does not cancel.
     origin = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
     scale = np.abs(centres - origin).max() or 1
     C = (centres - origin) / scale
-    half = square_sums(C) / 2
+    norms = square_sums(C)
     # Unless a few centres are far away, single precision tells which one is nearest.
-    dtype = np.float32 if half.max() < 1e3 * np.median(half) else X.dtype
-    C, half = C.astype(dtype), half.astype(dtype)
-    nearest = np.empty(len(X), dtype=np.intp)
+    dtype = np.float32 if norms.max() < 1e3 * np.median(norms) else X.dtype
+    rows = np.empty(X.shape, dtype=dtype)
 
-    def assign(rows: slice) -> None:
-        shifted = ((X[rows] - origin) / scale).astype(dtype, copy=False)
-        nearest[rows] = np.argmin(half - shifted @ C.T, axis=1)
+    def shift(part: slice) -> None:
+        shifted = X[part] - origin
+        shifted /= scale
+        rows[part] = shifted
 
-    thread_map(assign, blocks(len(X), 1024))
-    counts = np.bincount(nearest, minlength=len(C))
-    sums = np.zeros(centres.shape)
-    for rows in blocks(len(X), 1024):  # block by block: no second copy of the rows
-        member = csr_array(
-            (np.ones(rows.stop - rows.start), (nearest[rows], np.arange(rows.stop - rows.start))),
-            shape=(len(C), rows.stop - rows.start),
-        )
-        sums += member @ (X[rows] - origin)
-    filled = np.flatnonzero(counts)
-    moved = centres.copy()
-    moved[filled] = sums[filled] / counts[filled, None] + origin
-    return moved
+    thread_map(shift, blocks(len(X), STEP))
+    axes = _leading_axes(C.astype(dtype))
+    shadow = rows if axes is None else rows @ axes
+    moved = np.zeros(len(C), dtype=bool)
+    for _ in range(steps):
+        counts, sums = _nearest_sums(rows, shadow, C.astype(dtype), axes)
+        filled = np.flatnonzero(counts)
+        C[filled] = sums[filled] / counts[filled, None]
+        moved[filled] = True
+    return np.where(moved[:, None], scale * C + origin, centres).astype(centres.dtype)
+
+
+def _leading_axes(C: Array) -> Array | None:
+    """Axes of most of the centres' variance, (d, r); None where there are not many more columns.
+
+    A product of a row and a centre is that of their shadows, but for what both have beside these
+    axes: a mean of rows has little.
+    """
+    if C.shape[1] < WIDE * AXES or len(C) <= AXES:
+        return None
+    some = C[:: -(-len(C) // SOME)]
+    values, vectors = (part[..., -AXES:] for part in np.linalg.eigh(some @ some.T))
+    keep = values > len(some) * np.finfo(C.dtype).eps * values[-1]
+    return np.ascontiguousarray(some.T @ (vectors[:, keep] / np.sqrt(values[keep])))
+
+
+def _nearest_sums(rows: Array, shadow: Array, C: Array, axes: Array | None) -> tuple[Array, Array]:
+    """How many rows are nearest to each centre, and their sums in float64."""
+    points, half = C if axes is None else C @ axes, square_sums(C) / 2
+
+    def assign(part: slice) -> tuple[Array, Array]:
+        near = shadow[part] @ points.T
+        near -= half
+        nearest = np.argmax(near, axis=1)
+        ones, each = np.ones(len(nearest), dtype=C.dtype), np.arange(len(nearest))
+        member = csr_array((ones, (nearest, each)), shape=(len(C), len(nearest)))
+        return np.bincount(nearest, minlength=len(C)), member @ rows[part]
+
+    counts, sums = np.zeros(len(C), dtype=np.intp), np.zeros(C.shape)
+    for count, part in ordered_map(assign, blocks(len(rows), STEP)):
+        counts += count
+        sums += part
+    return counts, sums
 
 
 def sparse_lloyd_step(X: SparseRows, centres: SparseRows) -> SparseRows:

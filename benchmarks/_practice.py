@@ -1,0 +1,157 @@
+"""Rows of ``python -m benchmarks practice``: processor and wall seconds of two calls.
+
+And what the rows share: interleaved timing, other work beside, and the file that keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from mercer._parallel import n_threads
+
+__all__ = [
+    "BUSY_RATIOS",
+    "COLUMNS",
+    "WHAT",
+    "Row",
+    "Seconds",
+    "add_busy",
+    "beside_busy_processes",
+    "interleaved",
+    "keep",
+]
+
+RESULTS = Path(__file__).parent / "results"
+WHAT = (
+    "Processor and wall seconds of what people wait for, beside the work that it should be "
+    "measured by; a ratio below one means that ours is faster."
+)
+PACKAGES = ("mercer", "scikit-learn", "numpy", "scipy")
+COLUMNS = ["", "CPU s", "wall s", "beside", "CPU s", "wall s", "CPU ratio", "wall ratio"]
+COLUMNS += ["busy: CPU", "wall", "aim", ""]
+#: Where the ratios are, and those beside busy processes.
+RATIOS, BUSY_RATIOS = slice(6, 8), slice(8, 10)
+#: What runs beside: a thread in BLAS, and one in Python.
+BUSY = (
+    "import numpy as np; A = np.ones((800, 800))\nwhile True: A @ A",
+    "while True: pass",
+)
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Of the processor (all threads of this process) and of the wall."""
+
+    cpu: float
+    wall: float
+
+    def __add__(self, other: Seconds) -> Seconds:
+        return Seconds(self.cpu + other.cpu, self.wall + other.wall)
+
+    def __mul__(self, times: float) -> Seconds:
+        return Seconds(times * self.cpu, times * self.wall)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured beside what; ``aim`` is of the ratios, ``also`` what else was compared."""
+
+    what: str
+    ours: Seconds
+    beside: str
+    theirs: Seconds
+    aim: str = ""
+    also: str = ""
+
+    def cells(self) -> list[str]:
+        """As text, in the order of :data:`COLUMNS`."""
+        ratios = self.ours.cpu / self.theirs.cpu, self.ours.wall / self.theirs.wall
+        return [
+            self.what,
+            *_digits(self.ours.cpu, self.ours.wall),
+            self.beside,
+            *_digits(self.theirs.cpu, self.theirs.wall),
+            *_digits(*ratios),
+            *("–", "–"),
+            self.aim,
+            self.also,
+        ]
+
+
+def interleaved(
+    calls: dict[str, Callable[[], object]], repeats: int = 3
+) -> tuple[dict[str, Seconds], dict[str, object]]:
+    """Minima over the repeats, all calls in turn; and what each call returned at last."""
+    cpu, wall = (dict.fromkeys(calls, np.inf) for _ in range(2))
+    results: dict[str, object] = {}
+    for _ in range(repeats):
+        for name, call in calls.items():
+            clock, cycles = time.perf_counter(), time.process_time()
+            results[name] = call()
+            cpu[name] = min(cpu[name], time.process_time() - cycles)
+            wall[name] = min(wall[name], time.perf_counter() - clock)
+    return {name: Seconds(cpu[name], wall[name]) for name in calls}, results
+
+
+@contextmanager
+def beside_busy_processes() -> Iterator[None]:
+    """Two processes that never rest, as on a shared machine; they end with the block."""
+    one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    running = [subprocess.Popen([sys.executable, "-c", work], env=one_thread) for work in BUSY]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def add_busy(name: str, rows: list[list[str]], state: str) -> None:
+    """Write the ratios beside busy processes into a table that was kept before."""
+    path = RESULTS / f"{name}.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    busy = {row[0]: row[RATIOS] for row in rows}
+    for row in record["rows"]:
+        row[BUSY_RATIOS] = busy[row[0]]
+    record["notes"] = [state]
+    path.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def keep(
+    name: str,
+    what: str,
+    columns: list[str],
+    rows: list[list[str]],
+    state: str,
+    command: str,
+    notes: list[str] | None = None,
+) -> None:
+    """Write ``benchmarks/results/NAME.json``, which the documentation shows."""
+    record = {
+        "what": what,
+        "command": command,
+        "machine": f"{os.cpu_count()} cores ({platform.machine()}), {n_threads()} threads",
+        "state": state,
+        "versions": ", ".join(f"{package} {version(package)}" for package in PACKAGES),
+        "columns": columns,
+        "rows": rows,
+        "notes": notes or [],
+    }
+    text = json.dumps(record, ensure_ascii=False, indent=2)
+    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _digits(*values: float) -> list[str]:
+    return [f"{value:.2f}" if value < 10 else f"{value:.1f}" for value in values]
