@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,8 +37,17 @@ from mercer.kernels import (
 from mercer.kernels.sparse_tiles import SparsePacked
 from mercer.landmarks import Uniform
 from mercer.points import SparseVectors
+from mercer.preimage import Combination, Nearest
+from mercer.selection import DenoisingScore
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
-from mercer.sparse_rows import SparseRows, concatenate, permuted_columns, same_rows
+from mercer.sparse_rows import (
+    SparseRows,
+    concatenate,
+    exchanged,
+    permuted_columns,
+    same_rows,
+    squared_differences,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
 
@@ -212,6 +222,88 @@ def test_pre_images_are_sparse_training_rows():
     close(dense.denoise(sparse.csr_array(NEW)), dense.denoise(NEW))
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(), Cauchy(), 2.0 * Matern(nu=2.5)])
+@pytest.mark.parametrize("rows", [4, len(X)])
+def test_combinations_are_means_of_the_rows_that_pull_most(kernel, rows):
+    given = sparse.csr_array(X)
+    model = KernelPCA(6, kernel=kernel, preimage=Combination(rows, tol=0, max_iter=1)).fit(given)
+    Z = model.transform(given[:5])
+    found = model.preimages(given[:5], match_noise=False)
+    assert isinstance(found.points, sparse.csr_array)
+    radial = model.kernel_.radial
+    for x, z, point in zip(X[:5], Z, found.points.toarray(), strict=True):
+        gamma = model.subspace_.mean + model.subspace_.coef @ z
+        t = -np.array([((x - s) ** 2).sum() for s in X]) / radial.length**2
+        weight = np.maximum(gamma * radial.slope(t), 0)
+        weight[np.argsort(weight)[: len(X) - rows]] = 0
+        close(point, weight @ X / weight.sum())
+    assert set(found.status) == {"iteration limit"}
+
+
+def test_combinations_converge_and_are_nearer_than_the_nearest_row():
+    given = sparse.csr_array(X)
+    model = KernelPCA(6, preimage="combination").fit(given)
+    found = model.preimages(given[:20])
+    assert found.converged.all()
+    again = KernelPCA(6, preimage=Combination(tol=1e-6)).fit(given).denoise(given[:20])
+    assert_allclose(found.points.toarray(), again.toarray(), atol=0.05 * np.abs(X).max())
+    wanted = KernelPCA(6, preimage="nearest").fit(given).denoise(given[:20]).toarray()
+    error, nearest = (((points - X[:20]) ** 2).sum() for points in (again.toarray(), wanted))
+    assert error < nearest
+    assert np.isfinite(model.component_preimages()).all()
+    with pytest.raises(KernelError, match="dense rows.*fixed_point"):
+        KernelPCA(3, preimage="combination").fit(X).denoise(X)
+    with pytest.raises(KernelError, match="function of the distance"):
+        KernelPCA(3, kernel=Linear(), preimage="combination").fit(given).denoise(given)
+    with pytest.raises(KernelError, match="rows and max_iter from 1"):
+        KernelPCA(3, preimage=Combination(0)).fit(given).denoise(given)
+
+
+def test_a_point_that_nothing_pulls_says_so():
+    model = KernelPCA(2, preimage="combination").fit(sparse.csr_array(X))
+    subspace = model.subspace_
+    ones = np.ones_like(subspace.coef[:, :1])
+    bad = replace(subspace, coef=ones * [1, 0], mean=0 * subspace.mean)  # γ = z₁ for all rows
+    solver = Combination().init(bad)
+    Z = np.array([[-1.0, 0.0], [1.0, 0.0]])
+    found = solver.solve(Z, SparseRows.of(X[:2]))
+    assert found.status.tolist() == ["failed", "converged"]
+    assert_array_equal(found.converged, [False, True])
+    lost = Nearest().init(bad).solve(Z[:1]).points.to_dense()
+    assert_array_equal(found.points.to_dense()[:1], lost)
+
+
+def test_score_and_tune_exchange_entries():
+    given = sparse.csr_array(X)
+    model = KernelPCA(6, preimage="combination").fit(given)
+    assert model.score(given) == DenoisingScore()(model, given) < 0
+    assert model.score(given) == model.score(X)  # rows follow the model
+    tuned = KernelPCA(preimage="combination").tune(given, noise=0.2)
+    assert tuned.tuning_.n_components == tuned.n_components
+    assert isinstance(tuned.subspace_.support, SparseRows)
+    assert np.isfinite([error for _, _, error in tuned.tuning_.table]).all()
+    assert tuned.score(given) >= model.score(given)
+    own = KernelPCA().tune(given, noise=lambda rows, rng: rows * rng.uniform(0.5, 1))
+    assert own.tuning_.table
+    with pytest.raises(DataError, match="between 0 and 1"):
+        KernelPCA(3).tune(given, noise=1.5)
+    cosine = KernelPCA(3, kernel=Cosine()).fit(given)  # by nearest rows
+    assert cosine.score(given) < 0
+
+
+def test_exchanged_entries_are_those_of_other_rows():
+    rows = SparseRows.of(sparse.csr_array(X))
+    rng = np.random.default_rng(0)
+    found = exchanged(rows, 0.3, rng)
+    assert found.shape == rows.shape
+    assert 0.9 < found.nnz / rows.nnz < 1.1
+    same = ((found.to_dense() == X) & (X != 0)).sum() / rows.nnz
+    assert 0.6 < same < 0.8
+    assert_allclose(
+        squared_differences(found, rows), ((found.to_dense() - X) ** 2).sum(axis=1), rtol=1e-12
+    )
+
+
 @pytest.mark.parametrize("preimage", ["fixed_point", "ridge", "gradient", "smoother"])
 def test_what_would_fill_the_zeros_is_refused_with_its_size(preimage):
     model = KernelPCA(3, preimage=preimage).fit(sparse.csr_array(X))
@@ -222,12 +314,9 @@ def test_what_would_fill_the_zeros_is_refused_with_its_size(preimage):
 def test_the_rest_that_moves_rows_is_refused(tmp_path):
     given = sparse.csr_array(X)
     model = KernelPCA(3).fit(given)
-    for name in ("score", "impute"):
-        assert not hasattr(model, name)
-        assert hasattr(KernelPCA(3).fit(X), name)
+    assert not hasattr(model, "impute")
+    assert hasattr(KernelPCA(3).fit(X), "impute")
     assert not hasattr(KernelNovelty(3, random_state=0).fit(given), "contributions")
-    with pytest.raises(KernelError, match="tuning for noise"):
-        KernelPCA(3).tune(given, noise=0.1)
     with pytest.raises(KernelError, match="uncertainty needs"):
         model.uncertainty(given)
     for kernel in (Laplacian(), Chi2(), Gaussian() + Laplacian()):

@@ -165,7 +165,8 @@ class SparseVectors(Points):
         megabytes = -(-len(self.rows) * self.width * self.dtype.itemsize >> 20)
         return (
             "sparse rows are not moved, which would fill their zeros; fit to X.toarray() "
-            f"({megabytes} MB for these rows), or for pre-images use preimage='nearest'"
+            f"({megabytes} MB for these rows), or for pre-images use preimage='nearest', or "
+            "'combination' with a kernel of the distance"
         )
 
 

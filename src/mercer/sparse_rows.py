@@ -13,12 +13,21 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
-from mercer._linalg import Array
+from mercer._linalg import Array, square_sums
 from mercer._registry import ours
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import ModelFileError
 
-__all__ = ["SparseRows", "alike", "concatenate", "dense", "permuted_columns", "same_rows"]
+__all__ = [
+    "SparseRows",
+    "alike",
+    "concatenate",
+    "dense",
+    "exchanged",
+    "permuted_columns",
+    "same_rows",
+    "squared_differences",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +214,24 @@ def permuted_columns(X: RowsLike, rng: np.random.Generator) -> Any:
     rows = [rng.choice(len(X), count, replace=False) for count in counts if count]
     places = (np.concatenate(rows), X.indices[order])
     return SparseRows.of(coo_array((X.data[order], places), shape=X.shape))
+
+
+def exchanged(X: SparseRows, share: float, rng: np.random.Generator) -> SparseRows:
+    """Each entry is lost with this chance, and each of another row comes with it: words of a text.
+
+    Rows keep their number of entries on the mean; entries at one place are added.
+    """
+    other = X[rng.permutation(len(X))]
+    kept = X.with_data(X.data * (rng.random(X.nnz) >= share))
+    come = other.with_data(other.data * (rng.random(other.nnz) < share))
+    return SparseRows.of(kept.to_scipy() + come.to_scipy())
+
+
+def squared_differences(A: RowsLike, B: RowsLike) -> Array:
+    """``|a_i - b_i|²`` of two sets of rows, both sparse or both dense, (n,)."""
+    if isinstance(A, SparseRows) and isinstance(B, SparseRows):
+        return SparseRows.of(A.to_scipy() - B.to_scipy()).square_sums()
+    return square_sums(np.asarray(A) - np.asarray(B))
 
 
 def same_rows(A: RowsLike, B: RowsLike) -> bool:

@@ -191,3 +191,17 @@ def test_score_relevance_and_plots(mercer, table, tmp_path):
     assert "city" in out
     assert "city=Oslo" not in out
     mercer("plot", "embedding", model, table, "-o", tmp_path / "e.png")
+
+
+def test_parts_of_a_date_that_come_again(mercer, table, tmp_path):
+    done = mercer("fit", table, "-o", tmp_path / "m.mercer", "--date", "since:month+weekday")
+    assert "with month and weekday as angles" in done.err
+    mercer("denoise", tmp_path / "m.mercer", table, "-o", tmp_path / "clean.csv")
+    assert_legal(read(tmp_path / "clean.csv"))
+    plain = mercer("fit", table, "-o", tmp_path / "p.mercer", "--date", "since")
+    assert "angles" not in plain.err
+    mercer.fails(
+        *("fit", table, "-o", tmp_path / "h.mercer", "--date", "since:hour"),
+        status=3,
+        words=["'since' holds whole days"],
+    )

@@ -11,7 +11,7 @@ import mercer
 from mercer import KernelPCA, MissingKernelPCA
 from mercer.exceptions import DataError
 from mercer.kernels import Linear
-from mercer.robust import Imputer, fit_gaussian, impute, mixed_masks, shrinkage
+from mercer.robust import Imputer, fit_gaussian, impute, mixed_masks, one_hot_groups, shrinkage
 from tests import naive
 
 
@@ -124,6 +124,22 @@ def test_what_was_chosen_is_saved(rng, tmp_path):
     assert_array_equal(again.filling_.share, model.filling_.share)
     new = [[1.0, np.nan, 1.0, np.nan, 1.0]]
     assert_allclose(again.impute(new), model.impute(new))
+
+
+def test_slots_of_a_category_are_hidden_together(rng):
+    kinds = 1.3 * np.eye(3)[rng.integers(0, 3, 200)]
+    flag = 2.0 * np.eye(2)[rng.integers(0, 2, 200)]
+    X = np.hstack([rng.standard_normal((200, 2)), kinds, flag, rng.integers(0, 2, (200, 1))])
+    assert_array_equal(one_hot_groups(X), [0, 1, 2, 2, 2, 3, 3, 4])
+    masks = mixed_masks(X, rng)
+    assert masks.any(axis=1).all()
+    assert (masks[:, 2:5].sum(axis=1) % 3 == 0).all()
+    assert (masks[:, 5:7].sum(axis=1) % 2 == 0).all()
+    assert 0.1 < masks[:, 2].mean() < 0.6
+    X[5, 2:5] = np.nan  # a missing category is missing in all of its slots
+    assert_array_equal(one_hot_groups(X), [0, 1, 2, 2, 2, 3, 3, 4])
+    X[7, 3] = X[7, 4] = 1.3  # two at once are no category
+    assert_array_equal(one_hot_groups(X)[2:5], [2, 3, 4])
 
 
 def test_masks_hide_something_in_every_row(rng):

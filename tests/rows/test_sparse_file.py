@@ -92,9 +92,9 @@ def test_broken_matrix_market_is_refused(text, tmp_path):
 
 
 def test_compressed_text_names_the_way(tmp_path):
-    (tmp_path / "x.csv.gz").write_bytes(b"")
+    (tmp_path / "x.csv.zst").write_bytes(b"")
     with pytest.raises(DataError, match="unpack it, or read it .*read_table"):
-        open_rows(tmp_path / "x.csv.gz")
+        open_rows(tmp_path / "x.csv.zst")
 
 
 def test_the_command_line(tmp_path, capsys):

@@ -18,6 +18,7 @@ SOLVERS = ("auto", "dense", "lanczos", "davidson", "landmarks")
 SPARSE_SOLVERS = ("auto", "greedy", "column_generation", "em", "fast", "mm", "kmeans")
 PREIMAGES = (
     "auto", "fixed_point", "gradient", "distances", "ridge", "smoother", "inverse_dot", "nearest",
+    "combination",
 )  # fmt: skip
 
 

@@ -180,18 +180,30 @@ def encodes(function: Command) -> Command:
     )
     @_names_option("--category", "Columns of categories.")
     @_names_option("--number", "Columns of numbers.")
-    @_names_option("--date", "Columns of dates.")
+    @_names_option(
+        "--date", "Columns of dates; since:month, since:weekday+hour for parts that come again."
+    )
     @_name_option("--index", help="The column that names the rows.")
     @click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns.")
     @functools.wraps(function)
     def wrapper(*args: Any, scale: str, index: str | None, raw: bool, **rest: Any) -> Any:
-        kinds = {name: kind for kind in ("category", "number", "date") for name in rest.pop(kind)}
+        kinds = {name: kind for kind in ("category", "number") for name in rest.pop(kind)}
+        kinds |= dict(_date_kind(name) for name in rest.pop("date"))
         kinds |= {} if index is None else {index: "index"}
         if raw and (kinds or scale != "auto"):
             raise click.UsageError("--raw takes numbers as they are; leave the other options out")
         return function(*args, kinds=ColumnKinds(scale, kinds, raw), **rest)
 
     return wrapper
+
+
+def _date_kind(text: str) -> tuple[str, str]:
+    """``since:month`` as the column ``since`` of the kind ``date:month``; others are names."""
+    name, _, parts = text.rpartition(":")
+    # Written out, because --help shall not import the library.
+    if name and set(parts.split("+")) <= {"month", "weekday", "hour"}:
+        return name, f"date:{parts}"
+    return text, "date"
 
 
 def _names_option(name: str, text: str) -> Callable[[Command], Command]:

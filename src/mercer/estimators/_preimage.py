@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import eye_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._available import absent_if, needs_coordinates
@@ -24,7 +24,7 @@ from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimag
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import MatchNoise, matched_scores
 from mercer.selection import Choice, Noise, add_noise, choose_by_noise, typical_noise
-from mercer.sparse_rows import SparseRows
+from mercer.sparse_rows import SparseRows, dense, squared_differences
 
 __all__ = ["PreImageMixin"]
 
@@ -73,7 +73,8 @@ class PreImageMixin(LearntMixin):
         Returns
         -------
         (n, d) array; a list of training objects; training indices for a precomputed kernel; the
-        nearest training rows as a sparse array for a model of sparse rows
+        nearest training rows as a sparse array for a model of sparse rows, or sparse means of them
+        with ``preimage="combination"``
 
         Notes
         -----
@@ -142,7 +143,7 @@ class PreImageMixin(LearntMixin):
         """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
         return self._solve(self._project(X, False)[1]).points
 
-    @needs_coordinates("score reconstruction_error(X) instead")
+    @needs_coordinates("score reconstruction_error(X) instead", fitted=False)
     def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared error of denoising: what is left of noise added to the rows.
 
@@ -150,16 +151,19 @@ class PreImageMixin(LearntMixin):
         call; the error is measured in input space, so that different kernels, widths and numbers
         of components compare. On held-out rows more is better, and the best is neither the widest
         kernel nor all components. This is :class:`mercer.selection.DenoisingScore` as it comes;
-        give ``GridSearchCV`` one with your own noise as ``scoring``, or use :meth:`tune`.
+        give ``GridSearchCV`` one with your own noise as ``scoring``, or use :meth:`tune`. Of sparse
+        rows 30 % of the entries are exchanged for those of another row instead.
 
         How much the scores keep of clean rows is another question, whose best answer is always
         more components and a nearly linear kernel: ``((reconstruct(X) - X) ** 2).sum(axis=1)``.
         """
         rows = self._rows(X)
+        sparse = isinstance(self.subspace_.support, SparseRows)
+        rows = SparseRows.of(rows) if sparse else dense(rows)
         noisy = add_noise(rows, typical_noise(rows), fixed_rng(0)).astype(rows.dtype, copy=False)
         Z = matched_scores(self.subspace_, noisy, "auto")
         points = self._bind().solve(Z, noisy).points
-        return -float(square_sums(points - rows).mean(dtype=np.float64))
+        return -float(squared_differences(points, rows).mean(dtype=np.float64))
 
     @absent_if(_has_nothing_to_tune)
     @needs_coordinates(
@@ -178,11 +182,12 @@ class PreImageMixin(LearntMixin):
 
         Parameters
         ----------
-        X : (n, d) array
+        X : (n, d) array, or SciPy sparse matrix
             As clean as there is.
         noise : float, callable or None, default=None
             Standard deviation of the noise to expect, or ``function(rows, rng) -> noisy rows``.
-            None takes half the standard deviation of the rows.
+            None takes half the standard deviation of the rows. Of sparse rows it is the share of
+            entries that are exchanged for those of another row, and None takes 0.3.
         match_noise : bool or "auto", default="auto"
             As ``denoise`` will be called.
 
@@ -200,7 +205,8 @@ class PreImageMixin(LearntMixin):
         True
         """
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
-        rows = as_kernel(self.kernel).points(rows).vectors("tuning for noise")
+        if not isinstance(rows, SparseRows):
+            rows = as_kernel(self.kernel).points(rows).vectors("tuning for noise")
         choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
         estimator: Estimator = self
         estimator.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)

@@ -166,7 +166,7 @@ def _noisy(
     if X_noisy is None:
         level: Noise = NOISE * float(np.ptp(clean)) if noise is None else noise
         noisy = add_noise(clean, level, fixed_rng(random_state))
-        return noisy.astype(clean.dtype, copy=False)
+        return np.asarray(noisy.astype(clean.dtype, copy=False))
     if noise is not None:
         raise DataError("X_noisy has its noise already; give X_noisy or noise, not both.")
     noisy = rows_of(estimator, X_noisy)

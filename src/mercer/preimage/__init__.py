@@ -5,6 +5,7 @@ from mercer._registry import ours
 from mercer.exceptions import KernelError
 from mercer.preimage.auto import Auto
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.combination import Combination
 from mercer.preimage.distances import Distances
 from mercer.preimage.fixed_point import FixedPoint
 from mercer.preimage.gradient import Gradient
@@ -17,6 +18,7 @@ from mercer.preimage.status import Status
 __all__ = [
     "Auto",
     "BoundPreImage",
+    "Combination",
     "Distances",
     "FixedPoint",
     "Gradient",
@@ -39,6 +41,7 @@ _BY_NAME: dict[str, type[PreImageSolver]] = {
     "smoother": Smoother,
     "inverse_dot": InverseDot,
     "nearest": Nearest,
+    "combination": Combination,
 }
 
 ours("preimage", *_BY_NAME.values())

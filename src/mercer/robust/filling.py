@@ -22,6 +22,7 @@ from mercer.exceptions import MercerWarning
 from mercer.preimage import PreImages, PreImageSolver
 from mercer.robust.gaussian import MOST_COLUMNS, GaussianRows, fit_gaussian
 from mercer.robust.impute import Imputer, impute, shrinkage
+from mercer.robust.one_hot import one_hot_groups
 from mercer.subspace import Subspace
 
 __all__ = ["Filling", "Learn", "Masks", "choose_filling", "mixed_masks"]
@@ -177,8 +178,12 @@ def choose_filling(
 
 
 def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
-    """A tenth, three tenths, half of the columns, or a third of them side by side; row by row."""
-    n, d = X.shape
+    """A tenth, three tenths, half of the columns, or a third of them side by side; row by row.
+
+    The slots of a category are hidden together: one that is seen would tell the others.
+    """
+    groups = one_hot_groups(X)
+    n, d = len(X), int(groups.max()) + 1
     share = rng.choice([0.1, 0.3, 0.5], n)[:, None]
     masks = rng.random((n, d)) < share
     length = max(1, d // 3)
@@ -187,7 +192,7 @@ def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
     masks = np.where(rng.random((n, 1)) < 0.25, block, masks)
     lone = np.flatnonzero(~masks.any(axis=1))
     masks[lone, rng.integers(0, d, len(lone))] = True
-    return np.asarray(masks)
+    return np.asarray(masks[:, groups])
 
 
 @dataclass(frozen=True)

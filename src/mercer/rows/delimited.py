@@ -16,6 +16,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
 from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
 from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
+from mercer.rows.packed import PACKED, open_packed
 
 __all__ = ["CsvRows"]
 
@@ -27,7 +28,10 @@ _EMPTY = np.empty((0, 0))
 
 
 class CsvRows(Rows):
-    """A text file of numbers in UTF-8, with or without a line of names.
+    """A text file of numbers in UTF-8, with or without a line of names; also as ``.gz`` or ``.xz``.
+
+    A compressed file is unpacked while it is read, again from its beginning for each read: passes
+    over all rows cost little more, single rows as much as all before them.
 
     One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
     are read: by pyarrow where it is installed and the file is plain (no quotes), else by NumPy.
@@ -71,7 +75,7 @@ class CsvRows(Rows):
         self.labels: list[str] = []
         self._plain = True
         rows = 0
-        with self.path.open("rb") as file:
+        with open_packed(self.path) as file:
             file.seek(self._dialect.place)
             for place, number, line in lines_of(file, self._dialect.line, self.path):
                 if line.isspace():
@@ -110,7 +114,7 @@ class CsvRows(Rows):
             from pyarrow import OSFile, csv
         except ImportError:
             return
-        if not self._plain:
+        if not self._plain or self.path.suffix.lower() in PACKED:
             return
         row, place, _ = self._mark(start)
         # A file of pyarrow's own: its threads read ahead, and one that asks for a Python object
@@ -141,7 +145,7 @@ class CsvRows(Rows):
     def _from(self, row: int) -> Iterator[tuple[int, int, bytes]]:
         """Row number, line number and content, from ``row`` on."""
         i, place, number = self._mark(row)
-        with self.path.open("rb") as file:
+        with open_packed(self.path) as file:
             file.seek(place)
             for _, at, line in lines_of(file, number, self.path):
                 if not line.isspace():

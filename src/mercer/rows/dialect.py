@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mercer.exceptions import DataError
+from mercer.rows.packed import open_packed
 
 __all__ = [
     "TEXT",
@@ -83,7 +84,7 @@ class Dialect:
 
         Whatever is wrong with the file is left to the reader, which says it with the line.
         """
-        with path.open("rb") as file:
+        with open_packed(path) as file:
             file.seek(self.place)
             text = file.read(LOOK).decode("utf-8", errors="replace")
         lines = text.splitlines()[: -1 if len(text) >= LOOK // 4 else None]  # the last may be cut
@@ -98,7 +99,7 @@ class Dialect:
 
 def sniff(path: Path) -> Dialect:
     """The form of a text file, from its first line that is not blank."""
-    with path.open("rb") as file:
+    with open_packed(path) as file:
         start = file.read(3)
         if start[:2] in _UTF16:
             raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")

@@ -12,10 +12,12 @@ from typing import Any, BinaryIO, cast
 from mercer._extras import require
 from mercer.exceptions import DataError
 
-__all__ = ["PACKED", "open_packed", "plain_name"]
+__all__ = ["PACKED", "SEEKABLE", "open_packed", "plain_name"]
 
 #: Endings of compressed files.
 PACKED = (".gz", ".xz", ".zst")
+#: Those in which a reader can go to a place, by unpacking what lies before it.
+SEEKABLE = (".gz", ".xz")
 
 
 def plain_name(path: Path) -> Path:

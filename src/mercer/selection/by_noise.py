@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
-from mercer._types import Estimator
+from mercer._types import Estimator, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel, RadialKernel
 from mercer.preimage import PreImageSolver
@@ -28,6 +28,7 @@ from mercer.preimage.noise import matched_scores
 from mercer.preimage.rough import rough_preimage
 from mercer.selection.choice import Choice, fit_quietly, kernels_around
 from mercer.selection.noise import Noise, add_noise, typical_noise
+from mercer.sparse_rows import SparseRows, squared_differences
 from mercer.subspace import Subspace
 
 __all__ = ["choose_by_noise"]
@@ -49,7 +50,7 @@ KEPT = 6
 
 def choose_by_noise(
     estimator: Estimator,
-    X: Array,
+    X: RowsLike,
     noise: Noise | None = None,
     *,
     kernels: Sequence[Kernel] | None = None,
@@ -68,7 +69,7 @@ def choose_by_noise(
     Parameters
     ----------
     estimator : KernelPCA, or another estimator whose components are nested
-    X : (n, d) array, as clean as there is
+    X : (n, d) array or SparseRows, as clean as there is
     noise : float, callable or None, default=None
         See :class:`DenoisingScore`.
     kernels : sequence of Kernel, optional
@@ -159,7 +160,7 @@ class _Cells:
     """Errors by candidate, split and number of components, computed when they are asked for."""
 
     estimator: Estimator
-    X: Array
+    X: RowsLike
     noise: Noise
     splits: list[tuple[Array, Array]]
     counts: list[int]
@@ -236,7 +237,7 @@ class _Cells:
                 model = self._model(i, s)
                 for j in todo:
                     points = model.denoised(self.counts[j], in_full)
-                    errors[j] = square_sums(points - self.X[test])
+                    errors[j] = squared_differences(points, self.X[test])
 
     def _model(self, i: int, s: int) -> _Model:
         """A candidate fitted to a split; the last few are kept."""
@@ -245,7 +246,9 @@ class _Cells:
             train, test = self.splits[s]
             model = clone(self.estimator)
             model.set_params(kernel=self.kernels[i], n_components=self.counts[-1])
-            fitted = fit_quietly(model, self.X[train])
+            rows = self.X[train]
+            given = rows.to_scipy() if isinstance(rows, SparseRows) else rows
+            fitted = fit_quietly(model, given)
             self.fits += 1
             noisy = add_noise(self.X[test], self.noise, fixed_rng(s))
             if len(self.models) >= KEPT:
@@ -281,21 +284,22 @@ class _Model:
 
     subspace: Subspace
     solver: PreImageSolver
-    noisy: Array
+    noisy: RowsLike
     Z: Array  # scores, for all components
 
     @classmethod
-    def of(cls, model: Estimator, noisy: Array, match_noise: bool | str) -> _Model:
+    def of(cls, model: Estimator, noisy: RowsLike, match_noise: bool | str) -> _Model:
         subspace, solver = model.subspace_, model.preimage_
         rows = noisy.astype(subspace.coef.dtype, copy=False)
         return cls(subspace, solver, rows, matched_scores(subspace, rows, match_noise))
 
-    def denoised(self, q: int, in_full: bool) -> Array:
+    def denoised(self, q: int, in_full: bool) -> RowsLike:
         """The noisy rows after denoising by the first q components (or all, if fewer exist)."""
         q = min(q, self.subspace.n_components)
         leading, Z = self.subspace.leading(q), self.Z[:, :q]
         solver = self.solver.init(leading) if in_full else rough_preimage(self.solver, leading)
-        return np.asarray(solver.solve(Z, self.noisy).points)
+        points = solver.solve(Z, self.noisy).points
+        return points if isinstance(points, SparseRows) else np.asarray(points)
 
 
 def _powers_of_two(most: int) -> list[int]:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from mercer._config import Config
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DenoisingWarning
+from mercer.sparse_rows import SparseRows, exchanged, squared_differences
 
 __all__ = ["DenoisingScore", "Noise", "add_noise", "typical_noise"]
 
 #: A level of Gaussian noise, or ``function(rows, rng) -> noisy rows``.
 Noise = float | Callable[[Array, np.random.Generator], Array]
+#: Of sparse rows: the share of entries that are exchanged for those of another row.
+EXCHANGED = 0.3
 
 
 class DenoisingScore(Config):
@@ -28,7 +33,8 @@ class DenoisingScore(Config):
     noise : float, callable or None, default=None
         Standard deviation of Gaussian noise, or ``function(rows, rng)`` that returns noisy rows.
         None takes half the standard deviation of the scored rows, the root mean square over their
-        columns: without noise the best width is always the widest, which is linear PCA.
+        columns: without noise the best width is always the widest, which is linear PCA. Of sparse
+        rows it is the share of entries that are exchanged for those of another row, 0.3 if None.
     match_noise : bool or "auto", default="auto"
         Passed on to ``denoise``.
     random_state : int, default=0
@@ -59,17 +65,23 @@ class DenoisingScore(Config):
 
     def __call__(self, estimator: Estimator, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their denoised noisy versions."""
-        rows = np.asarray(X, dtype=np.float64)
+        rows = SparseRows.of(X, np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
         noise = typical_noise(rows) if self.noise is None else self.noise
         noisy = add_noise(rows, noise, fixed_rng(self.random_state))
         with warnings.catch_warnings():  # the error itself tells that all components are too many
             warnings.simplefilter("ignore", DenoisingWarning)
             cleaned = estimator.denoise(_like(X, noisy), match_noise=self.match_noise)
-        return -float(square_sums(np.asarray(cleaned) - rows).mean())
+        if isinstance(rows, SparseRows) and issparse(cleaned):
+            cleaned = SparseRows.of(cleaned)
+        elif isinstance(rows, SparseRows):  # a model of dense rows
+            rows = rows.to_dense()
+        return -float(squared_differences(cleaned, rows).mean())
 
 
-def typical_noise(X: Array) -> float:
+def typical_noise(X: RowsLike) -> float:
     """Half the standard deviation of the rows, the root mean square over their columns."""
+    if isinstance(X, SparseRows):
+        return EXCHANGED
     noise = 0.5 * float(np.sqrt(np.asarray(X, dtype=np.float64).var(axis=0).mean()))
     if not noise > 0:
         raise DataError(
@@ -79,8 +91,14 @@ def typical_noise(X: Array) -> float:
     return noise
 
 
-def add_noise(X: Array, noise: Noise, rng: np.random.Generator) -> Array:
-    """Rows with Gaussian noise of a given level, or with the caller's own."""
+def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
+    """Rows with Gaussian noise of a given level, or with the caller's own.
+
+    Of sparse rows a share of the entries is exchanged for those of another row: noise in every
+    column would leave no zeros.
+    """
+    if isinstance(X, SparseRows):
+        return _exchanged(X, noise, rng)
     if callable(noise):
         return np.asarray(noise(X, rng))
     if not isinstance(noise, Real) or not noise > 0:
@@ -90,6 +108,19 @@ def add_noise(X: Array, noise: Noise, rng: np.random.Generator) -> Array:
     return np.asarray(X + noise * rng.standard_normal(X.shape))
 
 
-def _like(X: RowsLike, rows: Array) -> RowsLike:
+def _exchanged(X: SparseRows, noise: Noise, rng: np.random.Generator) -> SparseRows:
+    if callable(noise):
+        return SparseRows.of(noise(X.to_scipy(), rng))
+    if not isinstance(noise, Real) or not 0 < noise < 1:
+        raise DataError(
+            f"noise={noise!r} of sparse rows is the share of entries that are exchanged; give a "
+            "number between 0 and 1, or a function of (rows, rng)."
+        )
+    return exchanged(X, float(noise), rng)
+
+
+def _like(X: RowsLike, rows: Any) -> RowsLike:
     """The rows under the names that X has, if it is a data frame of pandas."""
+    if isinstance(rows, SparseRows):
+        return rows.to_scipy()
     return type(X)(rows, index=X.index, columns=X.columns) if hasattr(X, "iloc") else rows

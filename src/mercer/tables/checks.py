@@ -10,6 +10,7 @@ import numpy as np
 from mercer.exceptions import ModelFileError
 from mercer.model_file.checks import check_loaded
 from mercer.tables.columns import Category, Column, Date, LeftOut, Number
+from mercer.tables.cycles import CYCLES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.model import TableModel
 
@@ -53,6 +54,10 @@ def _category(category: Category) -> None:
 def _date(date: Date) -> None:
     if not isinstance(date.number, Number) or date.unit not in UNITS:
         raise ModelFileError(f"a date counts {date.unit!r}")
+    cycles, gain = date.cycles, date.gain
+    known = isinstance(cycles, tuple) and all(c in CYCLES for c in cycles)
+    if not known or not _is_real(gain) or not 0 < gain < np.inf:
+        raise ModelFileError(f"a date comes again by {cycles!r}")
     if not isinstance(date.form, str) or not isinstance(date.origin, str):
         raise ModelFileError("a date has no origin")
     if np.isnat(np.datetime64(date.origin)):

@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
+from mercer.tables.cycles import angles, moved
 
 __all__ = ["Category", "Column", "Date", "LeftOut", "Number"]
 
@@ -148,6 +149,9 @@ class Category:
 class Date:
     """A date or time, as a number of units since the first one; comes back in whole units.
 
+    With ``cycles`` also as cosine and sine of the hour of the day, day of the week, or month (the
+    place in the year), which together count as much as the number does.
+
     Attributes
     ----------
     number : Number
@@ -157,36 +161,52 @@ class Date:
         The coarsest in which all are whole.
     form : str
         Of dates that are texts, as for ``strftime``; "" for dates that are dates.
+    cycles : tuple of {"month", "weekday", "hour"}
+    gain : float
+        Of the cosines and sines.
     """
 
     number: Number
     origin: str
     unit: str
     form: str = ""
-    width: ClassVar[int] = 1
+    cycles: tuple[str, ...] = ()
+    gain: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """The number, and two for each cycle."""
+        return 1 + 2 * len(self.cycles)
 
     def encode(self, values: Array) -> Array:
-        """(n,) dates as an (n, 1) block."""
+        """(n,) dates as an (n, width) block."""
         if self.form and values.dtype.kind == "O":
             values = parse_dates(values, self.form)
         if values.dtype.kind != "M":
             raise DataError(f"was of dates in fit, and holds {_kind_of(values)} now")
         counts = (values - np.datetime64(self.origin)) / np.timedelta64(1, self.unit)  # type: ignore[call-overload]
-        return self.number.encode(np.asarray(counts, dtype=np.float64))
+        line = self.number.encode(np.asarray(counts, dtype=np.float64))
+        return np.hstack([line, self.gain * angles(values, self.cycles)])
 
     def decode(self, block: Array) -> Array:
         """The nearest whole unit; NaT stays."""
-        counts = np.rint(self.number.decode(block))
+        counts = np.rint(self.number.decode(block[:, :1]))
         origin = np.datetime64(self.origin).astype(f"M8[{self.unit}]")
         steps = np.where(np.isnan(counts), 0, counts).astype(np.int64).astype(f"m8[{self.unit}]")
         dates = origin + steps
+        if self.cycles:
+            # The nearest whole unit; a cast alone would cut off.
+            late = moved(dates, np.nan_to_num(block[:, 1:]) / self.gain, self.cycles) - origin
+            whole = np.rint(late / np.timedelta64(1, self.unit)).astype(np.int64)  # type: ignore[call-overload]
+            dates = origin + whole.astype(f"m8[{self.unit}]")
         dates[np.isnan(counts)] = np.datetime64("NaT")
         return _as_texts(dates, self.form) if self.form else np.asarray(dates)
 
     def describe(self) -> str:
         """What is done, in a few words."""
         names = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds"}
-        return f"date, {names.get(self.unit, self.unit)} since {self.origin}"
+        cycles = f", with {' and '.join(self.cycles)} as angles" if self.cycles else ""
+        return f"date, {names.get(self.unit, self.unit)} since {self.origin}{cycles}"
 
 
 @dataclass(frozen=True)

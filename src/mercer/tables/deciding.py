@@ -12,6 +12,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.tables.columns import Category, Column, Date, LeftOut, Number, parse_dates
+from mercer.tables.cycles import parse_cycles
 
 __all__ = ["KINDS", "ROW_NAMES", "decide", "one_unit"]
 
@@ -71,11 +72,13 @@ def decide(name: str, values: Array, asked: str | None, scale: str, weight: floa
     ----------
     name : str
     values : (n,) array of a plain kind, see :mod:`mercer.tables.frames`
-    asked : one of ``KINDS``, or None to decide here
+    asked : one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to decide
     scale : {"robust", "std", "none"}
     weight : how much it counts; 1 is what a standardised number does
     """
     present = values[~_absent(values)]
+    cycles = parse_cycles(asked or "") or ()
+    asked = "date" if cycles else asked
     if asked == "drop":
         return LeftOut("asked for")
     if asked == "index":
@@ -84,7 +87,8 @@ def decide(name: str, values: Array, asked: str | None, scale: str, weight: floa
         return LeftOut("no values")
     if values.dtype.kind == "f" and np.isinf(present).any():
         raise DataError(f"column {name!r} contains infinity; remove such rows.")
-    if asked not in ("number", "category", "raw") and (date := _date(values, present, weight)):
+    plain = asked in ("number", "category", "raw")
+    if not plain and (date := _date(name, values, present, weight, cycles)):
         return date
     if asked == "date":
         raise DataError(
@@ -174,7 +178,9 @@ def _category(name: str, values: list[Any], asked: bool, weight: float) -> Colum
     return Category(tuple(kept), float(gain), tuple(pooled))
 
 
-def _date(values: Array, present: Array, weight: float) -> Date | None:
+def _date(
+    name: str, values: Array, present: Array, weight: float, cycles: tuple[str, ...]
+) -> Date | None:
     form = ""
     if present.dtype.kind == "O":
         form = next((form for form in _FORMS if _parses(present, form)), "")
@@ -190,7 +196,9 @@ def _date(values: Array, present: Array, weight: float) -> Date | None:
     counts = (steps / np.timedelta64(1, unit)).astype(np.float64)  # type: ignore[call-overload]
     scaled = _number("", counts, "robust", weight)
     number = Number(scaled.center, scaled.scale, scaled.gain, scaled.tails, whole=True)
-    return Date(number, str(first.astype(f"M8[{unit}]")), unit, form)
+    if "hour" in cycles and unit == "D":
+        raise DataError(f"column {name!r} holds whole days, which have no hour; leave 'hour' out.")
+    return Date(number, str(first.astype(f"M8[{unit}]")), unit, form, cycles, weight)
 
 
 def _holds(date: np.datetime64, unit: str) -> bool:

@@ -12,7 +12,8 @@ from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator, TransformerMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.tables.columns import Category, Column, LeftOut
+from mercer.tables.columns import Category, Column, Date, LeftOut
+from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, one_unit
 from mercer.tables.frames import Frame, names_text, take_apart
 
@@ -35,7 +36,9 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
       product of a Gaussian of the numbers and :math:`e^{-\gamma_c [x \ne y]}` for each category.
       The strongest comes back: only values that were there in ``fit``. Of more than 100, the
       rarest share one slot.
-    - A date counts days (or seconds, ...) since the first one, and comes back as a date.
+    - A date counts days (or seconds, ...) since the first one, and comes back as a date. With
+      ``"date:month"``, ``"date:weekday"``, ``"date:hour"``, or some of them as
+      ``"date:month+hour"``, these are angles beside it: December lies next to January.
     - Columns that are constant, id-like, or free text are left out.
     - A missing value is NaN in the vectors, and missing again on the way back.
 
@@ -45,8 +48,9 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kinds : dict, optional
-        Name of a column → ``"number"``, ``"category"``, ``"date"``, ``"raw"`` (a number as it
-        is), ``"drop"``, or ``"index"`` for names of the rows, which are left out as well.
+        Name of a column → ``"number"``, ``"category"``, ``"date"`` (``"date:month"``, see above),
+        ``"raw"`` (a number as it is), ``"drop"``, or ``"index"`` for names of the rows, which are
+        left out as well.
     weights : dict, optional
         Name of a column → how much it counts; 1 is what a standardised number counts.
     scale : {"auto", "robust", "std", "none"}, default="auto"
@@ -179,6 +183,9 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         for name, column in self.columns_.items():
             if isinstance(column, Category):
                 names += [f"{name}={value}" for value in column.values]
+            elif isinstance(column, Date):
+                ways = [f"{name}:{part}:{way}" for part in column.cycles for way in ("cos", "sin")]
+                names += [name, *ways]
             else:
                 names += [name] * column.width
         return np.array(names, dtype=object)
@@ -247,7 +254,8 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
                 f"{names_text(list(frame.columns))}."
             )
         for name, kind in kinds.items():
-            _one_of(f"kind of column {name!r}", kind, KINDS)
+            if not isinstance(kind, str) or parse_cycles(kind) is None:
+                _one_of(f"kind of column {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
         _one_of("scale", self.scale, SCALES)
         for name, weight in weights.items():
             if not 0 < weight < np.inf:

@@ -1,0 +1,59 @@
+"""Rows in compressed text, read in blocks."""
+
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from mercer import KernelPCA
+from mercer.exceptions import DataError
+from mercer.rows import open_rows
+
+OPEN = {".gz": gzip.open, ".xz": lzma.open}
+
+
+def write(path, X, names="a,b,c"):
+    with OPEN[path.suffix](path, "wt", encoding="utf-8") as file:
+        np.savetxt(file, X, delimiter=",", header=names, comments="", fmt="%.17g")
+    return path
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_rows_are_those_of_the_plain_file(kind, tmp_path, rng):
+    X = rng.standard_normal((3000, 3))
+    path = write(tmp_path / f"x.csv{kind}", X)
+    rows = open_rows(path)
+    assert rows.shape == (3000, 3)
+    assert rows.columns == ("a", "b", "c")
+    assert_array_equal(np.concatenate(list(rows.read(0, 3000))), X)
+    assert_array_equal(np.concatenate(list(rows.read(2100, 2500))), X[2100:2500])
+    assert_array_equal(np.concatenate(list(open_rows(path, columns=["c"]).read(0, 9))), X[:9, 2:])
+    assert rows.place(1500) == "line 1502"
+    model = KernelPCA(3, random_state=0).fit(open_rows(path))
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="", fmt="%.17g")
+    assert_array_equal(model.transform(rows), model.transform(open_rows(tmp_path / "x.csv")))
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_what_is_wrong_is_said_with_its_line(kind, tmp_path, rng):
+    path = tmp_path / f"x.csv{kind}"
+    with OPEN[kind](path, "wt") as file:
+        file.write("a,b\n1,2\n3,x\n")
+    with pytest.raises(DataError, match=r"line 3 .*'x' is not a number"):
+        list(open_rows(path).read(0, 2))
+    whole = write(tmp_path / f"y.csv{kind}", rng.standard_normal((500, 3))).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="no whole"):
+        open_rows(path)
+    path.write_bytes(b"no archive")
+    with pytest.raises(DataError, match="no whole"):
+        open_rows(path)
+
+
+def test_others_are_refused_with_a_remedy(tmp_path):
+    for name in ("x.csv.zst", "x.npy.gz", "x.gz"):
+        (tmp_path / name).write_bytes(b"...")
+        with pytest.raises(DataError, match="read_table"):
+            open_rows(tmp_path / name)
