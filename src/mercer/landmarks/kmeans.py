@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -74,22 +75,36 @@ def lloyd(X: Array, centres: Array, steps: int) -> Array:
     # Unless a few centres are far away, single precision tells which one is nearest.
     dtype = np.float32 if norms.max() < 1e3 * np.median(norms) else X.dtype
     rows = np.empty(X.shape, dtype=dtype)
+    shifted = _Shifted(X, origin, scale)
 
-    def shift(part: slice) -> None:
-        shifted = X[part] - origin
-        shifted /= scale
-        rows[part] = shifted
+    def fill(part: slice) -> None:
+        rows[part] = shifted[part]
 
-    thread_map(shift, blocks(len(X), STEP))
+    thread_map(fill, blocks(len(X), STEP))
     axes = _leading_axes(C.astype(dtype))
     shadow = rows if axes is None else rows @ axes
     moved = np.zeros(len(C), dtype=bool)
-    for _ in range(steps):
-        counts, sums = _nearest_sums(rows, shadow, C.astype(dtype), axes)
+    for left in range(steps, 0, -1):
+        # The last means are of the rows themselves, not of what single precision leaves of them.
+        counts, sums = _nearest_sums(shifted if left == 1 else rows, shadow, C.astype(dtype), axes)
         filled = np.flatnonzero(counts)
         C[filled] = sums[filled] / counts[filled, None]
         moved[filled] = True
     return np.where(moved[:, None], scale * C + origin, centres).astype(centres.dtype)
+
+
+@dataclass(frozen=True)
+class _Shifted:
+    """Rows around an origin, in another unit, block by block."""
+
+    X: Array
+    origin: Array
+    unit: float
+
+    def __getitem__(self, part: slice) -> Array:
+        moved = self.X[part] - self.origin
+        moved /= self.unit
+        return moved
 
 
 def _leading_axes(C: Array) -> Array | None:
@@ -106,7 +121,9 @@ def _leading_axes(C: Array) -> Array | None:
     return np.ascontiguousarray(some.T @ (vectors[:, keep] / np.sqrt(values[keep])))
 
 
-def _nearest_sums(rows: Array, shadow: Array, C: Array, axes: Array | None) -> tuple[Array, Array]:
+def _nearest_sums(
+    rows: Array | _Shifted, shadow: Array, C: Array, axes: Array | None
+) -> tuple[Array, Array]:
     """How many rows are nearest to each centre, and their sums in float64."""
     points, half = C if axes is None else C @ axes, square_sums(C) / 2
 
@@ -119,7 +136,7 @@ def _nearest_sums(rows: Array, shadow: Array, C: Array, axes: Array | None) -> t
         return np.bincount(nearest, minlength=len(C)), member @ rows[part]
 
     counts, sums = np.zeros(len(C), dtype=np.intp), np.zeros(C.shape)
-    for count, part in ordered_map(assign, blocks(len(rows), STEP)):
+    for count, part in ordered_map(assign, blocks(len(shadow), STEP)):
         counts += count
         sums += part
     return counts, sums

@@ -92,7 +92,7 @@ def _draw_figure1(seed: int) -> Any:
 
 def figure2(setting: Setting) -> Result:
     """New digits: of 0 and 1, and of all; and how similar a mixed one is to each digit."""
-    data, n = setting.sources.mnist(), setting.choose(300, 1000)
+    data, n = setting.sources.mnist(), 1000
     pair, mixed = (run(data, n, setting.seed) for run in (paper.figure2a, paper.figure2b))
     pure = float((pair.neighbours.max(axis=1) == 10).mean())
     many = float(((mixed.neighbours > 0).sum(axis=1) >= 5).mean())
