@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
+from mercer._parallel import blocks, lapack_threads, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
@@ -142,12 +142,13 @@ def whiten(K: Array, floor: float = 1e-12) -> Array:
     Where K is numerically singular, directions with less than ``floor`` of the largest eigenvalue
     are left out (r' < r columns).
     """
-    R = inverse_root(K)
-    if R is not None:
-        pivots = np.diagonal(R)
-        if pivots.max() < 0.1 / np.sqrt(floor) * pivots.min():  # well-conditioned
-            return R
-    s, Q = np.linalg.eigh(K)
+    with lapack_threads(len(K)):
+        R = inverse_root(K)
+        if R is not None:
+            pivots = np.diagonal(R)
+            if pivots.max() < 0.1 / np.sqrt(floor) * pivots.min():  # well-conditioned
+                return R
+        s, Q = np.linalg.eigh(K)
     keep = s > floor * s[-1]
     return np.asarray(Q[:, keep] / np.sqrt(s[keep]))
 
