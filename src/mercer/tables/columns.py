@@ -145,6 +145,11 @@ class Category:
         return f"category of {self.width} ({shown}{more}{pool})"
 
 
+def count_units(spans: Array, unit: str) -> Array:
+    """Spans of time as numbers of a unit; NaN for NaT."""
+    return np.asarray(spans / np.timedelta64(1, unit), dtype=np.float64)  # type: ignore[call-overload]
+
+
 @dataclass(frozen=True)
 class Date:
     """A date or time, as a number of units since the first one; comes back in whole units.
@@ -184,8 +189,7 @@ class Date:
             values = parse_dates(values, self.form)
         if values.dtype.kind != "M":
             raise DataError(f"was of dates in fit, and holds {_kind_of(values)} now")
-        counts = (values - np.datetime64(self.origin)) / np.timedelta64(1, self.unit)  # type: ignore[call-overload]
-        line = self.number.encode(np.asarray(counts, dtype=np.float64))
+        line = self.number.encode(count_units(values - np.datetime64(self.origin), self.unit))
         return np.hstack([line, self.gain * angles(values, self.cycles)])
 
     def decode(self, block: Array) -> Array:
@@ -197,7 +201,7 @@ class Date:
         if self.cycles:
             # The nearest whole unit; a cast alone would cut off.
             late = moved(dates, np.nan_to_num(block[:, 1:]) / self.gain, self.cycles) - origin
-            whole = np.rint(late / np.timedelta64(1, self.unit)).astype(np.int64)  # type: ignore[call-overload]
+            whole = np.rint(count_units(late, self.unit)).astype(np.int64)
             dates = origin + whole.astype(f"m8[{self.unit}]")
         dates[np.isnan(counts)] = np.datetime64("NaT")
         return _as_texts(dates, self.form) if self.form else np.asarray(dates)

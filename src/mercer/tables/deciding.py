@@ -11,7 +11,15 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
-from mercer.tables.columns import Category, Column, Date, LeftOut, Number, parse_dates
+from mercer.tables.columns import (
+    Category,
+    Column,
+    Date,
+    LeftOut,
+    Number,
+    count_units,
+    parse_dates,
+)
 from mercer.tables.cycles import parse_cycles
 
 __all__ = ["KINDS", "ROW_NAMES", "decide", "one_unit"]
@@ -193,8 +201,7 @@ def _date(
     steps = present - first
     fits = (u for u in _UNITS if (steps == steps.astype(f"m8[{u}]")).all() and _holds(first, u))
     unit = next(fits, "ns")
-    counts = (steps / np.timedelta64(1, unit)).astype(np.float64)  # type: ignore[call-overload]
-    scaled = _number("", counts, "robust", weight)
+    scaled = _number("", count_units(steps, unit), "robust", weight)
     number = Number(scaled.center, scaled.scale, scaled.gain, scaled.tails, whole=True)
     if "hour" in cycles and unit == "D":
         raise DataError(f"column {name!r} holds whole days, which have no hour; leave 'hour' out.")
