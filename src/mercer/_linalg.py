@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "fix_signs", "mirror", "orthonormalize", "square_sums"]
+__all__ = ["SQUARABLE", "Array", "fix_signs", "mirror", "orthonormalize", "square_sums"]
 
 Array = NDArray[Any]
+#: Magnitudes below this, and above its inverse, have squares and sums of squares in float32.
+SQUARABLE = 1e15
 
 
 def fix_signs(V: Array) -> Array:

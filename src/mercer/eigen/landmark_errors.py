@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import SQUARABLE, Array, square_sums
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.eigen.landmark_model import LandmarkModel
@@ -21,8 +21,8 @@ from mercer.subspace import ComponentRule
 
 __all__ = ["Sample", "counted", "residuals", "rounding", "truncation", "weighted_draw"]
 
-#: Share of the trace outside the span from which on float32 tells it, by kernel values in a range.
-ROUGH, RANGE = 1e-2, 1e15
+#: Share of the trace outside the span from which on float32 tells it.
+ROUGH = 1e-2
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _outside(features: LandmarkFeatures, rows: RowsLike, a: Array, own: Array) -
     Where a good part of each point lies outside, float32 tells how much.
     """
     whole = features.own(rows)
-    rough = own.sum() > ROUGH * whole.sum() and 1 / RANGE < np.abs(whole).max() < RANGE
+    rough = own.sum() > ROUGH * whole.sum() and 1 / SQUARABLE < np.abs(whole).max() < SQUARABLE
     dtype = np.dtype(np.float32 if rough else np.float64)
     a = a.astype(dtype, copy=False)
     outside = Basis(features.kernel, rows, dtype).gram()

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import SQUARABLE, Array
 from mercer._parallel import blocks
 from mercer._progress import announce
 from mercer._types import RowsLike
@@ -29,8 +29,6 @@ __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
 STEEP = {np.float64: 1e9, np.float32: 5e5}
-#: Largest kernel value of which squares can be summed in float32.
-LARGEST = 1e15
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -126,7 +124,7 @@ class LandmarkFeatures:
             condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
             # Centring takes the mean off the sums, and its rounding stays.
             condition /= max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
-            small = np.abs(K).max() < LARGEST  # squares of the rest leave the range of float32
+            small = np.abs(K).max() < SQUARABLE
             if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
             if condition < STEEP[np.float64]:

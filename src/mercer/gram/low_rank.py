@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._linalg import Array
+from mercer._linalg import SQUARABLE, Array
 from mercer._parallel import blocks, lapack_threads, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
@@ -113,7 +113,7 @@ def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
     landmarks = rows.pack(_landmarks(kernel, rows.points, rank, rng))
     cross = Tiles(kernel.fill, rows.packed, landmarks, dtype).gram()
     own = Tiles(kernel.fill, landmarks, landmarks, dtype).gram(np.float64)
-    if np.abs(own).max(initial=0.0) > 1e15:  # their squares leave float32
+    if np.abs(own).max(initial=0.0) > SQUARABLE:
         cross = cross.astype(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.
     return LowRank(cross, whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array, mirror
+from mercer._linalg import SQUARABLE, Array, mirror
 from mercer._parallel import blocks
 from mercer._types import RowsLike
 from mercer.gram.base import GramOperator
@@ -114,10 +114,10 @@ class StreamedGram(GramOperator):
 
 def _fit_float32(points: Points, diag: Array) -> bool:
     """True if the rows, the kernel's values and the squares of both are in float32's range."""
-    if not float(np.abs(diag).max(initial=0.0)) < 1e15:
+    if not float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
         return not points.has_finer_entries
     if not points.can_wait or points.dtype == np.float32:
         return True
     entries = points.rows.data if isinstance(points, SparseVectors) else points.rows
     span = float(np.abs(entries).max(initial=0.0))
-    return span == 0 or 1e-15 < span < 1e15
+    return span == 0 or 1 / SQUARABLE < span < SQUARABLE

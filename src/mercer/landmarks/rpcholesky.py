@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import SQUARABLE, Array, square_sums
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
@@ -22,8 +22,8 @@ __all__ = ["RPCholesky", "partial_cholesky", "random_pivots"]
 
 #: Share of the trace below which what is left is rounding.
 ROUNDING = 1e-13
-#: Share of the trace down to which float32 tells where it is, by kernel values in a range.
-ROUGH, RANGE = 5e-2, 1e15
+#: Share of the trace down to which float32 tells where it is.
+ROUGH = 5e-2
 
 
 class RPCholesky(LandmarkRule):
@@ -59,7 +59,7 @@ def random_pivots(kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator)
     """
     total = kernel.diag(X).astype(np.float64)
     pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, X, np.float64)
-    if 1 / RANGE < np.abs(total).max(initial=0.0) < RANGE:
+    if 1 / SQUARABLE < np.abs(total).max(initial=0.0) < SQUARABLE:
         rough = _Factor.empty(Basis(kernel, X, np.float32), total, m)
         pivots = rough.grow(rng, floor=ROUGH * total.sum()).pivots
         if len(pivots) == min(m, len(X)):
