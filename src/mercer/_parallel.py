@@ -177,7 +177,7 @@ class _Limits:
         last = next(reversed(self.entered.values()), None)
         for library, before in zip(libraries, self.before, strict=True):
             # Newer threadpoolctl listens to the thread that came first, and to no other.
-            free = getattr(library, "clear_controlling_thread", lambda force: None)
+            free = getattr(library, "clear_controlling_thread", lambda **_: None)
             free(force=True)
             library.set_num_threads(before if last is None else last)
             free(force=True)
