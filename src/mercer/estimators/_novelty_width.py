@@ -8,6 +8,7 @@ from typing import Any
 from mercer._random import make_rng
 from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._available import absent_if, kernel_of
+from mercer.estimators._threads import HeldMixin
 from mercer.kernels import Gaussian, RadialKernel
 from mercer.novelty import WidthChoice, select_width
 
@@ -24,7 +25,7 @@ def _has_no_width(model: Estimator) -> str | None:
     return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
 
 
-class SelectWidthMixin:
+class SelectWidthMixin(HeldMixin):
     """``select_width``, deprecated."""
 
     @absent_if(_has_no_width)

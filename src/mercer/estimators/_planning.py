@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from mercer._types import Estimator, RowsLike
 from mercer.eigen.plan import Plan, stand_in
 from mercer.estimators._available import absent_if
+from mercer.estimators._threads import HeldMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.rows import Rows
@@ -23,7 +24,7 @@ def _lack(model: Estimator) -> str | None:
     return None if hasattr(model, "_plan") else "it has no solver to choose; just fit it."
 
 
-class PlanMixin:
+class PlanMixin(HeldMixin):
     """Plans for every estimator that can say what it does with rows of a size, by ``_plan``."""
 
     kernel: str | Kernel | None

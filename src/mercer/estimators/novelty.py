@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._held_out import take
 from mercer._linalg import Array
-from mercer._parallel import lapack_threads
 from mercer._random import fixed_rng, make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
@@ -183,10 +182,6 @@ class KernelNovelty(
         y : ignored
         """
         rows, kernel = self._check_fit(X)
-        with lapack_threads(len(rows)):
-            return self._fit(rows, kernel)
-
-    def _fit(self, rows: Any, kernel: Kernel | None) -> Self:
         rng = make_rng(self.random_state)
         learn = self._learner(rows, kernel, rng)
         if self.contamination is not None:

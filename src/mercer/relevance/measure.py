@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, ordered_map, thread_map
+from mercer._parallel import blocks, held, ordered_map, thread_map
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
@@ -116,6 +116,7 @@ class Relevance:
         )
 
 
+@held
 def measure_relevance(
     subspace: Subspace,
     X: RowsLike,
@@ -183,6 +184,7 @@ def measure_relevance(
     )
 
 
+@held
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
     require_vectors(subspace)
