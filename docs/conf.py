@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-from sphinx.util.inspect import stringify_signature
 from sphinx_gallery.sorting import ExplicitOrder
 
 import mercer
@@ -131,16 +130,5 @@ def skip_inherited(_app: Any, _what: str, name: str, obj: Any, *_: Any) -> bool 
     return True if from_sklearn or from_str else None
 
 
-def constructor(_app: Any, what: str, _name: str, obj: Any, *rest: Any) -> tuple[str, Any] | None:
-    """What a class takes, where `__new__` only looks for words of other libraries."""
-    signature = rest[1]
-    if what != "class" or not str(signature).startswith("(*_args"):
-        return None
-    taken = inspect.signature(obj.__init__)
-    taken = taken.replace(parameters=[*taken.parameters.values()][1:])
-    return stringify_signature(taken, show_annotation=False, show_return_annotation=False), None
-
-
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-signature", constructor)
     app.connect("autodoc-skip-member", skip_inherited)

@@ -21,6 +21,7 @@ from mercer.rows.dialect import LOOK, TEXT, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
 from mercer.tables.deciding import ROW_NAMES, one_unit
+from mercer.tables.frames import no_column
 from mercer.tables.joining import is_pattern
 from mercer.tables.reading import TABLES
 from mercer.tables.spreadsheet import SHEETS
@@ -138,7 +139,7 @@ def _read(path: Path, reading: Reading, texts: list[str]) -> Frame:
     asked = [*reading.columns, *reading.drop, *label]
     for name in asked:
         if name not in frame.columns:
-            raise DataError(f"there is no column {name!r}; the columns are {list(frame.columns)}.")
+            raise no_column(name, list(frame.columns))
     wanted = [
         name
         for name in frame.columns

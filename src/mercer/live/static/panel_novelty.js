@@ -89,7 +89,7 @@ export function noveltyPanel(app) {
     const x = rowOf(current, i);
     const small =
       current.facts.imageShape && x
-        ? makePicture(current, `row ${rowNumber(current, i) + 1}`)
+        ? makePicture(current, `row ${rowNumber(current, i)}`)
         : null;
     small?.show(x);
     return h(
@@ -99,7 +99,7 @@ export function noveltyPanel(app) {
         "button",
         { type: "button", class: "ml-strange-row", onclick: () => app.choose(i) },
         small?.element ?? "",
-        h("span", {}, `row ${rowNumber(current, i) + 1}${label === "" ? "" : ` · ${label}`}`),
+        h("span", {}, `row ${rowNumber(current, i)}${label === "" ? "" : ` · ${label}`}`),
         h(
           "small",
           {},
@@ -115,7 +115,7 @@ export function noveltyPanel(app) {
     const x = rowOf(current, i);
     if (!x) return why.replaceChildren();
     const { parts } = contributions(current.P, current.facts.novelty, x);
-    const title = h("h3", {}, `What makes row ${rowNumber(current, i) + 1} strange`);
+    const title = h("h3", {}, `What makes row ${rowNumber(current, i)} strange`);
     if (current.facts.imageShape) {
       const canvas = h("canvas", {
         class: "ml-image",
