@@ -35,6 +35,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "thumbnails",
     "whole",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -130,5 +131,32 @@ def skip_inherited(_app: Any, _what: str, name: str, obj: Any, *_: Any) -> bool 
     return True if from_sklearn or from_str else None
 
 
+def link_examples(app: Any, what: str, name: str, *rest: Any) -> None:
+    """The examples stand behind all methods of a class; its first sentence leads to them."""
+    if what != "class":
+        return
+    lines: list[str] = rest[-1]
+    folder = Path(app.srcdir, sphinx_gallery_conf["backreferences_dir"])
+    found = [folder / f"{used}.examples" for used in (name, f"{name}.from_estimator")]
+    cards = "".join(path.read_text(encoding="utf-8") for path in found if path.exists())
+    if count := cards.count("sphx-glr-thumbcontainer"):
+        more = "examples use it" if count > 1 else "example uses it"
+        end = lines.index("") if "" in lines else len(lines)
+        lines[end:end] = ["", f"`{count} {more} <#examples-that-use-it>`__."]
+
+
+def public_bases(_app: Any, _name: str, _obj: Any, _options: Any, bases: list[Any]) -> None:
+    """Only bases that have a page of their own; mixins and scikit-learn's classes say nothing."""
+    bases[:] = [base for base in bases if _has_page(base)]
+
+
+def _has_page(base: type) -> bool:
+    package = importlib.import_module(".".join(base.__module__.split(".")[:2]))
+    ours = base.__module__.startswith("mercer.") and "._" not in base.__module__
+    return ours and base.__name__ in getattr(package, "__all__", ())
+
+
 def setup(app: Any) -> None:
+    app.connect("autodoc-process-bases", public_bases)
+    app.connect("autodoc-process-docstring", link_examples, priority=900)
     app.connect("autodoc-skip-member", skip_inherited)

@@ -100,7 +100,8 @@ for line, (name, images) in zip(axes, results.items(), strict=True):
     for ax, image in zip(line, images, strict=False):
         ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set_axis_off()
-    line[0].text(0, 1.1, name, transform=line[0].transAxes, fontsize=9).set_in_layout(False)
+    title = name if name == "clean" else f"{name}: error {np.mean((images - X_test) ** 2):.4f}"
+    line[0].text(0, 1.1, title, transform=line[0].transAxes, fontsize=9).set_in_layout(False)
 fig.get_layout_engine().set(hspace=0.25, rect=(0, 0, 1, 0.96))
 plt.show()
 
@@ -129,8 +130,9 @@ def agree(Z):
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained")
 for ax, (name, Z) in zip(axes, maps.items(), strict=True):
-    ax.scatter(*Z.T, c=labels, cmap="tab10", s=6)
-    ax.set(title=f"{name}: {agree(Z):.0%}", xticks=[], yticks=[])
+    drawn = ax.scatter(*Z.T, c=labels, cmap="tab10", s=6)
+    ax.set(title=f"{name}: {agree(Z):.0%} of the neighbours agree", xticks=[], yticks=[])
+fig.legend(*drawn.legend_elements(), title="digit", loc="outside right center", frameon=False)
 plt.show()
 
 # %%
