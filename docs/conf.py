@@ -141,22 +141,11 @@ def link_examples(app: Any, what: str, name: str, *rest: Any) -> None:
     cards = "".join(path.read_text(encoding="utf-8") for path in found if path.exists())
     if count := cards.count("sphx-glr-thumbcontainer"):
         more = "examples use it" if count > 1 else "example uses it"
-        end = lines.index("") if "" in lines else len(lines)
+        first = next(i for i, line in enumerate(lines) if line)
+        end = lines.index("", first) if "" in lines[first:] else len(lines)
         lines[end:end] = ["", f"`{count} {more} <#examples-that-use-it>`__."]
 
 
-def public_bases(_app: Any, _name: str, _obj: Any, _options: Any, bases: list[Any]) -> None:
-    """Only bases that have a page of their own; mixins and scikit-learn's classes say nothing."""
-    bases[:] = [base for base in bases if _has_page(base)]
-
-
-def _has_page(base: type) -> bool:
-    package = importlib.import_module(".".join(base.__module__.split(".")[:2]))
-    ours = base.__module__.startswith("mercer.") and "._" not in base.__module__
-    return ours and base.__name__ in getattr(package, "__all__", ())
-
-
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-bases", public_bases)
     app.connect("autodoc-process-docstring", link_examples, priority=900)
     app.connect("autodoc-skip-member", skip_inherited)

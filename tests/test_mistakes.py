@@ -84,6 +84,11 @@ MISTAKES = {
     ),
     "predict": (lambda _: KernelPCA(2).fit(X).predict(X), AttributeError, "KernelNovelty"),
     "X_fit_": (lambda _: KernelPCA(2).fit(X).X_fit_, AttributeError, "subspace_.support"),
+    "frames of a detector": (
+        lambda _: KernelNovelty().set_output(transform="pandas"),
+        AttributeError,
+        r"sklearn.set_config\(transform_output",
+    ),
     "KPCA": (lambda _: mercer.KPCA, AttributeError, "did you mean mercer.KernelPCA?"),
     "RBF": (lambda _: mercer.kernels.RBF, AttributeError, "did you mean Gaussian?"),
     "arpack": (

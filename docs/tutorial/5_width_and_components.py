@@ -36,7 +36,7 @@ for line, width in zip(axes, widths, strict=True):
         points = KernelPCA(q, kernel=Gaussian(width=width)).fit(X).denoise(X)
         ax.plot(*curve.T, ".", color="0.85", markersize=6, zorder=0)
         ax.plot(*points.T, ".", markersize=3)
-        ax.text(0.97, 0.97, f"{distance(points):.3f}", transform=ax.transAxes, ha="right", va="top")
+        ax.text(2.5, 1.5, f"{distance(points):.3f}", ha="right", va="top")
         ax.set(xticks=[], yticks=[], xlim=(-1.6, 2.6), ylim=(-1.1, 1.6))
     line[0].set_ylabel(f"width {width}")
 for ax, q in zip(axes[0], counts, strict=True):
@@ -75,16 +75,15 @@ for factor in factors:
     errors["noise is removed"].append(np.mean((model.denoise(noisy) - test) ** 2))
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-star = "least"
 for name, values in errors.items():
     ax.plot(factors, values, "o-", label=name)
-    ax.plot(factors[np.argmin(values)], min(values), "k*", markersize=12, label=star)
-    star = None
+    least = ax.plot(factors[np.argmin(values)], min(values), "k*", markersize=12)
     print(f"{name}: best at {factors[np.argmin(values)]} median distances")
 ax.set(xlabel="width, in median distances", ylabel="mean squared error", xscale="log", yscale="log")
 ax.set_xticks(factors, [str(f) for f in factors])
 ax.set_yticks([0.003, 0.005, 0.01, 0.02, 0.03], ["0.003", "0.005", "0.01", "0.02", "0.03"])
 ax.minorticks_off()
+least[0].set_label("least")
 ax.legend(frameon=False)
 plt.show()
 

@@ -5,7 +5,6 @@
 The neighbours on the same data, with numbers: linear PCA, t-SNE, an autoencoder, and kernel
 PCA. Each wins somewhere.
 """
-# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # A straight world: use PCA
@@ -39,6 +38,7 @@ report("PCA, 2", plane[400:], pca.inverse_transform(pca.transform(seen[400:])), 
 start = process_time()
 kpca = KernelPCA(random_state=0).tune(seen[:400], noise=0.5)
 report(f"kernel PCA, {kpca.n_components_}", plane[400:], kpca.denoise(seen[400:]), start)
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # PCA is better and far quicker. Try it first; if its error is good enough, stop there.

@@ -49,6 +49,7 @@ _ELSEWHERE = {
     "KernelNovelty.from_fitted(model, X_normal) has a threshold, too.",
     "decision_function": "KernelNovelty.from_fitted(model, X_normal) judges rows.",
     "fit_predict": "it is one of KernelNovelty(contamination='auto').",
+    "set_output": "sklearn.set_config(transform_output='pandas') makes frames of its answers.",
     "plot": "pictures are in mercer.plots: EmbeddingDisplay.from_estimator(model, X).",
     "sample": "GenerativeKernelPCA(...).fit(X) draws new rows.",
     "labels_": "it is fit_predict(X) of KernelNovelty(contamination='auto').",
