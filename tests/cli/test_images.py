@@ -87,7 +87,7 @@ def test_images_that_do_not_fit(mercer, folder, tmp_path, spoil):
 
 
 def test_columns_of_images_mean_nothing(mercer, folder):
-    mercer.fails("fit", folder, "--drop", "a", status=2, words=["folder of images"])
+    mercer.fails("fit", folder, "--drop", "a", status=3, words=["folder of images"])
 
 
 def test_colour_sixteen_bits_and_palettes(tmp_path, mercer):

@@ -58,9 +58,9 @@ def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_pa
         ("novelty", model, test, "--normal", write_csv(tmp_path / "seen.csv", make_rows())),
         ("transform", model, holes),
     ]
-    for i, arguments in enumerate(failures):
-        target = ["-o", tmp_path / f"{i}.png"] if arguments[0] == "plot" else []
-        done = mercer(*arguments, *target, status=2 if i == 0 else 3)
+    for arguments in failures:
+        target = ["-o", tmp_path / "no.png"] if arguments[0] == "plot" else []
+        done = mercer(*arguments, *target, status=3)
         for word in ("from_fitted", "image_shape", "X)", "KernelNovelty(", "give -1", "max_iter"):
             assert word not in done.err, done.err
 
@@ -103,10 +103,12 @@ def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):
         ("gallery", model, "--image-shape", "2by2"): ["2by2", "28x28"],
         ("embedding", model, "--components", "a"): ["0,2"],
         ("scree", model, "--positive", "left"): ["goes with roc"],
-        ("roc", model, train, "--label", "kind"): ["--positive", "left, right"],
+        ("roc", model, train): ["--label"],
     }
     for arguments, words in wrong.items():
         mercer.fails("plot", *arguments, "-o", tmp_path / "no.png", status=2, words=words)
+    roc = ("plot", "roc", model, train, "--label", "kind", "-o", tmp_path / "no.png")
+    mercer.fails(*roc, status=3, words=["left, right", "new by --positive"])
 
 
 def test_numbers_as_labels_are_a_scale(mercer, model, train, tmp_path, monkeypatch):

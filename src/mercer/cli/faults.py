@@ -101,6 +101,8 @@ _WORDS = {
     "or a level of noise": "or a level by --noise",
     "give the level that you expect": "give the level that you expect by --noise",
     "rows[:n]": "fewer rows",
+    "by positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each": "by "
+    "--positive",
     "image_shape=(height, width)": "--image-shape HEIGHTxWIDTH",
     "give (height, width) or (height, width, 3)": "give HEIGHTxWIDTH or HEIGHTxWIDTHx3",
     "image_shape=": "--image-shape ",

@@ -97,7 +97,6 @@ def plot(
     dpi: int,
     intervals: bool,
     title: str | None,
-    positive: str | None,
     reading: Reading,
     as_json: bool,
     quiet: bool,
@@ -117,8 +116,8 @@ def plot(
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
     if intervals and kind not in ("scree", "relevance"):
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
-    if positive is not None and kind != "roc":
-        raise click.UsageError(f"--positive goes with roc, not with {kind}")
+    if kind == "roc" and reading.label is None:
+        raise click.UsageError("a roc needs the truth: name its column with --label")
     check_target(output, force=force)
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
@@ -127,7 +126,6 @@ def plot(
         if kind == "live":
             drawn = _page(fitted, data, reading)
         else:
-            look["positive"] = positive
             figure = _draw(kind, fitted, data, reading, look, intervals=intervals)
             if title is not None:
                 figure.suptitle(title)
@@ -172,7 +170,7 @@ def _draw(
 
     model = seen_by(fitted)
     display = _display(KINDS[kind][0])
-    takes, positive = _parameters(display), look.pop("positive")
+    takes = _parameters(display)
     options = _options(kind, takes, look)
     if "image_shape" in takes:
         options.setdefault("image_shape", image_shape(feature_names(fitted)))
@@ -189,8 +187,7 @@ def _draw(
             options["uncertainty"] = model.uncertainty(table.rows)
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
-        y = _new_or_not(table.label, positive) if kind == "roc" else _as_numbers(table.label)
-        return display(model, table.rows[:], y=y, **options).figure_
+        return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
 
 
 def _parameters(display: Any) -> Any:
@@ -238,23 +235,6 @@ def _as_numbers(labels: Targets) -> Any:
         return labels if labels is None or labels.dtype.kind in "iu" else labels.astype(np.float64)
     except ValueError:
         return labels
-
-
-def _new_or_not(labels: Targets, positive: str | None) -> Any:
-    """-1 for new and 1 for normal rows, from the class that is new."""
-    import numpy as np
-
-    if labels is None:
-        raise click.UsageError("a roc needs the truth: name its column with --label")
-    classes = [str(value) for value in np.unique(labels)]
-    if positive is None and set(classes) in ({"-1", "1"}, {"0", "1"}):
-        return labels
-    if positive not in classes or len(classes) < 2:
-        listed = ", ".join(classes[:20])
-        raise click.UsageError(
-            f"--positive: say which class of the label is new; there are {listed}"
-        )
-    return np.where(labels.astype(str) == positive, -1, 1)
 
 
 def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:

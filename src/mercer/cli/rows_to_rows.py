@@ -120,12 +120,15 @@ def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None
         width = fitted.n_features_in_
         _convert(function, fitted, feature_names(fitted), width=width, **how)
         return
-    from mercer.cli.mixed import open_frame
+    from mercer.cli.tables import located
+    from mercer.tables.opening import read_for
     from mercer.tables.writing import kept_columns
 
     how.pop("allow_nan", None)
-    with open_frame(fitted, how["data"], how["reading"]) as frame:
-        _give(function(frame), kept_columns(frame, how["reading"].keep), **how)
+    reading = how["reading"]
+    with located(how["data"], reading) as path:
+        frame = read_for(fitted, path, reading.choice(), reading.keep)
+        _give(function(frame), kept_columns(frame, reading.keep), **how)
 
 
 def _give(

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike
+from mercer.estimators._threads import HeldMixin
 from mercer.exceptions import DataError, ModelFileError
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
@@ -29,7 +30,7 @@ __all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
 Made = TypeVar("Made")
 
 
-class SaveMixin:
+class SaveMixin(HeldMixin):
     """Saving to a file that holds numbers and names only."""
 
     #: What prediction needs beside the constructor's parameters, the first of which no fitted model
