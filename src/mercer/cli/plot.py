@@ -74,7 +74,8 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     "--image-shape",
     callback=_check_shape,
     metavar="HxW[x3]",
-    help="For rows that are images.  [default: as a folder of images says, else a square]",
+    help="For rows that are images.  [default: as a folder of images says, else a square, for 16 "
+    "columns or more with values from 0 to 255]",
 )
 @click.option("--cmap", metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
 @click.option(

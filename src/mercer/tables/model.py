@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator
+from mercer._spelling import SpellingMixin
 from mercer.estimators import KernelPCA
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError
@@ -35,7 +36,7 @@ def _if_model_has(name: str) -> Callable[[Method], Method]:
     return there
 
 
-class TableModel(SaveMixin, BaseEstimator):
+class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
     """Any estimator of mercer on tables: data frames in, data frames out.
 
     A :class:`TableEncoder` turns rows into vectors for the model, and what the model gives back

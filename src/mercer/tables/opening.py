@@ -18,7 +18,7 @@ from mercer.rows.parquet import parquet_names
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, one_unit
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame
+from mercer.tables.frames import Frame, no_column
 from mercer.tables.joining import is_pattern
 from mercer.tables.model import TableModel
 from mercer.tables.reading import TABLES, read_table
@@ -159,7 +159,7 @@ def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] 
     asked = [*choice.columns, *choice.drop, *label]
     for name in asked:
         if name not in frame.columns:
-            raise DataError(f"there is no column {name!r}; the columns are {list(frame.columns)}.")
+            raise no_column(name, list(frame.columns))
     wanted = [
         name
         for name in frame.columns

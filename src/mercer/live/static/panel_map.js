@@ -101,7 +101,7 @@ export function mapPanel(app) {
             "li",
             {},
             button(
-              `${rowNumber(app.current, i) + 1} ${labelOf(app.current, i)}`,
+              `${rowNumber(app.current, i)} ${labelOf(app.current, i)}`,
               () => app.choose(i),
               { class: "ml-button ml-chip" },
             ),
@@ -163,7 +163,7 @@ export function csvOf(model, rows) {
     ...(withRows ? columns.map(({ name }) => name) : []),
   ];
   const lines = rows.map((i) => [
-    rowNumber(model, i) + 1,
+    rowNumber(model, i),
     ...(model.codes || model.values ? [labelOf(model, i)] : []),
     ...Z.data.subarray(i * Z.q, (i + 1) * Z.q),
     model.error[i],

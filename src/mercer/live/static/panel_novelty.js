@@ -90,7 +90,7 @@ export function noveltyPanel(app) {
     const x = rowOf(current, i);
     const small =
       current.facts.imageShape && x
-        ? makePicture(current, `row ${rowNumber(current, i) + 1}`)
+        ? makePicture(current, `row ${rowNumber(current, i)}`)
         : null;
     small?.show(x);
     return h(
@@ -100,7 +100,7 @@ export function noveltyPanel(app) {
         "button",
         { type: "button", class: "ml-strange-row", onclick: () => app.choose(i) },
         small?.element ?? "",
-        h("span", {}, `row ${rowNumber(current, i) + 1}${label === "" ? "" : ` · ${label}`}`),
+        h("span", {}, `row ${rowNumber(current, i)}${label === "" ? "" : ` · ${label}`}`),
         h(
           "small",
           {},
@@ -116,7 +116,7 @@ export function noveltyPanel(app) {
     const x = rowOf(current, i);
     if (!x) return why.replaceChildren();
     const { parts } = contributions(current.P, current.facts.novelty, x);
-    const title = h("h3", {}, `What makes row ${rowNumber(current, i) + 1} strange`);
+    const title = h("h3", {}, `What makes row ${rowNumber(current, i)} strange`);
     if (current.facts.imageShape) {
       const canvas = h("canvas", {
         class: "ml-image",

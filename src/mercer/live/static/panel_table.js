@@ -65,7 +65,7 @@ export function tablePanel(app) {
         ? named.map(({ name, of }) => [name, (i) => of(rowOf(current, i))])
         : [];
     return [
-      ["row", (i) => rowNumber(current, i) + 1],
+      ["row", (i) => rowNumber(current, i)],
       ...(current.codes || current.values ? [["label", (i) => labelOf(current, i)]] : []),
       ...Array.from({ length: count }, (_, a) => [`z${a}`, (i) => scoreAt(current, i, a)]),
       ["error", (i) => current.error[i]],
@@ -125,6 +125,6 @@ export function tablePanel(app) {
       ),
     );
     const of = `${rows.length.toLocaleString("en")}${state.selection ? " selected" : ""}`;
-    where.textContent = `rows ${first + 1} to ${first + page.length} of ${of}`;
+    where.textContent = `${first + 1} to ${first + page.length} of ${of} rows`;
   }
 }

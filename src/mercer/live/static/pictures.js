@@ -114,7 +114,7 @@ export function rowPicture(model, i) {
   const canvas = h("canvas", {
     class: "ml-image",
     role: "img",
-    "aria-label": `picture of row ${row + 1}`,
+    "aria-label": `picture of row ${row}`,
   });
   const values = data.subarray(row * size, (row + 1) * size);
   // Pictures are shown as they are, on any paper: not yet in the page, a canvas is on light paper
