@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ from mercer.cli.options import ColumnKinds, Reading
 from mercer.cli.tables import located, open_located
 from mercer.exceptions import DataError
 from mercer.rows import MemoryRows, Table
-from mercer.rows.dialect import LOOK, TEXT, is_number, sniff
+from mercer.rows.dialect import LOOK, TEXT, Dialect, is_missing, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables import Category, Frame, TableEncoder, TableModel, read_table
-from mercer.tables.deciding import ROW_NAMES, one_unit
+from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit
 from mercer.tables.joining import is_pattern
+from mercer.tables.numerals import read_numerals
 from mercer.tables.reading import TABLES
 from mercer.tables.spreadsheet import SHEETS
 from mercer.tables.writing import classes_of, kept_columns
@@ -48,6 +49,7 @@ def open_encoded(
             frame = _read(path, reading, [n for n, k in kinds.kinds.items() if k == "category"])
             table, encoder = _encode(frame, reading, kinds, allow_nan)
         else:
+            reading = _without_useless(path, reading)
             table = open_located(path, reading, allow_nan=allow_nan)
             if not kinds.raw and _wants_scale(path, table, kinds):
                 table, encoder = _scale(table, kinds)
@@ -114,10 +116,51 @@ def _strange(path: Path, kind: str) -> list[str] | None:
     if kind not in TEXT:
         return list(parquet_names(path)[1])
     with path.open("rb") as file:
-        if not _is_utf8(file.readline(LOOK)):
-            return None
+        line = file.readline(LOOK)
+    if not _is_utf8(line) or line.count(b'"') % 2:  # a name with a line break in it
+        return None
     dialect = sniff(path)
-    return dialect.strange(path) if dialect.named else []
+    return [*dialect.strange(path), *_codes(dialect, path)] if dialect.named else []
+
+
+def _codes(dialect: Dialect, path: Path) -> list[str]:
+    """Columns of digits that are no numbers, such as post codes."""
+    fields = zip(*dialect.first_rows(path), strict=True)
+    return [
+        name
+        for name, texts in zip(dialect.names, fields, strict=False)
+        if read_numerals([text.strip() for text in texts]) is None and any(map(str.strip, texts))
+    ]
+
+
+def _without_useless(path: Path, reading: Reading) -> Reading:
+    """The same without columns of a text file that say nothing, and with a word about each."""
+    if path.suffix.lower() not in TEXT or not path.is_file():
+        return reading
+    dialect = sniff(path)
+    if not dialect.named:
+        return reading
+    asked = (*reading.columns, *reading.drop, reading.label, *reading.keep)
+    body = dialect.first_rows(path)
+    useless = {}
+    for name, texts in zip(dialect.names, zip(*body, strict=True), strict=False):
+        if name not in asked and (why := _useless(name, texts)):
+            useless[name] = why
+    if len(useless) == len(dialect.fields):
+        return reading
+    for name, why in useless.items():
+        remark(f"{name or 'the column without a name'}: left out: {why}")
+    return replace(reading, drop=(*reading.drop, *useless))
+
+
+def _useless(name: str, texts: Sequence[str]) -> str:
+    """Why a column tells nothing about its row: no values, or the number of the row."""
+    if all(map(is_missing, texts)):
+        return "no values in the first rows"
+    if not is_id_name(name) or not all(map(is_number, texts)):
+        return ""
+    steps = np.diff([float(text) for text in texts])
+    return "numbers of the rows" if len(steps) > 1 and (steps == 1).all() else ""
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -215,4 +258,4 @@ def _tell(encoder: TableEncoder) -> None:
         ]
         lines += [f"{name}: left out: {why}" for name, why in encoder.left_out_.items()]
     for line in lines:
-        remark(line)
+        remark(" ".join(line.split()))  # names may have line breaks
