@@ -39,6 +39,8 @@ CANCELLED = 1e-3
 #: The first sweeps are made in float32, to steps of this size. Where the first step in float64
 #: from there is larger than the second number, float32 has gone astray, and the point starts anew.
 ROUGH, AGREE = 2e-5, 1e-3
+#: Sweeps in float32 after which a point that has not settled starts anew, in float64.
+ROUGH_SWEEPS = 30
 
 _ENDS = (Status.CONVERGED, Status.RESTARTED, Status.EARLY, Status.LIMIT, Status.FAILED)
 _CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
@@ -77,7 +79,7 @@ class FixedPoint(PreImageSolver):
     O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points
     that have arrived leave the batch. A model in float64 makes its first sweeps in float32, which
     take half the time, and ends in float64; a point whose first step in float64 disagrees, or that
-    float32 could not settle, starts anew in float64.
+    float32 could not settle in 30 sweeps, starts anew in float64.
 
     Where the denominator is negative or cancels, or the step leaves the data's box by more than its
     diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
@@ -135,6 +137,7 @@ class FixedPoint(PreImageSolver):
 class _BoundFixedPoint(BoundPreImage):
     config: FixedPoint
     subspace: Subspace
+    restarts: int = 2
 
     @cached_property
     def sweep(self) -> Sweep:
@@ -155,8 +158,9 @@ class _BoundFixedPoint(BoundPreImage):
         single = in_single(self.subspace)
         if single is None:
             return None
-        rough = FixedPoint(ROUGH, config.max_iter, accelerate=config.accelerate)
-        return _BoundFixedPoint(rough, single)
+        sweeps = min(config.max_iter, ROUGH_SWEEPS)
+        rough = FixedPoint(ROUGH, sweeps, accelerate=config.accelerate)
+        return _BoundFixedPoint(rough, single, restarts=0)  # these are decided in float64
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.nearest.solve(Z).points if start is None else start
@@ -192,7 +196,7 @@ class _BoundFixedPoint(BoundPreImage):
         single = self.rough.sweep.dtype
         found = _Points.start(self.rough.sweep.to_shifted(points.at), single)
         self.rough._run(found, Z.astype(single))
-        sure = found.code == _CONVERGED  # restarts are decided in float64
+        sure = found.code == _CONVERGED
         points.at[sure] = self.rough.sweep.to_input(found.at[sure])
         points.iterations[sure] = found.iterations[sure]
         points.doubtful[sure] = True
@@ -316,8 +320,8 @@ class _BoundFixedPoint(BoundPreImage):
         tries = points.restarts[rows]
         best = self.sweep.support[G.largest(), :-1] if len(rows) else points.at[rows]
         points.at[rows] = np.where((tries == 2)[:, None], 0, best)
-        points.code[rows[tries > 2]] = _FAILED
-        self._limit(points, rows[tries <= 2])
+        points.code[rows[tries > self.restarts]] = _FAILED
+        self._limit(points, rows[tries <= self.restarts])
 
     def _limit(self, points: _Points, rows: Array) -> None:
         points.code[rows[points.iterations[rows] >= self.config.max_iter]] = _LIMIT
