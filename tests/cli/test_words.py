@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from mercer.cli.faults import in_words_of_the_command_line
+from mercer._remedies import in_words_of_the_command_line
 from mercer.cli.options import _split
 from tests.cli.conftest import make_rows, write_csv
 

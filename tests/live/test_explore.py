@@ -17,13 +17,14 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
+from mercer._remedies import in_words_of_the_page
 from mercer.exceptions import DataError, KernelError
 from mercer.live.kernels import KERNELS, kernel_spec
 from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
 from mercer.live.tables import open_guessing, unpack_images
 from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
-from mercer.live.work import Job, do, fit, in_words_of_the_page, payload, read_table, show
+from mercer.live.work import Job, do, fit, payload, read_table, show
 from mercer.rows import MemoryRows, Table
 from mercer.tables import TableModel
 from mercer.tables import read_table as read_columns

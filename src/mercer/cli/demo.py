@@ -34,29 +34,17 @@ def demo(output: Path, as_json: bool, quiet: bool) -> None:
 
     from mercer._parallel import one_blas_thread
     from mercer.cli.console import print_json, progress
+    from mercer.demo.report import write
     from mercer.demo.study import run
 
     # On matrices this small several BLAS threads lose more by waiting than they gain.
     with progress(quiet=quiet), one_blas_thread():
         results = run()
-    _write(results, output)
+    write(results, output)
     if as_json:
         print_json({**results.facts(), "report": str(output / "report.html")})
     elif not quiet:
         _print(results, output)
-
-
-def _write(results: Results, folder: Path) -> None:
-    """The models first, so that a report never speaks of models that are not there."""
-    from mercer.demo.report import render
-    from mercer.rows import whole_file
-
-    for name, model in results.models().items():
-        model.save(folder / f"{name}.mercer")
-    data = results.digits
-    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
-    with whole_file(folder / "report.html") as file:
-        file.write(render(results).encode())
 
 
 def _print(results: Results, folder: Path) -> None:

@@ -61,17 +61,21 @@ def reproduce(
     scikit-learn's own data stand in and the verdict says so.
     """  # fmt: skip
     from mercer.cli.console import print_json, progress
-    from mercer.papers.registry import ITEMS
+    from mercer.papers.registry import ITEMS, select
 
     if not what:
         _list(ITEMS, as_json=as_json)
         return
     from mercer.cli.tables import prepare_folder
+    from mercer.exceptions import MercerError
     from mercer.papers import Setting, Sources
     from mercer.papers import reproduce as run
     from mercer.papers.writing import record
 
-    items = _chosen(what)
+    try:
+        items = select(*what)
+    except MercerError as error:
+        raise click.UsageError(str(error)) from error
     prepare_folder(output, "--output")
     setting = Setting(not fast, Sources(data, offline), seed)
     told = () if quiet or as_json else (_tell,)
@@ -82,18 +86,6 @@ def reproduce(
     elif not quiet:
         good = sum(outcome.result.verdict.reproduced for outcome in outcomes)
         click.echo(f"\n{good} of {len(outcomes)} reproduced. Report: {output / 'report.html'}")
-
-
-def _chosen(names: tuple[str, ...]) -> list[Item]:
-    """The items of all names, each once, in the order of the table."""
-    from mercer.exceptions import MercerError
-    from mercer.papers.registry import ITEMS, select
-
-    try:
-        keys = {item.key for name in names for item in select(name)}
-    except MercerError as error:
-        raise click.UsageError(str(error)) from error
-    return [item for item in ITEMS if item.key in keys]
 
 
 def _tell(outcome: Outcome) -> None:

@@ -114,7 +114,7 @@ def _plain_warnings() -> Iterator[None]:
     """Print a warning as one line, without the file and line that Python adds."""
 
     def show(message: Warning | str, *_where: object, **_how: object) -> None:
-        from mercer.cli.faults import in_words_of_the_command_line
+        from mercer._remedies import in_words_of_the_command_line
 
         _say(f"warning: {in_words_of_the_command_line(str(message))}")
 

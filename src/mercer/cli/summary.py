@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mercer._memory import peak_bytes, size_text
 from mercer._numbers import shortened
+from mercer._remedies import in_words_of_the_command_line
 from mercer._types import Estimator
-from mercer.cli.faults import in_words_of_the_command_line
 from mercer.rows import Rows
 
 if TYPE_CHECKING:

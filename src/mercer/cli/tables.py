@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -152,10 +151,7 @@ def write_output(output: Output, table: Table, *, as_json: bool = False, quiet: 
             return
         sys.stdout.flush()
         file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
-        if as_json:
-            file.write(_as_json(table))
-        else:
-            write_stream(file, table, output.format)
+        write_stream(file, table, "json" if as_json else output.format)
         file.flush()
 
 
@@ -194,13 +190,3 @@ def _try_to_write(folder: Path, remedy: str) -> None:
             file.write(b"\0")
     except OSError as error:
         raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
-
-
-def _as_json(table: Table) -> bytes:
-    data = [
-        [*row, *others]
-        for block, beside in table.parts()
-        for row, *others in zip(block.tolist(), *(c.tolist() for c in beside), strict=True)
-    ]
-    document = {"columns": table.names, "data": data}
-    return json.dumps(document, ensure_ascii=False).encode() + b"\n"

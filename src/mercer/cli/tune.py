@@ -63,7 +63,6 @@ def tune(
     """
     import time
 
-    from mercer import KernelPCA
     from mercer.cli.console import progress
     from mercer.cli.recipe import Recipe
     from mercer.cli.tables import check_target, open_for_fit
@@ -76,11 +75,8 @@ def tune(
     started = time.perf_counter()
     with open_for_fit(data, reading, kinds, allow_nan=False) as (table, encoder):
         table = table.loaded()
-        rows = table.rows[:]
-        level = typical_noise(rows) if noise is None else noise
-        model = KernelPCA(
-            kernel=recipe.make_kernel(), preimage=preimage or "auto", random_state=seed
-        )
+        level = typical_noise(table.rows[:]) if noise is None else noise
+        model = recipe.make()
         with progress(quiet=quiet):
             model.tune(table.rows, noise=level)
     save_to(target, model, encoder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,24 @@ from mercer._memory import size_text
 from mercer.demo.charts import curve, montage, scatter, spectrum
 from mercer.demo.others import SETTINGS
 from mercer.relevance import measure_relevance
+from mercer.rows import whole_file
 
 if TYPE_CHECKING:
     from mercer.demo.denoising import Study
     from mercer.demo.others import Found
     from mercer.demo.study import Results
 
-__all__ = ["render"]
+__all__ = ["render", "write"]
+
+
+def write(results: Results, folder: Path) -> None:
+    """The models first, so that a report never speaks of models that are not there."""
+    for name, model in results.models().items():
+        model.save(folder / f"{name}.mercer")
+    data = results.digits
+    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
+    with whole_file(folder / "report.html") as file:
+        file.write(render(results).encode())
 
 
 def render(results: Results) -> str:

@@ -21,8 +21,7 @@ from mercer.rows import MemoryRows, Table, image_shape, whole_file
 from mercer.tables import TableEncoder, TableModel
 from mercer.tables.frames import names_text
 
-__all__ = ["MODEL", "PAGE", "Job", "do", "fit", "in_words_of_the_page", "payload", "read_table"]
-__all__ += ["show"]
+__all__ = ["MODEL", "PAGE", "Job", "do", "fit", "payload", "read_table", "show"]
 
 MODEL = "model.mercer"
 PAGE = "page.bin"
@@ -66,21 +65,6 @@ def do(job: Job) -> None:
     model.save(job.folder / MODEL)
     with whole_file(job.folder / PAGE) as file:
         file.write(payload(live))
-
-
-def in_words_of_the_page(message: str) -> str:
-    """Remedies that name what Python has name what can be chosen on the page instead."""
-    for name, choice in _WORDS.items():
-        message = message.replace(name, choice)
-    return message
-
-
-_WORDS = {
-    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or": "Choose the estimator "
-    "'With missing values', or",
-    "fill them in by impute or MissingKernelPCA": "choose the estimator 'With missing values'",
-    "fill it in by impute or MissingKernelPCA": "choose the estimator 'With missing values'",
-}
 
 
 def read_table(source: Path, wanted: Wanted, folder: Path) -> tuple[Table, TableEncoder | None]:

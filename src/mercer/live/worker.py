@@ -15,8 +15,9 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
+from mercer._remedies import in_words_of_the_page
 from mercer.exceptions import MercerError
-from mercer.live.work import Job, do, in_words_of_the_page
+from mercer.live.work import Job, do
 
 __all__ = ["Desk", "Pool"]
 

@@ -48,8 +48,8 @@ ITEMS: Sequence[Item] = (
 )
 
 
-def select(what: str) -> list[Item]:
-    """The items that a name means: ``"all"``, a paper, or ``paper/item``.
+def select(*names: str) -> list[Item]:
+    """The items that names mean: ``"all"``, a paper, or ``paper/item``; each once, in order.
 
     Examples
     --------
@@ -59,6 +59,11 @@ def select(what: str) -> list[Item]:
     >>> len(select("mika1999"))
     5
     """
+    meant = {item.key for name in names for item in _meant(name)}
+    return [item for item in ITEMS if item.key in meant]
+
+
+def _meant(what: str) -> list[Item]:
     found = [item for item in ITEMS if what in ("all", item.paper, item.key)]
     if found:
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,7 +104,7 @@ def check_sink(
 
 
 def write_stream(file: BinaryIO, table: Table, kind: str) -> None:
-    """Write a table to an open file, such as a pipe, in one of ``FORMATS``."""
+    """Write a table to an open file, such as a pipe, in one of ``FORMATS``, or as ``"json"``."""
     _refuse_empty(table)
     _WRITERS[kind](file, table)
 
@@ -216,10 +217,22 @@ def _write_parquet(file: BinaryIO, table: Table) -> None:
             writer.close()
 
 
+def _write_json(file: BinaryIO, table: Table) -> None:
+    """``{"columns": [...], "data": [[...], ...]}``, as pandas calls "split"."""
+    data = [
+        [*row, *others]
+        for block, beside in table.parts()
+        for row, *others in zip(block.tolist(), *(c.tolist() for c in beside), strict=True)
+    ]
+    document = {"columns": table.names, "data": data}
+    file.write(json.dumps(document, ensure_ascii=False).encode() + b"\n")
+
+
 _WRITERS: dict[str, Any] = {
     "csv": _write_csv,
     "tsv": _write_tsv,
     "npy": _write_npy,
     "npz": _write_npz,
     "parquet": _write_parquet,
+    "json": _write_json,
 }
