@@ -73,6 +73,7 @@ def in_words_of_the_command_line(message: str) -> str:
         message = message.replace(name, option)
     message = re.sub(rf"\bdrop=(\[(?:{_TEXT}|, )*\])", _drop_option, message)
     message = re.sub(rf"\b(drop|label|array)=({_TEXT})", _name_option, message)
+    message = re.sub(rf"TableEncoder\(kinds={{({_TEXT}): '(\w+)'}}\)", _kind_option, message)
     message = re.sub(r"\b(drop|label|array|columns)=", r"--\1", message)
     message = re.sub(r"^(?:n_)?(components|width|gamma|sigma)=", r"--\1 ", message)
     return re.sub(r"--image-shape (.*)\(1, (\d+)\)", r"--image-shape \1--image-shape 1x\2", message)
@@ -136,6 +137,10 @@ def _drop_option(found: re.Match[str]) -> str:
 
 def _name_option(found: re.Match[str]) -> str:
     return f"--{found[1]} {shlex.quote(ast.literal_eval(found[2]))}"
+
+
+def _kind_option(found: re.Match[str]) -> str:
+    return f"--{found[2]} {shlex.quote(ast.literal_eval(found[1]))}"
 
 
 def _raised_on_purpose(error: Exception) -> bool:

@@ -239,15 +239,14 @@ def _as_numbers(labels: Targets) -> Any:
 
 def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
-    from mercer.cli.models import feature_names, on_tables, seen_by
+    from mercer.cli.models import feature_names, seen_by
     from mercer.cli.tables import open_input
     from mercer.live import describe, render
     from mercer.rows.images import image_shape
 
     model, names = seen_by(fitted), feature_names(fitted)
-    if on_tables(fitted):
-        names = list(fitted.encoder_.get_feature_names_out())
     options: dict[str, Any] = {"images": image_shape(names), "names": names}
+    options["encoder"] = getattr(fitted, "encoder_", None)
     if data is None:
         return render(describe(model, **options)).encode()
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():

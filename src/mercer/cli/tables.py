@@ -75,7 +75,7 @@ def open_for_fit(
             path, kinds.encoder(), reading.choice(), array=reading.array, allow_nan=allow_nan
         )
         for line in [] if encoder is None else lines_of_columns(encoder):
-            remark(line)
+            remark(" ".join(line.split()))  # names may have line breaks
         yield table, encoder
 
 

@@ -13,10 +13,10 @@ from mercer._sklearn import BaseEstimator, TransformerMixin
 from mercer._spelling import SpellingMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.tables.columns import Category, Column, Date, LeftOut
+from mercer.tables.columns import Category, Column, Date, LeftOut, Number
 from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, one_unit
-from mercer.tables.frames import Frame, names_text, no_column, take_apart
+from mercer.tables.frames import Frame, is_absent, names_text, no_column, take_apart
 
 __all__ = ["TableEncoder"]
 
@@ -124,10 +124,18 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         kinds, weights = self._check(frame)
         self.scale_ = self._decide_scale(frame, kinds)
         self.columns_: dict[str, Column] = {
-            name: decide(name, values, kinds.get(name), self.scale_, weights.get(name, 1.0))
+            name: decide(
+                name,
+                values,
+                kinds.get(name),
+                self.scale_,
+                weights.get(name, 1.0),
+                _unit(frame.dtypes.get(name, "")),
+            )
             for name, values in frame.columns.items()
         }
-        if not any(column.width for column in self.columns_.values()):
+        self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+        if not any(column.width and not _is_constant(column) for column in self.columns_.values()):
             raise DataError(
                 f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
                 "they are: TableEncoder(name='category')."
@@ -137,7 +145,6 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         if frame.container != "array":
             self.feature_names_in_ = np.array(list(self.columns_), dtype=object)
         self.container_ = frame.container
-        self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
         self._dtypes = dict(frame.dtypes)
         return self
 
@@ -164,7 +171,11 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
 
     def describe(self) -> list[str]:
         """A line for each column: what is done with it."""
-        return [f"{name}: {column.describe()}" for name, column in self.columns_.items()]
+        return [
+            f"{name}: {column.describe()}{unit and f', in {unit}'}"
+            for name, column in self.columns_.items()
+            for unit in [_unit(self.dtypes_.get(name, ""))]
+        ]
 
     @property
     def groups_(self) -> list[str]:
@@ -215,6 +226,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
     def blocks(self, frame: Frame) -> dict[str, Array]:
         """The vectors column by column; unseen categories are named in a warning."""
         found = {}
+        self._warn_of_constants(frame)
         for name, column in self.columns_.items():
             if not column.width:
                 continue
@@ -231,6 +243,22 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
             except DataError as error:
                 raise DataError(f"column {name!r} {error}; mend it.") from error
         return found
+
+    def _warn_of_constants(self, frame: Frame) -> None:
+        """A column that was left out as constant says nothing, unless new rows differ in it."""
+        for name, column in self.columns_.items():
+            if not isinstance(column, LeftOut) or column.constant is None:
+                continue
+            values = frame.columns.get(name, np.empty(0))
+            other = [v for v in values.tolist() if v != column.constant and not is_absent(v)]
+            if other:
+                kind = "number" if isinstance(column.constant, float) else "category"
+                warn(
+                    f"column {name!r} had one value in fit ({column.constant!r}) and is left out; "
+                    f"{len(other)} of {len(values)} rows have another, which the model does not "
+                    f"see. To see it, fit with TableEncoder(kinds={{{name!r}: {kind!r}}}).",
+                    MercerWarning,
+                )
 
     def decode(self, Z: Any) -> dict[str, Array]:
         """Vectors as columns of plain kinds."""
@@ -288,6 +316,16 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _unit(form: Any) -> str:
+    """``kg`` of ``{} kg``; nothing for types that are no form of a number with a unit."""
+    text = form if isinstance(form, str) else ""
+    return text.replace("{}", "").strip() if "{}" in text else ""
+
+
+def _is_constant(column: Column) -> bool:
+    return isinstance(column, Number) and len(column.levels) == 1
 
 
 def _one_of(what: str, given: Any, known: Sequence[str]) -> None:

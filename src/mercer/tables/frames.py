@@ -31,7 +31,8 @@ class Frame:
     ----------
     columns : name → array of a plain kind
     container : {"pandas", "polars", "pyarrow", "array", "columns"}
-    dtypes : name → type in the table it came from; "" where that says nothing
+    dtypes : name → type in the table it came from; "" where that says nothing. Of a file "int" for
+        whole numbers, and ``"{} kg"`` for numbers with a unit
     index : of a pandas frame
     """
 
@@ -47,7 +48,7 @@ class Frame:
         """The same kind of table with other columns; the index stays if the rows do."""
         if self.container == "columns":
             return {
-                name: _whole(values) if self.dtypes.get(name) == "int" else values
+                name: _as_written(values, str(self.dtypes.get(name, "")))
                 for name, values in columns.items()
             }
         if self.container == "array":
@@ -165,6 +166,18 @@ def _from_array(X: Any) -> Frame:
     names = [f"x{j}" for j in range(values.shape[1])]
     columns = {name: plain_column(values[:, j], name) for j, name in enumerate(names)}
     return Frame(columns, "array")
+
+
+def _as_written(values: Array, form: str) -> Array:
+    """Numbers as a file had them: whole, or with a unit."""
+    if form == "int":
+        return _whole(values)
+    if "{}" not in form or values.dtype.kind != "f":
+        return values
+    found = np.empty(len(values), dtype=object)
+    texts = (None if value != value else repr(value) for value in values.tolist())
+    found[:] = [None if t is None else form.replace("{}", t.removesuffix(".0")) for t in texts]
+    return found
 
 
 def _whole(values: Array) -> Array:

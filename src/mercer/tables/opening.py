@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows import Choice, MemoryRows, Table, open_table
-from mercer.rows.dialect import LOOK, TEXT, is_number, sniff
+from mercer.rows.dialect import LOOK, TEXT, Dialect, is_missing, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables.columns import Category
-from mercer.tables.deciding import ROW_NAMES, one_unit
+from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, no_column
 from mercer.tables.joining import is_pattern
 from mercer.tables.model import TableModel
+from mercer.tables.numerals import read_numerals
 from mercer.tables.reading import TABLES, read_table
 from mercer.tables.spreadsheet import SHEETS
 from mercer.tables.writing import classes_of, kept_columns
@@ -81,6 +82,7 @@ def open_encoded(
     encoder = TableEncoder() if encoder is None else clone(encoder)
     if _is_mixed(path, encoder, choice):
         return _encode(path, encoder, choice, allow_nan)
+    choice = _without_useless(path, choice)
     table = open_table(path, choice, array=array, allow_nan=allow_nan)
     return _scale(table, encoder) if _wants_scale(path, table, encoder) else (table, None)
 
@@ -135,10 +137,52 @@ def _strange(path: Path, kind: str) -> list[str] | None:
     if kind not in TEXT:
         return list(parquet_names(path)[1])
     with path.open("rb") as file:
-        if not _is_utf8(file.readline(LOOK)):
-            return None
+        line = file.readline(LOOK)
+    if not _is_utf8(line) or line.count(b'"') % 2:  # a name with a line break in it
+        return None
     dialect = sniff(path)
-    return dialect.strange(path) if dialect.named else []
+    return [*dialect.strange(path), *_codes(dialect, path)] if dialect.named else []
+
+
+def _codes(dialect: Dialect, path: Path) -> list[str]:
+    """Columns of digits that are no numbers, such as post codes."""
+    fields = zip(*dialect.first_rows(path), strict=True)
+    return [
+        name
+        for name, texts in zip(dialect.names, fields, strict=False)
+        if read_numerals([text.strip() for text in texts]) is None and any(map(str.strip, texts))
+    ]
+
+
+def _without_useless(path: Path, choice: Choice) -> Choice:
+    """The same without columns of a text file that say nothing, and with a word about each."""
+    if path.suffix.lower() not in TEXT or not path.is_file():
+        return choice
+    dialect = sniff(path)
+    if not dialect.named:
+        return choice
+    asked = (*choice.columns, *choice.drop, choice.label)
+    useless = {}
+    for name, texts in zip(
+        dialect.names, zip(*dialect.first_rows(path), strict=True), strict=False
+    ):
+        if name not in asked and (why := _useless(name, texts)):
+            useless[name] = why
+    if len(useless) == len(dialect.fields):
+        return choice
+    for name, why in useless.items():
+        warn(f"{name or 'the column without a name'}: left out: {why}.", MercerWarning)
+    return replace(choice, drop=(*choice.drop, *useless))
+
+
+def _useless(name: str, texts: Sequence[str]) -> str:
+    """Why a column tells nothing about its row: no values, or the number of the row."""
+    if all(map(is_missing, texts)):
+        return "no values in the first rows"
+    if not is_id_name(name) or not all(map(is_number, texts)):
+        return ""
+    steps = np.diff([float(text) for text in texts])
+    return "numbers of the rows" if len(steps) > 1 and (steps == 1).all() else ""
 
 
 def _is_utf8(line: bytes) -> bool:
