@@ -13,7 +13,7 @@ __all__ = ["by_name"]
 Role = TypeVar("Role")
 
 #: Words of neighbours → ours that come nearest.
-_NEIGHBOURS = {"arpack": "lanczos", "randomized": "landmarks", "full": "dense", "kridge": "ridge"}
+_NEIGHBOURS = {"arpack": "lanczos", "randomized": "davidson", "full": "dense", "kridge": "ridge"}
 _NEIGHBOURS |= {"rbf": "gaussian", "poly": "polynomial", "nystroem": "landmarks"}
 
 

@@ -206,6 +206,15 @@ def test_walk_between_two_rows(opened, digits_page):
     assert np.allclose(there, page.evaluate("[...mercerLive.app.place(1)]"))
 
 
+def test_rows_count_from_0(opened, digits_page):
+    """As in Python, and as components do."""
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.choose(0)")
+    page.wait_for_selector("text=/^Row 0$/")
+    show(page, "table")
+    assert page.inner_text("tbody th >> nth=0").strip() == "0"
+
+
 def test_new_samples(opened, digits_page, iris_page):
     page = opened.visit(digits_page)
     show(page, "drag")

@@ -39,7 +39,7 @@ _ELSEWHERE = {
     "input space, subspace_.coef has their coefficients.",
     "lambdas_": "it is eigenvalues_.",
     "alphas_": "it is subspace_.coef.",
-    "eigenvectors_": "it is subspace_.coef, scaled so that kernel values become scores.",
+    "eigenvectors_": "it is subspace_.coef * eigenvalues_ ** 0.5.",
     "X_fit_": "it is subspace_.support.",
     "singular_values_": "it is eigenvalues_ ** 0.5.",
     "mean_": "the mean is one of feature space; subspace_.mean has its weights.",
