@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import blocks
+from mercer._parallel import blocks, held
 from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
@@ -32,6 +32,7 @@ NODES = 8
 ENTRIES = 1 << 22
 
 
+@held
 def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: int = NODES) -> Any:
     """Each variable's part in the score, (n, d); rows sum to ``score(X) - score(reference)``.
 

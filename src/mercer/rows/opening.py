@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._spelling import similar_file
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows, check_finite, floating_type
@@ -71,7 +72,8 @@ def open_rows(
     """
     path = Path(path)
     if not path.exists():
-        raise DataError(f"there is no file '{path}'; check its name.")
+        guess = similar_file(path) or "; check its name."
+        raise DataError(f"there is no file '{path}'{guess}")
     kind = path.suffix.lower()
     refuse_array(path, array)
     if kind == ".mtx" or (kind == ".npz" and array is None and is_sparse_npz(path)):

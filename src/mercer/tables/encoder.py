@@ -10,19 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator, TransformerMixin
+from mercer._spelling import SpellingMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.tables.columns import Category, Column, Date, LeftOut, Number
 from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, one_unit
-from mercer.tables.frames import Frame, is_absent, names_text, take_apart
+from mercer.tables.frames import Frame, is_absent, names_text, no_column, take_apart
 
 __all__ = ["TableEncoder"]
 
 SCALES = ("auto", "robust", "std", "none")
 
 
-class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
+class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
     r"""Turn a table of numbers, categories and dates into vectors, and vectors into legal rows.
 
     What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
@@ -217,7 +218,8 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         if lost:
             raise DataError(
                 f"the table lacks {len(lost)} of the model's {self.n_features_in_} columns: "
-                f"{names_text(lost)}; give the columns that were there in fit."
+                f"{names_text(lost)}; {_instead(frame, self.columns_)}give the columns that were "
+                "there in fit."
             )
         return frame
 
@@ -275,12 +277,10 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
     def _check(self, frame: Frame) -> tuple[Mapping[str, str], Mapping[str, float]]:
         kinds, weights = self.kinds or {}, self.weights or {}
         if len(frame) < 2:
-            raise DataError(f"the table has {len(frame)} rows (1 sample); give at least 2.")
+            count = "1 row (1 sample)" if len(frame) else "no rows (0 samples)"
+            raise DataError(f"the table has {count}; give at least 2.")
         if unknown := [name for name in (*kinds, *weights) if name not in frame.columns]:
-            raise DataError(
-                f"there is no column {unknown[0]!r}; the columns are "
-                f"{names_text(list(frame.columns))}."
-            )
+            raise no_column(unknown[0], list(frame.columns))
         for name, kind in kinds.items():
             if not isinstance(kind, str) or parse_cycles(kind) is None:
                 _one_of(f"kind of column {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
@@ -331,3 +331,9 @@ def _is_constant(column: Column) -> bool:
 def _one_of(what: str, given: Any, known: Sequence[str]) -> None:
     if given not in known:
         raise DataError(f"{what} is {given!r}; give one of {', '.join(map(repr, known))}.")
+
+
+def _instead(frame: Frame, known: Mapping[str, Any]) -> str:
+    """What may be another name of what is missing: the columns that the fit has not seen."""
+    strange = [name for name in frame.columns if name not in known]
+    return f"it has {names_text(strange)} instead; rename what is the same, or " if strange else ""

@@ -17,9 +17,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mercer._linalg import Array
+from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
 
-__all__ = ["Frame", "is_absent", "names_text", "plain_column", "take_apart"]
+__all__ = ["Frame", "is_absent", "names_text", "no_column", "plain_column", "take_apart"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,11 @@ def take_apart(X: Any) -> Frame:
     if issparse(X):
         raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
     if isinstance(X, Mapping):
-        return Frame({str(name): plain_column(values, str(name)) for name, values in X.items()})
+        columns = {str(name): plain_column(values, str(name)) for name, values in X.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"columns differ in length: {lengths}; give one value for each row.")
+        return Frame(columns)
     module = type(X).__module__.partition(".")[0]
     names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
     if names is None or module not in _REBUILD:
@@ -214,6 +219,12 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
 
 
 _REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+
+
+def no_column(name: str, names: Sequence[str]) -> DataError:
+    """A column that is not there; what may have been meant, and what there is."""
+    guess = did_you_mean(name, names)
+    return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
 
 
 def names_text(names: Sequence[str], most: int = 8) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer._extras import require
 from mercer._linalg import Array
+from mercer._spelling import similar_file
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows.dialect import (
     TEXT,
@@ -83,7 +84,8 @@ def read_table(
 def _read(path: Path, texts: Collection[str]) -> Frame:
     kind = plain_name(path).suffix.lower()
     if not path.exists():
-        raise DataError(f"there is no file '{path}'; check its name.")
+        guess = similar_file(path) or "; check its name."
+        raise DataError(f"there is no file '{path}'{guess}")
     if kind in TEXT:
         return _frame_of_texts(path, *_texts(path), texts)
     if kind in (".jsonl", ".ndjson"):
