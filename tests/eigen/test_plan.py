@@ -76,6 +76,27 @@ def test_the_number_of_components_is_part_of_the_plan():
     assert KernelPCA().plan(rows_of(3001, 1)).rule.n_components == 32
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n", "k", "solver"),
+    [
+        (5_000, 300, Davidson),
+        (5_000, 400, Lanczos),
+        (5_000, 501, Dense),
+        (10_000, 700, Lanczos),
+        (12_000, 1_000, Davidson),
+    ],
+)
+def test_many_components_are_not_for_davidson(n, k, solver, dtype):
+    X = np.broadcast_to(dtype(0), (n, 3))
+    plan = KernelPCA(k, solver=Auto(memory=1 << 32)).plan(X)
+    assert type(plan.solver) is solver
+    if solver is Lanczos:
+        small = KernelPCA(k, solver=Auto(memory=plan.bytes - 1)).plan(X)
+        assert not isinstance(small.solver, Lanczos | Dense)
+        assert plan.solver.keep  # a thousand products with a matrix that is not kept take for ever
+
+
 def test_rows_of_no_weight_do_not_count(path):
     """A plan for 800 rows would take Lanczos; what is left of them is for LAPACK."""
     weight = np.zeros(800)
