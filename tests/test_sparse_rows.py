@@ -20,7 +20,7 @@ from mercer import (
     compat,
     compress,
 )
-from mercer.exceptions import DataError, KernelError, MercerWarning, ModelFileError
+from mercer.exceptions import DataError, KernelError, MercerError, MercerWarning, ModelFileError
 from mercer.kernels import (
     Basis,
     Cauchy,
@@ -36,8 +36,9 @@ from mercer.kernels import (
 )
 from mercer.kernels.sparse_tiles import SparsePacked
 from mercer.landmarks import KMeans, RPCholesky, Uniform
+from mercer.novelty import contributions
 from mercer.points import SparseVectors
-from mercer.preimage import Combination, Nearest
+from mercer.preimage import Combination, Nearest, as_preimage
 from mercer.selection import DenoisingScore
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
 from mercer.sparse_rows import (
@@ -153,6 +154,61 @@ def test_every_estimator_and_its_file(name, tmp_path):
     assert_array_equal(getattr(loaded, ask)(sparse.csr_array(NEW)), answer)
     if name != "compat" and hasattr(loaded, "subspace_"):
         assert same_rows(loaded.subspace_.support, found.subspace_.support)
+
+
+#: What takes a solver, or a way of choosing: each is crossed with every kernel below.
+CROSSED = {
+    "KernelNovelty": lambda kernel, solver: KernelNovelty(
+        3, kernel=kernel, solver=solver, random_state=0
+    ),
+    "ReweightedKernelPCA": lambda kernel, solver: ReweightedKernelPCA(
+        KernelPCA(3, kernel=kernel, solver=solver, random_state=0), max_iter=2, random_state=0
+    ),
+}
+CHOSEN = {
+    **{
+        f"SparseKernelPCA {solver}": lambda kernel, solver=solver: SparseKernelPCA(
+            n_kernels=12, n_components=3, kernel=kernel, solver=solver, random_state=0
+        )
+        for solver in ("greedy", "column_generation", "kmeans")
+    },
+    **{
+        f"IncrementalKernelPCA {growth}": lambda kernel, growth=growth: IncrementalKernelPCA(
+            3, kernel=kernel, n_landmarks=25, growth=growth, random_state=0
+        )
+        for growth in (0.0, 0.2)
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+@pytest.mark.parametrize("name", CROSSED)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_every_kernel_solver_and_estimator(kernel, name, solver):
+    assert_as_dense(lambda: CROSSED[name](kernel, solver))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_every_kernel_and_estimator_with_its_own_ways(kernel, name):
+    assert_as_dense(lambda: CHOSEN[name](kernel))
+
+
+def assert_as_dense(make):
+    """The same answers from sparse and from dense rows, or the same refusal."""
+    try:
+        wanted = make().fit(X)
+    except MercerError as error:
+        with pytest.raises(type(error)):
+            make().fit(sparse.csr_array(X))
+        return
+    found = make().fit(sparse.csr_array(X))
+    ask = "score_samples" if isinstance(found, KernelNovelty) else "transform"
+    right = getattr(wanted, ask)(NEW)
+    close(getattr(found, ask)(sparse.csr_array(NEW)), right)
+    close(getattr(found, ask)(NEW), right)
 
 
 def test_partial_fit_takes_sparse_chunks_and_a_loaded_model_goes_on(tmp_path):
@@ -316,9 +372,6 @@ def test_the_rest_that_moves_rows_is_refused(tmp_path):
     model = KernelPCA(3).fit(given)
     assert not hasattr(model, "impute")
     assert hasattr(KernelPCA(3).fit(X), "impute")
-    assert not hasattr(KernelNovelty(3, random_state=0).fit(given), "contributions")
-    with pytest.raises(KernelError, match="uncertainty needs"):
-        model.uncertainty(given)
     for kernel in (Laplacian(), Chi2(), Gaussian() + Laplacian()):
         with pytest.raises(TypeError, match="Sparse data was passed.*gaussian"):
             KernelPCA(3, kernel=kernel).fit(given)
@@ -530,3 +583,76 @@ def test_means_of_many_rows_keep_their_largest_entries():
         kept = centre != 0
         assert_allclose(centre[kept], mean[kept])
         assert mean[~kept].max() <= mean[kept].min()
+
+
+@pytest.mark.parametrize("measure", ["reconstruction", "combined"])
+@pytest.mark.parametrize("kernel", [Gaussian(), Matern(nu=1.5), Polynomial(2, gamma="scale")])
+def test_contributions_are_those_of_dense_rows(kernel, measure):
+    given = sparse.csr_array(X)
+    model = KernelNovelty(4, kernel=kernel, measure=measure, random_state=0).fit(given)
+    twin = KernelNovelty(4, kernel=kernel, measure=measure, random_state=0).fit(X)
+    found = model.contributions(sparse.csr_array(NEW))
+    assert isinstance(found, sparse.csr_array)
+    way = "nearest" if kernel.radial is None else "combination"
+    solver = as_preimage(way).init(model.score_.subspace)
+    rows = SparseRows.of(sparse.csr_array(NEW))
+    reference = solver.solve(model.score_.subspace.scores(rows), rows).points
+    wanted = contributions(twin.score_, NEW, reference.to_dense())
+    close(found.toarray(), wanted)
+    assert not found.toarray()[:, 1].any()  # a column without entries
+    close(found.sum(axis=1), model.score_(rows) - model.score_(reference), 1e-3)
+    close(model.contributions(NEW).toarray(), wanted)
+    close(twin.contributions(sparse.csr_array(NEW)), twin.contributions(NEW))
+
+
+def test_contributions_name_the_words_that_do_not_belong():
+    """Texts of two topics; a few get words of their own."""
+    rng = np.random.default_rng(0)
+    topics = np.zeros((2, 300))
+    topics[0, :60], topics[1, 60:120] = 1 / 60, 1 / 60
+    texts = np.array([rng.multinomial(25, topics[i % 2]) for i in range(400)], dtype=float)
+    model = KernelNovelty(6, random_state=0).fit(sparse.csr_array(texts[:300]))
+    strange, word = texts[300:].copy(), rng.integers(120, 300, 100)
+    strange[np.arange(100), word] += 5
+    found = model.contributions(sparse.csr_array(strange)).toarray()
+    assert (found.argmax(axis=1) == word).mean() > 0.95
+
+
+def test_contributions_of_many_columns_stay_small():
+    """300 rows of 500,000 columns would take 1.2 GB."""
+    rng = np.random.default_rng(0)
+    places = (np.repeat(np.arange(300), 20), rng.integers(0, 500_000, 6000))
+    given = sparse.csr_array((rng.random(6000), places), shape=(300, 500_000))
+    model = KernelNovelty(3, random_state=0).fit(given)
+    tracemalloc.start()
+    try:
+        found = model.contributions(given[:20])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.shape == (20, 500_000)
+    assert peak < 400e6
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Polynomial(2, gamma="scale"), Cosine()], ids=repr)
+def test_uncertainty_is_that_of_dense_rows(kernel):
+    given = sparse.csr_array(X)
+    found = KernelPCA(3, kernel=kernel).fit(given).uncertainty()
+    wanted = KernelPCA(3, kernel=kernel).fit(X).uncertainty()
+    for name in ("eigenvalues", "shares", "relevance"):
+        for part in ("estimate", "low", "high"):
+            close(getattr(getattr(found, name), part), getattr(getattr(wanted, name), part), 1e-7)
+    close(found.angle, wanted.angle, 1e-7)
+    assert found.advice == wanted.advice
+    model = KernelPCA(3, kernel=kernel, solver=Landmarks(25), random_state=0).fit(given)
+    assert model.uncertainty(given).n_rows == len(X)
+
+
+def test_intervals_of_relevance_of_very_many_words_are_refused_with_their_size():
+    rng = np.random.default_rng(0)
+    places = (np.repeat(np.arange(200), 20), rng.integers(0, 200_000, 4000))
+    given = sparse.csr_array((rng.random(4000), places), shape=(200, 200_000))
+    found = KernelPCA(3).fit(given).uncertainty()
+    assert np.isfinite(found.eigenvalues.high).all()
+    with pytest.raises(DataError, match=r"200000 variables at 200 rows, 1831 MB; fit fewer"):
+        found.relevance  # noqa: B018

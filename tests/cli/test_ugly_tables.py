@@ -150,6 +150,7 @@ def test_every_command_gives_rows_that_could_stand_in_the_file(mercer, tmp_path,
     mercer("transform", target, data, "-o", out, "--force")
 
 
+@pytest.mark.filterwarnings("default:.*left out:mercer.exceptions.MercerWarning")
 def test_a_number_of_the_row_and_an_empty_column_are_left_out(mercer, tmp_path):
     data, target, out = tmp_path / "x.csv", tmp_path / "m.mercer", tmp_path / "o.csv"
     rows = "\n".join(f"{i},{x:.4f},{y:.4f}," for i, (x, y) in enumerate(make_rows()[:, :2]))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from mercer import SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.sparse import Likelihood, Pool, Rows
 from mercer.sparse.greedy import empty
@@ -146,3 +147,13 @@ def test_small_weights_break_the_printed_formulas_but_not_ours(rng):
     some = everywhere(K, w, 0.01).keep(w > 1e-300)
     assert_allclose(at.value, some.value, rtol=1e-12)
     assert_allclose(at.S[::2], some.candidates()[0][::2], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_a_row_of_zeros_whose_kernel_is_zero_everywhere(kernel):
+    """The square of its share left the range of floats, and 0/0 was warned about."""
+    X = np.random.default_rng(0).gamma(2.0, size=(60, 4))
+    X[3] = 0
+    model = SparseKernelPCA(n_kernels=4, kernel=kernel, solver="greedy", random_state=0).fit(X)
+    assert np.isfinite(model.transform(X)).all()

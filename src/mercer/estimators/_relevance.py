@@ -24,7 +24,6 @@ from mercer.relevance import (
 )
 from mercer.relevance.measure import MOST_ROWS, require_vectors, support_weight
 from mercer.rows import Rows
-from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["RelevanceMixin"]
@@ -151,8 +150,6 @@ class RelevanceMixin(HeldMixin):
         3 of 4 components are stable
         """
         subspace = self._subspace_of_scores()
-        if isinstance(subspace.support, SparseRows):
-            subspace.points.vectors("uncertainty")
         rows, weight = self._rows_or_support(X, sample_weight)
         return measure_uncertainty(subspace, rows, level=level, weight=weight)
 

@@ -44,6 +44,7 @@ from mercer.novelty.components import default_rule
 from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
 from mercer.novelty.trimming import check_share
 from mercer.preimage import as_preimage
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import ComponentRule, Subspace
 
 __all__ = ["KernelNovelty"]
@@ -274,18 +275,22 @@ class KernelNovelty(
         novelty = self._novelty(X)
         return self.conformal_.p_values(novelty)
 
-    @needs_coordinates("there are no variables that could contribute; use a kernel of vectors")
+    @needs_coordinates(
+        "there are no variables that could contribute; use a kernel of vectors", fitted=False
+    )
     @framed
-    def contributions(self, X: RowsLike) -> Array:
-        """Which variables did it: each one's part in the score, (n, d).
+    def contributions(self, X: RowsLike) -> Any:
+        """Which variables did it: each one's part in the score, (n, d); sparse for sparse rows.
 
         The score is integrated along the line from the point that the model would put in its place
         (the pre-image of its projection), see :func:`mercer.novelty.contributions`.
         """
-        rows = self._rows(X)
-        subspace = self.score_.subspace
-        found = as_preimage("auto").init(subspace).solve(subspace.scores(rows), rows)
-        return contributions(self.score_, rows, np.asarray(found.points))
+        rows, subspace, way = self._rows(X), self.score_.subspace, "auto"
+        if isinstance(subspace.support, SparseRows):
+            rows = SparseRows.of(rows)
+            way = "nearest" if subspace.kernel.radial is None else "combination"
+        found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)
+        return contributions(self.score_, rows, found.points)
 
     def _strategy(self, n: int) -> Calibration:
         """How to calibrate; says so where the promise of the rate is known to be broken."""

@@ -26,7 +26,7 @@ from mercer.kernels.radial import RadialKernel
 from mercer.sparse_rows import SparseRows, alike
 from mercer.tiles import EDGE
 
-__all__ = ["jacobian"]
+__all__ = ["jacobian", "weighted_gradient"]
 
 #: Columns (components × variables) of one matrix product: its right factor stays in the cache.
 COLUMNS = 2048
@@ -80,6 +80,16 @@ def jacobian(kernel: Kernel, X: Array, S: RowsLike, B: Array) -> Array:
     if (PB + QB).any():  # of a radial kernel P = -Q
         J += (PB + QB)[:, :, None] * middle
     return J
+
+
+def weighted_gradient(kernel: Kernel, X: Array, S: SparseRows, G: Array) -> Array:
+    """``sum_i G_ai dk(x_a, s_i)/dx_a`` for dense rows X and sparse points S, (n, d)."""
+    found = np.zeros_like(X)
+    for tile in blocks(len(S), EDGE["d"]):
+        P, Q = slopes(kernel, *alike(X, S[tile]))
+        found += (P * G[:, tile]).sum(axis=1)[:, None] * X
+        found += (S[tile].to_scipy().T @ (Q * G[:, tile]).T).T
+    return found
 
 
 def _add_points(J: Array, Q: Array, S: Array, B: Array) -> None:

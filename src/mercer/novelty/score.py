@@ -16,6 +16,8 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
+from mercer.kernels.jacobian import weighted_gradient
+from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
 __all__ = ["KINDS", "NoveltyScore", "novelty_score"]
@@ -58,7 +60,10 @@ class NoveltyScore:
             Z = S.scores(X[rows])
             G = 2 * ((self.inside - self.outside) * Z) @ S.coef.T - 2 * self.outside * S.mean
             G = G.astype(S.coef.dtype, copy=False)
-            slope = S.kernel.gradient(X[rows], S.support, G)
+            if isinstance(S.support, SparseRows):
+                slope = weighted_gradient(S.kernel, X[rows], S.support, G)
+            else:
+                slope = S.kernel.gradient(X[rows], S.support, G)
             return np.asarray(self.outside * S.kernel.diag_gradient(X[rows]) + slope)
 
         parts = thread_map(one, blocks(len(X), ROWS))

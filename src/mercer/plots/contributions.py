@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -63,7 +63,8 @@ class ContributionsDisplay(Display):
         >>> int(display.contributions.argmax())
         1
         """
-        values = np.asarray(estimator.contributions(row))
+        found: Any = estimator.contributions(row)
+        values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
         given = getattr(estimator, "feature_names_in_", None)
         names = [f"x{i}" for i in range(values.shape[1])] if given is None else list(given)
         if len(values) == 1:

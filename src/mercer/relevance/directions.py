@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky
+from mercer.sparse_rows import concatenate
 from mercer.subspace import Subspace
 
 __all__ = ["Directions", "GroupSums"]
@@ -30,7 +32,7 @@ class Directions:
     Attributes
     ----------
     subspace : Subspace
-    landmarks : (l, d) array
+    landmarks : (l, d) array, or sparse rows
     products : (l, q) array
         P.
     root : (l, p) array
@@ -42,7 +44,7 @@ class Directions:
     """
 
     subspace: Subspace
-    landmarks: Array
+    landmarks: Any
     products: Array
     root: Array
     turn: Array
@@ -66,7 +68,7 @@ class Directions:
     ) -> Directions:
         """With at most ``size`` landmarks chosen from X, before they are turned."""
         kernel = subspace.kernel
-        L = np.asarray(RPCholesky().select(kernel, X, min(size, len(X)), rng))
+        L = RPCholesky().select(kernel, X, min(size, len(X)), rng)
         P = (subspace.scores(L) + subspace.offset).astype(np.float64)
         left = Basis(kernel, L).gram() - P @ P.T
         values, vectors = np.linalg.eigh((left + left.T) / 2)
@@ -90,13 +92,13 @@ class Directions:
         """Turned once more."""
         return replace(self, turn=self.turn @ axes, shift=self.shift @ axes)
 
-    def coefficients(self) -> tuple[Array, Array]:
+    def coefficients(self) -> tuple[Any, Array]:
         """The turned directions as sums of kernels: points (m + l, d) and weights (m + l, r)."""
         S, q = self.subspace, self.subspace.n_components
         on_landmarks = self.root @ self.turn[q:]
         on_support = S.coef @ (self.turn[:q] - self.products.T @ on_landmarks)
         return (
-            np.concatenate([S.support, self.landmarks]),
+            concatenate([S.support, self.landmarks]),
             np.concatenate([on_support, on_landmarks]).astype(S.coef.dtype),
         )
 

@@ -9,12 +9,16 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
+from mercer.exceptions import DataError
 from mercer.kernels.jacobian import jacobian
+from mercer.sparse_rows import SparseRows, dense
 
 __all__ = ["Interval", "relevance_interval"]
 
 #: Replicates that relevance is measured on.
 REPLICATES = 100
+#: Derivatives that may be held at once for sparse rows, which have many variables.
+MOST_ENTRIES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -43,16 +47,16 @@ def relevance_interval(resamples: Any, level: float) -> Interval:
     R = resamples
     q = R.turns.shape[2]
     points, coef = R.directions.coefficients()
-    V = R.turns[:REPLICATES, : 2 * q]
+    V, rows = R.turns[:REPLICATES, : 2 * q], _dense_rows(R.rows, 2 * q)
     kernel = R.directions.subspace.kernel
     parts = thread_map(
-        lambda rows: jacobian(kernel, R.rows[rows], points, coef[:, : 2 * q]),
-        blocks(len(R.rows), 64),
+        lambda part: jacobian(kernel, rows[part], points, coef[:, : 2 * q]),
+        blocks(len(rows), 64),
     )
     J = np.concatenate(parts).astype(np.float64)
     n, p, d = J.shape
-    mean = R.row_weight @ R.rows / R.row_weight.sum()
-    variance = R.row_weight @ (R.rows - mean) ** 2 / R.row_weight.sum()
+    mean = R.row_weight @ rows / R.row_weight.sum()
+    variance = R.row_weight @ (rows - mean) ** 2 / R.row_weight.sum()
     columns = np.moveaxis(J, 1, 0).reshape(p, n * d)
     # The rows at hand stand for all: their weights vary as those of n rows would.
     damped = 1 + (R.weights - 1) * np.sqrt(min(1.0, n / R.n_rows))
@@ -70,3 +74,15 @@ def relevance_interval(resamples: Any, level: float) -> Interval:
     logs = np.log(np.maximum(drawn, 1e-300))
     low, high = np.quantile(logs - logs.mean(axis=0), [(1 - level) / 2, (1 + level) / 2], axis=0)
     return Interval(estimate, estimate * np.exp(low), np.minimum(estimate * np.exp(high), 1.0))
+
+
+def _dense_rows(rows: Any, components: int) -> Array:
+    """The rows; sparse ones dense, if the derivatives of so many components can be held."""
+    entries = len(rows) * components * rows.shape[1]
+    if isinstance(rows, SparseRows) and entries > MOST_ENTRIES:
+        raise DataError(
+            f"intervals of relevance need the derivatives of {components} components by all "
+            f"{rows.width} variables at {len(rows)} rows, {entries * 8 >> 20} MB; fit fewer "
+            "components or variables (max_features of the vectorizer), or use relevance() alone."
+        )
+    return np.asarray(dense(rows))

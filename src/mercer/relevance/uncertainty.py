@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -123,7 +124,7 @@ class _Resamples:
     directions: Directions
     turns: Array
     weights: Array
-    rows: Array
+    rows: Any
     row_weight: Array
     group: Array
     n_rows: int
@@ -175,7 +176,7 @@ def measure_uncertainty(
     group = rng.permutation(len(X)).astype(np.int32) % groups
     index = np.sort(rng.permutation(len(X))[:SAMPLE])
     w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-    rows = np.asarray(X[index], dtype=subspace.coef.dtype)
+    rows = subspace.kernel.points(X[index]).cast(subspace.coef.dtype).rows
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
     sums = reduce(add, _parts(_Pass(directions, w, group, groups), X))
@@ -219,7 +220,7 @@ class _Pass:
     group: Array
     groups: int
 
-    def __call__(self, rows: slice, block: Array) -> GroupSums:
+    def __call__(self, rows: slice, block: Any) -> GroupSums:
         X = block.astype(self.directions.subspace.coef.dtype, copy=False)
         Z, total = self.directions.features(X)
         return GroupSums.of(Z, total, self.weight[rows], self.group[rows], self.groups)

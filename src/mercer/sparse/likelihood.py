@@ -173,7 +173,9 @@ class Likelihood:
 
 def one_weight(S: Array, q: Array) -> Array:
     """The best weight of each kernel that is not in the model: ``(q − S)/S²``, or 0."""
-    return np.asarray(np.maximum(q - S, 0) / S**2)
+    excess = q - S
+    # The square of a kernel that is zero at every row, as of a row of zeros, leaves the floats.
+    return np.asarray(np.divide(excess, S**2, out=np.zeros_like(S), where=excess > 0))
 
 
 def gain(S: Array, q: Array) -> Array:
