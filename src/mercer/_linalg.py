@@ -5,11 +5,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SQUARABLE", "Array", "fix_signs", "mirror", "orthonormalize", "square_sums"]
+__all__ = [
+    "SQUARABLE",
+    "Array",
+    "fix_signs",
+    "mirror",
+    "orthonormalize",
+    "square_sums",
+    "write_shifted",
+]
 
 Array = NDArray[Any]
 #: Magnitudes below this, and above its inverse, have squares and sums of squares in float32.
 SQUARABLE = 1e15
+#: Numbers that stay in a core's cache between one step and the next.
+CACHED = 1 << 17
 
 
 def fix_signs(V: Array) -> Array:
@@ -53,3 +63,20 @@ def mirror(K: Array) -> Array:
 def square_sums(X: Array) -> Array:
     """Row sums of squares without a temporary of the size of X."""
     return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def write_shifted(X: Array, shift: Array, factor: float, out: Array) -> None:
+    """``out = (X - shift) * factor`` in the precision of X or a finer one, rounded at the end."""
+    finer = np.result_type(X.dtype, out.dtype)
+    shift = shift.astype(finer, copy=False)
+    if finer == out.dtype:
+        np.subtract(X, shift, out=out)
+        if factor != 1:
+            out *= factor
+        return
+    step = max(1, CACHED // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        moved = X[start : start + step] - shift
+        if factor != 1:
+            moved *= factor
+        out[start : start + step] = moved

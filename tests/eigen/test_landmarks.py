@@ -63,6 +63,54 @@ def test_the_estimate_is_above_the_true_error(data, width, dtype, rng, monkeypat
     assert (model.eigenvalues_ <= exact.eigenvalues_ * (1 + rounding)).all()
 
 
+@pytest.mark.parametrize("width", [1.0, 5.0, 60.0])
+@pytest.mark.parametrize("data", [swiss, grouped])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_sums_in_single_precision_do_not_show(data, width, offset, rng, monkeypatch):
+    """Rows in float64 are summed in float32 where the landmarks' own error hides that."""
+    X, used = data(rng, 800) + offset, []
+    model = KernelPCA(8, kernel=Gaussian(width=width), solver=Landmarks(80), random_state=0)
+    plain = model.fit(X).eigenvalues_
+
+    def noted(features, *rest):
+        used.append(features.working)
+        return sum_features(features, *rest)
+
+    monkeypatch.setattr("mercer.eigen.landmarks.WORTH", 0)
+    monkeypatch.setattr("mercer.eigen.landmarks.sum_features", noted)
+    model.fit(X)
+    exact = KernelPCA(8, kernel=Gaussian(width=width), solver=Dense()).fit(X).eigenvalues_
+    error = np.abs(model.eigenvalues_ / exact - 1)
+    assert model.eigenvalues_.dtype == np.float64
+    assert error.max() <= model.report_.estimated_error
+    if width == 1.0:  # much lies outside the span
+        assert used == [np.float32]
+        moved = np.abs(model.eigenvalues_ / plain - 1)
+        assert moved.max() > 0
+        assert (moved < 0.01 * error).all()
+    if width == 60.0:
+        assert used[-1] == np.float64
+        np.testing.assert_array_equal(model.eigenvalues_, plain)
+
+
+def test_sums_in_single_precision_that_would_show_are_done_again(rng, monkeypatch):
+    """Tight groups far apart: a well-conditioned K_ZZ, and landmarks that miss next to nothing."""
+    groups = rng.integers(0, 12, 900)
+    X = 50 * rng.standard_normal((12, 5))[groups] + 1e-3 * rng.standard_normal((900, 5))
+    Z, used = np.array([X[groups == g].mean(axis=0) for g in range(12)]), []
+    model = KernelPCA(3, kernel=Gaussian(width=30.0), solver=Landmarks(12, select=Z))
+    plain = model.fit(X).eigenvalues_
+
+    def noted(features, *rest):
+        used.append(features.working)
+        return sum_features(features, *rest)
+
+    monkeypatch.setattr("mercer.eigen.landmarks.WORTH", 0)
+    monkeypatch.setattr("mercer.eigen.landmarks.sum_features", noted)
+    np.testing.assert_array_equal(model.fit(X).eigenvalues_, plain)
+    assert used == [np.float32, np.float64]
+
+
 def test_weights_are_repetitions(rng):
     X, weight = grouped(rng, 100), np.arange(100) % 3
     solver = Landmarks(20, select=X[:20])

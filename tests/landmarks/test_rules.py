@@ -39,6 +39,13 @@ def test_as_many_landmarks_as_rows_are_the_rows(rule, rng):
     np.testing.assert_array_equal(np.sort(Z, axis=0), np.sort(X, axis=0))
 
 
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_landmarks_do_not_change_with_the_rows(rule, rng):
+    X = rng.standard_normal((30, 2))
+    Z = rule.select(Gaussian(sigma=0.2), X, 30, rng)
+    assert not np.shares_memory(X, Z)
+
+
 def test_rpcholesky_finds_a_rare_group(rng):
     X = rng.standard_normal((2000, 2)) * 0.1
     X[:4] += 50
@@ -106,6 +113,13 @@ def test_a_lloyd_step_moves_centres_to_means(offset, rng):
     nearest = ((X[:, None] - C) ** 2).sum(axis=2).argmin(axis=1)
     expected = np.array([X[nearest == j].mean(axis=0) for j in range(9)])
     np.testing.assert_allclose(lloyd(X, C, 1) - offset, expected - offset, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20, 1e300])
+def test_lloyd_steps_in_any_unit(scale, rng):
+    X = rng.standard_normal((300, 2))
+    expected = lloyd(X, X[:9] + 0.01, 3)
+    np.testing.assert_allclose(lloyd(scale * X, scale * (X[:9] + 0.01), 3) / scale, expected)
 
 
 def test_a_far_centre_does_not_spoil_the_others(rng):

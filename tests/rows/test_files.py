@@ -5,7 +5,7 @@ import pytest
 
 from mercer import KernelPCA
 from mercer.exceptions import DataError
-from mercer.rows import CHUNK, open_rows
+from mercer.rows import CHUNK, MemoryRows, open_rows
 from mercer.solvers import Landmarks
 
 N, D = CHUNK + 37, 3
@@ -209,3 +209,12 @@ def test_other_faults_of_files(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"no parquet")
     with pytest.raises(DataError, match="no Parquet"):
         open_rows(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(("n", "steps"), [(100, 1), (5_000, 8), (CHUNK, 8), (CHUNK + 1, 2)])
+def test_few_rows_are_shared_among_threads(n, steps):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    parts = list(MemoryRows(X).map_steps(lambda rows, block: (rows, block)))
+    assert len(parts) == MemoryRows(X).n_steps == steps
+    np.testing.assert_array_equal(np.concatenate([block for _, block in parts]), X)
+    assert [rows.start for rows, _ in parts][1:] == [rows.stop for rows, _ in parts][:-1]

@@ -24,6 +24,9 @@ DEFAULT_COMPONENTS = 32
 #: Rows up to which Lanczos on a kept matrix is worth its time, by the bytes of a number: in float32
 #: it gives no more digits than Davidson, which is quicker from here on.
 EXACT_UP_TO = {8: 4_000, 4: 3_000}
+#: Components from n / MANY on, of up to so many rows, by Lanczos, too: Davidson's search space is then
+#: so wide that where the spectrum falls slowly its own algebra takes longer than LAPACK on all.
+MANY, MANY_UP_TO = 15, 10_000
 #: Rows of a file that are simply loaded.
 LOAD_UP_TO = 20_000
 
@@ -37,6 +40,7 @@ class Auto(Solver):
     ≤ 500                 any            :class:`Dense`, exact
     ≤ 4,000; in float32   ≤ n/10         :class:`Lanczos`, exact
     ≤ 3,000
+    ≤ 10,000              n/15 to n/10   :class:`Lanczos`, exact
     ≤ 20,000              > n/10         :class:`Dense`, exact
     ≤ 150,000             ≤ n/10         :class:`Davidson` to ``tol``
     more, or not in       any            :class:`Landmarks` (1,000, or 4 k if that is more)
@@ -76,7 +80,9 @@ class Auto(Solver):
     def plan(self, problem: Problem) -> Plan:
         if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
             problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
-        loads = isinstance(problem.X, Rows) and self._may_load(problem.X)
+        loads = isinstance(problem.X, Rows) and (
+            problem.rule.needs_all_rows or self._may_load(problem.X)
+        )
         if loads:
             problem = replace(problem, X=stand_in(problem.X))
         solver, reason = self.choose(problem)
@@ -114,9 +120,11 @@ class Auto(Solver):
     ) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
         """Solvers from exact to near-exact, whether they suit the size, and why."""
         few = 10 * k <= n
+        many = few and MANY * k > n
         return [
             (Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"),
             (Lanczos(), n <= EXACT_UP_TO[itemsize] and few, "exact by Lanczos"),
+            (Lanczos(keep=True), n <= MANY_UP_TO and many, "exact by Lanczos"),
             (Davidson(self.tol), n <= 150_000 and few, f"near-exact to {self.tol:g} in few passes"),
         ]
 

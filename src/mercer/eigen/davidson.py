@@ -188,6 +188,7 @@ class _SearchSpace:
     def __init__(self, operator: GramOperator, V: Array, room: int) -> None:
         self._operator = operator
         self._V, self._W = (np.empty((operator.n, room), order="F") for _ in range(2))
+        self._H = np.empty((room, room))
         self._size = 0
         self._append(V, operator.matmat(V))
 
@@ -207,16 +208,20 @@ class _SearchSpace:
 
     def rayleigh_ritz(self, count: int) -> _Ritz:
         """The leading pairs of the operator restricted to the space."""
-        V, W = self._V[:, : self._size], self._W[:, : self._size]
-        H = V.T @ W
-        values, Y = np.linalg.eigh((H + H.T) / 2)
-        values, Y = values[::-1][:count], Y[:, ::-1][:, :count]
+        V, W, s = self._V[:, : self._size], self._W[:, : self._size], self._size
+        values, Y = np.linalg.eigh(self._H[:s, :s])
+        values, Y = values[::-1][:count], np.ascontiguousarray(Y[:, ::-1][:, :count])
         return _Ritz(values, V @ Y, W @ Y)
 
     def _append(self, V: Array, W: Array) -> None:
         columns = slice(self._size, self._size + V.shape[1])
         self._V[:, columns], self._W[:, columns] = V, W
         self._size = columns.stop
+        # eigh reads the lower triangle: only the new rows of VᵀW, and the mean of what is both.
+        new = self._V[:, columns].T @ self._W[:, : columns.stop]
+        self._H[columns, : columns.stop] = new
+        corner = self._H[columns, columns]
+        corner[:] = (corner + corner.T) / 2
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,20 @@ from mercer.landmarks import sample_rows
 from mercer.landmarks.base import take
 from mercer.subspace import ComponentRule
 
-__all__ = ["Sample", "counted", "residuals", "rounding", "truncation", "weighted_draw"]
+__all__ = [
+    "Errors",
+    "Sample",
+    "counted",
+    "residuals",
+    "rounding",
+    "truncation",
+    "weighted_draw",
+]
 
 #: Share of the trace outside the span from which on float32 tells it.
 ROUGH = 1e-2
+#: Share of the truncation error below which rounding does not show.
+HIDDEN = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,37 @@ class Sample:
 def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
     """Increasing numbers of rows, drawn with replacement by their weight."""
     return np.sort(rng.choice(len(weight), size, p=weight / weight.sum()))
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What is known of the errors of the leading q eigenvalues.
+
+    Attributes
+    ----------
+    rounded, truncated : (q,) relative errors, by rounding and by what the landmarks do not see
+    residuals : (q,) ``|A w - λ w|``
+    """
+
+    rounded: Array
+    truncated: Array
+    residuals: Array
+
+    @classmethod
+    def of(cls, model: LandmarkModel, sample: Sample, rounded: Array) -> Errors:
+        """Estimated on a sample."""
+        found, beyond = residuals(model, sample, len(rounded))
+        return cls(rounded, truncation(model, found, beyond), found)
+
+    @property
+    def largest(self) -> float:
+        """Upper estimate of the largest relative error."""
+        return float((self.truncated + self.rounded).max())
+
+    @property
+    def are_truncation(self) -> bool:
+        """Whether rounding does not show in any of them."""
+        return bool((self.rounded < HIDDEN * self.truncated).all())
 
 
 def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:

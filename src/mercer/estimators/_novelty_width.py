@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from mercer._random import make_rng
 from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._available import absent_if, kernel_of
 from mercer.estimators._threads import HeldMixin
@@ -56,7 +57,7 @@ class SelectWidthMixin(HeldMixin):
         resolved = (kernel or Gaussian()).resolve(rows)
         assert isinstance(resolved, RadialKernel)
         kernels = [resolved.with_length(resolved.length * width) for width in widths]
-        rng = model._rng()
+        rng = make_rng(model.random_state)
         return select_width(
             lambda kernel, index: model._learner(rows, kernel, rng)(index), rows, kernels, rng
         )

@@ -79,6 +79,12 @@ class SaveMixin(HeldMixin):
         True
         """
         check_is_fitted(self, self._saved[0])
+        folder = Path(path).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"there is no folder '{folder}'; make it, Path({str(folder)!r}).mkdir("
+                "parents=True), or save elsewhere."
+            )
         return write_model(self, path)
 
     def _kept(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:

@@ -7,7 +7,7 @@ parts add up, so that the pass can be cut into chunks, threads, machines and ses
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ from mercer._types import RowsLike
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
-from mercer.kernels import Basis, Kernel
+from mercer.kernels import Basis, Kernel, RadialKernel
 from mercer.points import Points
 from mercer.rows import as_rows
 
@@ -29,6 +29,9 @@ __all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.
 STEEP = {np.float64: 1e9, np.float32: 5e5}
+#: And up to which sums of rows in float64 are tried in float32: where much lies outside the span of
+#: the landmarks, that hides the rounding.
+ROUGH = 3e7
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
@@ -106,6 +109,8 @@ class LandmarkFeatures:
 
     def own(self, X: RowsLike) -> Array:
         """k(x_i, x_i) in float64: what is left of them after the mean may be their last digits."""
+        if isinstance(self.kernel, RadialKernel):
+            return np.ones(len(X))
         return self.kernel.diag(self.kernel.points(X).cast(np.float64).rows)
 
     def whitened(self, sums: FeatureSums) -> FeatureSums:
@@ -115,15 +120,24 @@ class LandmarkFeatures:
         R = self.basis
         return FeatureSums(sums.weight, R.T @ sums.linear, R.T @ sums.square @ R, sums.diagonal)
 
+    def in_single(self) -> LandmarkFeatures | None:
+        """The same with kernel values in float32, in the same basis; None where that is no use."""
+        K, found = self.gram, self._whitening
+        small = 1 / SQUARABLE < np.abs(K).max() < SQUARABLE
+        plain = found.working == np.float64 and not found.before_sums and not found.cut
+        if not (plain and small and _condition(K, found.basis) < ROUGH):
+            return None
+        rough = replace(self)
+        single = replace(found, working=np.dtype(np.float32))
+        rough.__dict__.update(gram=K, _whitening=single)
+        return rough
+
     @cached_property
     def _whitening(self) -> _Whitening:
         K = self.gram
         R = inverse_root(K)
         if R is not None:
-            # tr(K⁻¹) times the largest row sum bounds the condition number from above.
-            condition = np.sum(R * R) * np.abs(K).sum(axis=0).max()
-            # Centring takes the mean off the sums, and its rounding stays.
-            condition /= max(1 - K.mean() / np.diagonal(K).mean(), 1e-12)
+            condition = _condition(K, R)
             small = np.abs(K).max() < SQUARABLE
             if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
@@ -135,6 +149,14 @@ class LandmarkFeatures:
         basis = Q[:, keep] / np.sqrt(s[keep])
         cut = 0.0 if tall or keep.all() else float(s[~keep].max() / len(s))
         return _Whitening(basis, np.dtype(np.float64), not tall, max(cut, 0.0))
+
+
+def _condition(K: Array, R: Array) -> float:
+    """An upper bound of the condition number of K_ZZ for sums of squares that are centred."""
+    # tr(K⁻¹) times the largest row sum bounds the condition number from above.
+    bound = np.sum(R * R) * np.abs(K).sum(axis=0).max()
+    # Centring takes the mean off the sums, and its rounding stays.
+    return float(bound / max(1 - K.mean() / np.diagonal(K).mean(), 1e-12))
 
 
 @dataclass(frozen=True)
@@ -157,7 +179,9 @@ class ChunkSums:
         weight = None if self.weight is None else self.weight[rows]
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
         for part in blocks(len(X), BLOCK):
-            block = features.kernel.points(X[part]).cast(features.working).rows
+            block = X[part]
+            if features.working == np.float64:  # else they are rounded around an origin, not here
+                block = features.kernel.points(block).cast(np.float64).rows
             w = np.ones(len(block)) if weight is None else weight[part]
             A = features.of(block)
             # By the largest weight first: with it squares might leave the range of float32.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array, square_sums, write_shifted
 from mercer.kernels.sparse_tiles import SparsePacked, negative_squares_of
 
 __all__ = ["Scaled", "Scattered", "negative_squares", "pack_shifted"]
@@ -32,11 +32,8 @@ def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Scal
 
     Subtracts in the rows' own precision, or a finer one: x - shift is exact where it matters.
     """
-    left = np.empty((len(X), X.shape[1] + 2), dtype=np.result_type(X.dtype, dtype))
-    inner = left[:, :-2]
-    np.subtract(X, shift.astype(left.dtype), out=inner)
-    inner *= np.sqrt(2.0) / length
-    left = left.astype(dtype, copy=False)
+    left = np.empty((len(X), X.shape[1] + 2), dtype=dtype)
+    write_shifted(X, shift, np.sqrt(2.0) / length, left[:, :-2])
     norms = square_sums(left[:, :-2]) / 2
     largest = float(norms.max(initial=0.0))
     if not largest <= LARGEST[left.dtype.char]:

@@ -25,9 +25,12 @@ class LandmarkRule(Config, ABC):
 
 
 def sample_rows(X: RowsLike, size: int, rng: np.random.Generator) -> Any:
-    """At most ``size`` different rows, in their order (so that a memmap is read forwards)."""
+    """At most ``size`` different rows, in their order (so that a memmap is read forwards).
+
+    All of them are X itself, not a copy.
+    """
     if len(X) <= size:
-        return take(X, np.arange(len(X)))
+        return X
     return take(X, np.sort(rng.choice(len(X), size, replace=False)))
 
 

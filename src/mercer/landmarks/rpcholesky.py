@@ -148,14 +148,17 @@ def _accept(H: Array, bar: Array, rng: np.random.Generator) -> tuple[Array, Arra
     ``bar`` is the diagonal with which it was drawn; returns the rows kept and the Cholesky factor
     of their block.
     """
-    H = H.copy()
     b = len(H)
-    L = np.zeros((b, b))
     kept: list[int] = []
+    L, left = np.zeros((b, b)), np.diagonal(H).copy()
     for i in range(b):
-        if H[i, i] <= max(rng.random() * bar[i], 1e-12 * bar[i]):
+        if left[i] <= max(rng.random() * bar[i], 1e-12 * bar[i]):
             continue
-        L[i:, i] = H[i:, i] / np.sqrt(H[i, i])
-        H[i:, i:] -= np.outer(L[i:, i], L[i:, i])
+        r = len(kept)
+        column = H[i:, i] - L[i:, :r] @ L[i, :r]
+        column /= np.sqrt(left[i])
+        L[i:, r] = column
+        left[i:] -= column**2
         kept.append(i)
-    return np.array(kept, dtype=np.intp), L[np.ix_(kept, kept)]
+    index = np.array(kept, dtype=np.intp)
+    return index, L[index, : len(kept)]

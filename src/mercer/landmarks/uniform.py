@@ -9,7 +9,7 @@ import numpy as np
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
-from mercer.landmarks.base import LandmarkRule, sample_rows
+from mercer.landmarks.base import LandmarkRule, sample_rows, take
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["Given", "Uniform"]
@@ -19,7 +19,8 @@ class Uniform(LandmarkRule):
     """m rows at random, without replacement: the cheapest rule, blind to rare groups."""
 
     def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:  # noqa: ARG002
-        return sample_rows(X, m, rng)
+        # A copy in any case: a model must not change with the caller's rows.
+        return take(X, np.arange(len(X))) if len(X) <= m else sample_rows(X, m, rng)
 
 
 class Given(LandmarkRule):

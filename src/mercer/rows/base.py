@@ -23,6 +23,8 @@ __all__ = ["CHUNK", "Rows", "check_finite", "floating_type", "reblock", "remedy_
 
 #: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
 CHUNK = 16_384
+#: Fewer rows are summed in so many parts, for threads to share, of so many rows at least.
+PARTS, FEWEST = 8, 512
 
 Result = TypeVar("Result")
 
@@ -108,7 +110,7 @@ class Rows(ABC):
     @property
     def n_steps(self) -> int:
         """Number of parts that :meth:`map_steps` gives."""
-        return len(blocks(len(self), CHUNK))
+        return len(_steps(len(self)))
 
     def map_steps(
         self, function: Callable[[slice, Array], Result], first: int = 0
@@ -117,7 +119,7 @@ class Rows(ABC):
 
         The next chunks are read while threads work on the earlier ones.
         """
-        stream = self.stream(blocks(len(self), CHUNK)[first:])
+        stream = self.stream(_steps(len(self))[first:])
         return ordered_map(lambda item: function(*item), stream)
 
     def apply(self, function: Callable[[Array], Array], width: int, dtype: Precision) -> Any:
@@ -130,6 +132,11 @@ class Rows(ABC):
     def place(self, row: int) -> str:
         """How to name a row in a message."""
         return f"row {row}"
+
+
+def _steps(n: int) -> list[slice]:
+    """The chunks of a pass over n rows."""
+    return blocks(n, CHUNK if n > CHUNK else max(FEWEST, -(-n // PARTS)))
 
 
 def reblock(pieces: Iterator[Array], chunks: Sequence[slice]) -> Iterator[Array]:
