@@ -2,6 +2,14 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
+
+import numpy as np
+
+from mercer import KernelPCA
+from mercer.kernels import Gaussian
+
+CALLBACKS = find_spec("sklearn.callback") is not None  # from scikit-learn 1.9 on
 
 
 def modules(statement):
@@ -16,3 +24,25 @@ def test_kernel_pca_loads_no_more_of_others_than_scikit_learns():
     theirs = modules("from sklearn.decomposition import KernelPCA")
     more = modules("from mercer import KernelPCA") - theirs
     assert {name for name in more if name.partition(".")[0] != "mercer"} == set()
+
+
+def test_kernel_pca_loads_none_of_the_other_estimators():
+    found = modules("from mercer import KernelPCA")
+    others = {"generative", "sparse.", "compat", "alternatives", "tables", "plots", "live", "cli"}
+    assert not {name for name in found if name.startswith(tuple(f"mercer.{o}" for o in others))}
+    ours = {name.split(".")[2] for name in found if name.startswith("mercer.estimators.")}
+    assert {name for name in ours if not name.startswith("_")} == {"kernel_pca"}
+
+
+def test_a_transform_on_the_command_line_loads_no_more_of_scikit_learn_than_an_estimator(tmp_path):
+    """Its metrics, searches and encoders are a third of its modules."""
+    np.savetxt(tmp_path / "rows.csv", np.eye(5), delimiter=",", header="a,b,c,d,e", comments="")
+    model = KernelPCA(2, kernel=Gaussian(gamma=1.0)).fit(np.eye(5)).save(tmp_path / "m.mercer")
+    arguments = ["transform", str(model), str(tmp_path / "rows.csv"), "-o", str(tmp_path / "z.csv")]
+    found = modules(f"from mercer.cli import main; main({arguments!r})")
+    assert (tmp_path / "z.csv").is_file()
+    least = modules("import sklearn.base" + ", sklearn.callback" * CALLBACKS)
+    heavy = {".".join(name.split(".")[:2]) for name in found - least if name.startswith("sklearn")}
+    assert heavy <= {"sklearn.utils", "sklearn.callback"}
+    kinds = {name.partition(".")[0] for name in found - least}
+    assert kinds.isdisjoint({"matplotlib", "dask", "polars", "onnx", "torch", "narwhals"})

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
@@ -223,3 +224,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, self._features.landmarks, variance, rounded))
         self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
+
+
+ours("", IncrementalKernelPCA)

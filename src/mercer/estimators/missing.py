@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._registry import ours
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
@@ -149,3 +150,6 @@ class MissingKernelPCA(WrappingEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+ours("", MissingKernelPCA)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import fixed_rng, make_rng
+from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Plan, Solver
@@ -394,3 +395,6 @@ class KernelNovelty(
 def _to_dtype(rows: RowsLike, score: NoveltyScore) -> Any:
     """Rows in the precision of the model."""
     return score.subspace.kernel.points(rows).cast(score.subspace.coef.dtype).rows
+
+
+ours("", KernelNovelty)

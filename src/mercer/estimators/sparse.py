@@ -11,6 +11,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
+from mercer._registry import ours
 from mercer._types import Precision, RowsLike, Seed, Targets
 from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
@@ -286,3 +287,6 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
 def _astype(axes: Subspace, dtype: Precision) -> Subspace:
     parts = {name: getattr(axes, name).astype(dtype) for name in ("coef", "mean", "offset")}
     return replace(axes, **parts)
+
+
+ours("", SparseKernelPCA)

@@ -7,7 +7,6 @@ from typing import Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from mercer._linalg import Array
 from mercer._types import Precision
@@ -140,6 +139,8 @@ class Chi2(_EntrywiseKernel):
         return super().pack(X, origin, dtype)
 
     def _cost(self, X: Array, Y: Array) -> Array:
+        from sklearn.metrics.pairwise import additive_chi2_kernel  # brings in all metrics
+
         return -np.asarray(additive_chi2_kernel(X, Y))
 
     def _cost_slope(self, x: Array, Y: Array) -> Array:

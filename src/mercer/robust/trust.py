@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import euclidean_distances
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
@@ -120,6 +119,8 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
     points = kernel.points(X)
     if kernel.takes_vectors:
         if isinstance(points, SparseVectors):
+            from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
+
             sparse = points.rows.to_scipy()
             return np.asarray(euclidean_distances(sparse, sparse[references]))
         rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from mercer._linalg import Array
 from mercer._parallel import held
@@ -110,6 +109,8 @@ def choose_by_noise(
         X = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
     grows = kernels is None
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
+    from sklearn.model_selection import KFold  # brings in metrics and encoders
+
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
     most = min(LARGEST_COUNT, len(splits[0][0]) - 1)
     counts = sorted(counts) if counts is not None else _powers_of_two(most)
