@@ -24,7 +24,7 @@ DEFAULT_COMPONENTS = 32
 #: Rows up to which Lanczos on a kept matrix is worth its time, by the bytes of a number: in float32
 #: it gives no more digits than Davidson, which is quicker from here on.
 EXACT_UP_TO = {8: 4_000, 4: 3_000}
-#: From n / MANY components on Lanczos is quicker up to so many rows: the search space of Davidson is
+#: From n / MANY components on Lanczos is quicker up to so many rows: Davidson searches a space
 #: so wide then that its own algebra takes as long as LAPACK on the whole matrix.
 MANY, MANY_UP_TO = 15, 10_000
 #: Rows of a file that are simply loaded.
