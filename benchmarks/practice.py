@@ -39,7 +39,7 @@ from mercer.solvers import Landmarks
 
 COMMAND = "python -m benchmarks practice"
 #: Support points, rows and columns of the row "denoise".
-SIZES = ((4_000, 1_000, 64), (10_000, 2_000, 64))
+SIZES = ((4_000, 1_000, 64), (10_000, 2_000, 64), (20_000, 5_000, 64))
 
 
 def main() -> None:

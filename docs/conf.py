@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-from sphinx.util.inspect import stringify_signature
 from sphinx_gallery.sorting import ExplicitOrder
 
 import mercer
@@ -36,6 +35,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "thumbnails",
     "whole",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -131,16 +131,21 @@ def skip_inherited(_app: Any, _what: str, name: str, obj: Any, *_: Any) -> bool 
     return True if from_sklearn or from_str else None
 
 
-def constructor(_app: Any, what: str, _name: str, obj: Any, *rest: Any) -> tuple[str, Any] | None:
-    """What a class takes, where `__new__` only looks for words of other libraries."""
-    signature = rest[1]
-    if what != "class" or not str(signature).startswith("(*_args"):
-        return None
-    taken = inspect.signature(obj.__init__)
-    taken = taken.replace(parameters=[*taken.parameters.values()][1:])
-    return stringify_signature(taken, show_annotation=False, show_return_annotation=False), None
+def link_examples(app: Any, what: str, name: str, *rest: Any) -> None:
+    """The examples stand behind all methods of a class; its first sentence leads to them."""
+    if what != "class":
+        return
+    lines: list[str] = rest[-1]
+    folder = Path(app.srcdir, sphinx_gallery_conf["backreferences_dir"])
+    found = [folder / f"{used}.examples" for used in (name, f"{name}.from_estimator")]
+    cards = "".join(path.read_text(encoding="utf-8") for path in found if path.exists())
+    if count := cards.count("sphx-glr-thumbcontainer"):
+        more = "examples use it" if count > 1 else "example uses it"
+        first = next(i for i, line in enumerate(lines) if line)
+        end = lines.index("", first) if "" in lines[first:] else len(lines)
+        lines[end:end] = ["", f"`{count} {more} <#examples-that-use-it>`__."]
 
 
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-signature", constructor)
+    app.connect("autodoc-process-docstring", link_examples, priority=900)
     app.connect("autodoc-skip-member", skip_inherited)

@@ -44,6 +44,10 @@ BOUNDED = {
     ("rows/delimited.py", "start < stop"): "start grows by a block",
     ("rows/dialect.py", "(line := file.readline(MAX_LINE))"): "the file",
     ("rows/npy.py", "len(left)"): "the file; a read of nothing is refused",
+    (
+        "rows/packed.py",
+        "self._place < place and (found := self._stream.read(min(place - self._place, SKIP)))",
+    ): "the file, and the place grows",
     ("rows/zarr_array.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
     ("sparse/column_generation.py", "free.any() and len(chosen) < size"): "one fewer is free",

@@ -1,5 +1,9 @@
 """Typical mistakes of a first hour in Python; each is answered with what to write instead."""
 
+import inspect
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +11,9 @@ from sklearn.datasets import load_iris
 
 import mercer
 from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, TableModel
+from mercer.exceptions import ModelFileError
+from mercer.kernels import Gaussian
+from mercer.plots import PreImageGalleryDisplay
 
 X = load_iris().data
 WITH_TEXT = "a,b\n1,x\n2,y\n3,z\n"
@@ -20,6 +27,11 @@ def fit_text(folder):
 def load_text(folder):
     (folder / "table.csv").write_text(WITH_TEXT)
     mercer.load(folder / "table.csv")
+
+
+def load_misspelt(folder):
+    KernelPCA(2).fit(X).save(folder / "model.mercer")
+    mercer.load(folder / "modle.mercer")
 
 
 MISTAKES = {
@@ -49,6 +61,56 @@ MISTAKES = {
         ValueError,
         "make such values NaN and fit MissingKernelPCA",
     ),
+    "kernel by position": (
+        lambda _: KernelPCA(2, "rbf"),
+        TypeError,
+        r"write KernelPCA\(2, kernel='rbf'\)",
+    ),
+    "kernal": (lambda _: KernelPCA(2, kernal="rbf"), TypeError, "did you mean kernel=?"),
+    "gama": (lambda _: Gaussian(gama=1), TypeError, "did you mean gamma=?"),
+    "nothing like it": (lambda _: KernelPCA(colour=1), TypeError, "it has n_components, kernel"),
+    "set gamma": (lambda _: KernelPCA().set_params(gamma=1), ValueError, "write kernel__gamma="),
+    "set kernle": (lambda _: KernelPCA().set_params(kernle=1), ValueError, "mean kernel=?"),
+    "a missing model": (
+        lambda folder: mercer.load(folder / "m.mercer"),
+        FileNotFoundError,
+        "there is no model file",
+    ),
+    "a misspelt model": (load_misspelt, ModelFileError, "did you mean '.*model.mercer'?"),
+    "no folder": (
+        lambda folder: KernelPCA(2).fit(X).save(folder / "a" / "m.mercer"),
+        FileNotFoundError,
+        r"there is no folder .*mkdir\(",
+    ),
+    "predict": (lambda _: KernelPCA(2).fit(X).predict(X), AttributeError, "KernelNovelty"),
+    "X_fit_": (lambda _: KernelPCA(2).fit(X).X_fit_, AttributeError, "subspace_.support"),
+    "frames of a detector": (
+        lambda _: KernelNovelty().set_output(transform="pandas"),
+        AttributeError,
+        r"sklearn.set_config\(transform_output",
+    ),
+    "KPCA": (lambda _: mercer.KPCA, AttributeError, "did you mean mercer.KernelPCA?"),
+    "RBF": (lambda _: mercer.kernels.RBF, AttributeError, "did you mean Gaussian?"),
+    "arpack": (
+        lambda _: KernelPCA(2, solver="arpack").fit(X),
+        ValueError,
+        "did you mean 'lanczos'?",
+    ),
+    "on its side": (
+        lambda _: KernelPCA(2).fit(X).transform(X.T[:, :20]),
+        ValueError,
+        "give X.T, one sample per row",
+    ),
+    "columns of two lengths": (
+        lambda _: TableModel(KernelPCA(2)).fit({"a": [1, 2, 3], "b": [1, 2]}),
+        ValueError,
+        "differ in length: {'a': 3, 'b': 2}",
+    ),
+    "no images": (
+        lambda _: PreImageGalleryDisplay.from_estimator(KernelPCA(2).fit(X)),
+        ValueError,
+        "4 columns are few for an image; give image_shape=",
+    ),
     "a file with text": (fit_text, ValueError, r"open_rows\(path, columns=.* read_table\(path\)"),
     "a table for a model": (load_text, ValueError, "fit a model to it first"),
 }
@@ -60,6 +122,17 @@ def test_the_answer_is_a_remedy(mistake, tmp_path):
     with pytest.raises(kind, match=words) as caught:
         make(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_signatures_are_those_of_the_constructors():
+    """Shown by help() and by notebooks."""
+    assert list(inspect.signature(KernelPCA).parameters)[:2] == ["n_components", "kernel"]
+    assert list(inspect.signature(Gaussian).parameters) == ["gamma", "sigma", "width"]
+
+
+def test_packages_are_there_without_an_import():
+    code = "import mercer; mercer.plots.ScreeDisplay; mercer.solvers.Dense; mercer.compat.KernelPCA"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_hints_hide_nothing():

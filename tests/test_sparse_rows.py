@@ -35,7 +35,7 @@ from mercer.kernels import (
     Sigmoid,
 )
 from mercer.kernels.sparse_tiles import SparsePacked
-from mercer.landmarks import Uniform
+from mercer.landmarks import KMeans, RPCholesky, Uniform
 from mercer.points import SparseVectors
 from mercer.preimage import Combination, Nearest
 from mercer.selection import DenoisingScore
@@ -513,3 +513,20 @@ def test_no_warning_on_the_way():
         model = KernelPCA(3).fit(sparse.csr_array(X))
         model.transform(sparse.csr_array(NEW))
         model.denoise(sparse.csr_array(NEW))
+
+
+def test_means_of_many_rows_keep_their_largest_entries():
+    """Centres with all the words of their rows would make every tile many times slower."""
+    rng = np.random.default_rng(0)
+    D = rng.random((2000, 1000)) * (rng.random((2000, 1000)) < 0.01)
+    S = SparseRows.of(sparse.csr_array(D))
+    found = KMeans(steps=1).select(Gaussian(gamma=0.5), S, 5, np.random.default_rng(1))
+    most = 8 * -(-S.nnz // 2000)
+    assert np.diff(found.indptr).max() == most < 100
+    start = RPCholesky().select(Gaussian(gamma=0.5), S, 5, np.random.default_rng(1)).to_dense()
+    nearest = ((D[:, None] - start) ** 2).sum(axis=2).argmin(axis=1)
+    for k, centre in enumerate(found.to_dense()):
+        mean = D[nearest == k].mean(axis=0)
+        kept = centre != 0
+        assert_allclose(centre[kept], mean[kept])
+        assert mean[~kept].max() <= mean[kept].min()

@@ -5,7 +5,6 @@
 A kernel is a measure of similarity. Kernel PCA never asks where a point lies, only how similar it
 is to other points, and from that alone it finds shapes that no straight line can follow.
 """
-# sphinx_gallery_thumbnail_number = 4
 
 # %%
 # Two rings that PCA cannot part
@@ -29,6 +28,7 @@ scores = PCA(1).fit_transform(X)[:, 0]
 axes[1].hist([scores[ring == 0], scores[ring == 1]], 30, stacked=True)
 axes[1].set(title="first component of linear PCA", xlabel="score", ylabel="points")
 plt.show()
+# sphinx_gallery_thumbnail_number = 4
 
 # %%
 # More columns would help

@@ -5,7 +5,6 @@
 A component of linear PCA is a direction: its contour lines are straight and parallel. A component
 of kernel PCA is a *function* on the space of your data, as curved as the data ask for.
 """
-# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Straight lines, curved lines
@@ -26,6 +25,7 @@ X, moon = make_moons(300, noise=0.08, random_state=0)
 linear = KernelPCA(2, kernel=Linear()).fit(X)
 ComponentsDisplay.from_estimator(linear, X)
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Kernel PCA has as many as there are rows. The first six:

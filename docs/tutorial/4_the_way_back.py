@@ -36,24 +36,26 @@ print(f"squared distance from the projection: {far.min():.4f} to {far.max():.4f}
 #
 # .. math:: \hat x = \arg\min_x \|\varphi(x) - P\varphi(x_0)\|^2 ,
 #
-# which again needs the kernel only. This is what is minimised for one row, at every place of the
+# where :math:`\varphi` maps a row into feature space and :math:`P` projects onto the components.
+# Written out it needs the kernel only. This is what is minimised for one row, at every place of the
 # plane:
 
 row = 60
 across, up = np.linspace(-1.6, 1.6, 120), np.linspace(-0.6, 1.6, 90)
 grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
 subspace = model.subspace_
-gamma = (
-    subspace.mean + subspace.coef @ model.transform(X)[row]
-)  # the projection, in weights of rows
-objective = (1 - 2 * model.kernel_(grid, subspace.support) @ gamma).reshape(90, 120)
+# The projection is a weighted sum of the images of the training rows; these are its weights.
+gamma = subspace.mean + subspace.coef @ model.transform(X)[row]
+length = gamma @ model.kernel_(subspace.support, subspace.support) @ gamma
+objective = 1 - 2 * model.kernel_(grid, subspace.support) @ gamma + length
 
 fig, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
-ax.contourf(across, up, objective, levels=30, cmap="viridis_r")
+field = ax.contourf(across, up, objective.reshape(90, 120), levels=30, cmap="viridis_r")
+fig.colorbar(field, label="squared distance to the projection")
 ax.scatter(*X.T, s=5, c="w", alpha=0.6)
 ax.plot(*X[row], "kx", markersize=10, label="the noisy row: the search starts here")
 ax.plot(*found.points[row], "r*", markersize=12, label="its pre-image")
-ax.set(aspect="equal", title="distance to the projection (light: near)")
+ax.set(aspect="equal", xlabel="first column", ylabel="second column")
 ax.legend(loc="lower center")
 plt.show()
 
@@ -73,13 +75,13 @@ restored = {
     "linear PCA, 1 component": pca.inverse_transform(pca.transform(X)),
     "kernel PCA, 4 components": model.denoise(X),
 }
-fig, axes = plt.subplots(1, 3, figsize=(10, 2.6), layout="constrained", sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(10, 2.7), layout="constrained", sharex=True, sharey=True)
 for ax, (title, points) in zip(axes, restored.items(), strict=True):
     off = np.abs(np.hypot(*points.T) - 1).mean()
     ax.plot(*curve.T, color="0.8", linewidth=4, zorder=0)
     ax.plot(*points.T, "o", markersize=3)
     ax.set_title(f"{title}\nmean distance to the arc {off:.3f}")
-    ax.set(aspect="equal", xticks=[], yticks=[])
+    ax.set(aspect="equal", xticks=[], yticks=[], xlim=(-1.4, 1.4), ylim=(-0.3, 1.4))
 plt.show()
 
 # %%

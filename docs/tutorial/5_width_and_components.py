@@ -36,13 +36,16 @@ for line, width in zip(axes, widths, strict=True):
         points = KernelPCA(q, kernel=Gaussian(width=width)).fit(X).denoise(X)
         ax.plot(*curve.T, ".", color="0.85", markersize=6, zorder=0)
         ax.plot(*points.T, ".", markersize=3)
-        ax.set_title(f"width {width}, {q}: {distance(points):.3f}", fontsize=9)
+        ax.text(2.5, 1.5, f"{distance(points):.3f}", ha="right", va="top")
         ax.set(xticks=[], yticks=[], xlim=(-1.6, 2.6), ylim=(-1.1, 1.6))
+    line[0].set_ylabel(f"width {width}")
+for ax, q in zip(axes[0], counts, strict=True):
+    ax.set_title(f"{q} components")
 plt.show()
 print(f"mean distance to the moons with nothing done: {distance(X):.3f}")
 
 # %%
-# The number in each title is the mean distance to the true moons. Top left, a narrow kernel gathers
+# The number in each panel is the mean distance to the true moons. Top left, a narrow kernel gathers
 # the points in spots: near the moons, but most of the moons is gone, so that a small number alone
 # proves nothing. In the second row two components are too few, ten are right, and with 25 the
 # noise is back. Further down the kernel is so wide that two components are nearly the two columns
@@ -74,11 +77,13 @@ for factor in factors:
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for name, values in errors.items():
     ax.plot(factors, values, "o-", label=name)
-    ax.plot(factors[np.argmin(values)], min(values), "k*", markersize=12)
+    least = ax.plot(factors[np.argmin(values)], min(values), "k*", markersize=12)
     print(f"{name}: best at {factors[np.argmin(values)]} median distances")
 ax.set(xlabel="width, in median distances", ylabel="mean squared error", xscale="log", yscale="log")
 ax.set_xticks(factors, [str(f) for f in factors])
+ax.set_yticks([0.003, 0.005, 0.01, 0.02, 0.03], ["0.003", "0.005", "0.01", "0.02", "0.03"])
 ax.minorticks_off()
+least[0].set_label("least")
 ax.legend(frameon=False)
 plt.show()
 

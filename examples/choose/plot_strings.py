@@ -49,7 +49,7 @@ Z = model.transform(rows)
 # %%
 # Colour is the language, which the model does not know.
 
-fig, ax = plt.subplots(figsize=(9, 6), layout="constrained")
+fig, ax = plt.subplots(figsize=(8, 5.4), layout="constrained")
 colours = dict(zip(words, ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "0.35"), strict=True))
 taken = []
 ax.scatter(*Z[:, :2].T, s=0)  # texts alone would not set the limits
@@ -58,7 +58,7 @@ for i in np.argsort(-np.hypot(*Z[:, :2].T)):  # from the outside in; where it is
     free = all(abs(place[0] - a) > 0.1 or abs(place[1] - b) > 0.035 for a, b in taken)
     colour = colours[language[i]]
     if free:
-        ax.text(*place, rows[i], color=colour, ha="center", va="center", fontsize=9)
+        ax.text(*place, rows[i], color=colour, ha="center", va="center", fontsize=11)
         taken.append(place)
     else:
         ax.plot(*place, "o", markersize=3, color=colour, alpha=0.6)

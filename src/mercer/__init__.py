@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mercer import _registry
+from mercer._spelling import no_such_name
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,29 @@ _ELSEWHERE = {
     "strict": "mercer.exceptions",
 }
 
+#: Packages that need no import of their own.
+_PACKAGES: tuple[str, ...] = (
+    "alternatives",
+    "compat",
+    "generative",
+    "kernels",
+    "landmarks",
+    "live",
+    "novelty",
+)
+_PACKAGES += ("plots", "preimage", "relevance", "rows", "selection", "solvers", "tables", "testing")
+
+#: Words that people try → what they are here.
+_WORDS = {
+    "KPCA": "mercer.KernelPCA",
+    "PCA": "mercer.KernelPCA, with kernel='linear'",
+    "tune": "KernelPCA().tune(X, noise=...)",
+    "save": "model.save(path)",
+    "OneClassSVM": "mercer.KernelNovelty",
+    "Gaussian": "mercer.kernels.Gaussian",
+    "RBF": "mercer.kernels.Gaussian",
+}
+
 # Layers above `load`, by the first part of the words that model files have for their classes.
 _registry.LAYERS.update(
     alternatives="mercer.alternatives", compat="mercer.compat", tables="mercer.tables"
@@ -73,10 +97,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: the command line answers --help without importing scikit-learn.
-    if name == "live":  # mercer.live(model, X)
-        return import_module("mercer.live")
+    if name in _PACKAGES:  # mercer.plots.ScreeDisplay, mercer.live(model, X)
+        return import_module(f"mercer.{name}")
     if name not in __all__:
-        raise AttributeError(f"module 'mercer' has no attribute {name!r}")
+        raise no_such_name(__name__, name, [*__all__, *_PACKAGES], _WORDS)
     return getattr(import_module(_ELSEWHERE.get(name, "mercer.estimators")), name)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TypeVar, cast
 
+from mercer._spelling import did_you_mean
 from mercer.exceptions import MercerError
 
 __all__ = ["by_name"]
 
 Role = TypeVar("Role")
+
+#: Words of neighbours → ours that come nearest.
+_NEIGHBOURS = {"arpack": "lanczos", "randomized": "landmarks", "full": "dense", "kridge": "ridge"}
+_NEIGHBOURS |= {"rbf": "gaussian", "poly": "polynomial", "nystroem": "landmarks"}
 
 
 def by_name(
@@ -38,8 +42,9 @@ def by_name(
         return names[value]()
     if isinstance(value, type) and issubclass(value, role):
         raise error(f"{parameter}={value.__name__} is a class; give {value.__name__}(), an object.")
-    close = get_close_matches(value.lower(), names, 1, 0.7) if isinstance(value, str) else ()
-    guess = f"did you mean {close[0]!r}? Else " if close else ""
+    guess = ""
+    if isinstance(value, str):
+        guess = did_you_mean(_NEIGHBOURS.get(value.lower(), value), names)
     raise error(
         f"{parameter}={value!r} is not known; {guess}give one of {', '.join(map(repr, names))}, "
         f"or {others}."

@@ -1,25 +1,29 @@
 """Threads over tiles, with BLAS held at one thread.
 
 Small matrix products are slower with several BLAS threads than with one, and NumPy releases the
-GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single.
+GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single: every
+method of our estimators is :func:`held`. Large decompositions alone ask for more, and get it where
+nobody else wants the cores (:func:`lapack_threads`).
 """
 
+import functools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TypeVar
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
 
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "blocks",
+    "held",
     "hold_blas",
     "lapack_threads",
     "n_threads",
@@ -32,11 +36,12 @@ __all__ = [
 #: Matrices of fewer rows gain nothing from a second BLAS thread.
 SMALL = 600
 
-#: Threads before :func:`lapack_threads` held BLAS back; a limit of the caller's is respected.
+#: Threads before we held BLAS back; a limit of the caller's is respected.
 _before_our_limit: ContextVar[int | None] = ContextVar("mercer_threads", default=None)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+P = ParamSpec("P")
 
 
 def n_threads() -> int:
@@ -98,26 +103,91 @@ def ordered_map(
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS at one thread inside the block."""
-    with _blas_pools().limit(limits=1):
+    with _LIMITS.at(1):
         yield
+
+
+def held(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The function with BLAS at one thread and tiles at all; :func:`lapack_threads` asks for more.
+
+    A BLAS thread that waits for another spins. Where other work runs beside, the other one waits
+    for its core: 200 small decompositions took 31 times the processor time of a single thread.
+    """
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
+        with _ours(n_threads(), 1):
+            return function(*args, **kwargs)
+
+    return wrapper
 
 
 @contextmanager
 def lapack_threads(n: int) -> Iterator[None]:
     """Around LAPACK and BLAS on matrices of n rows: all threads on a quiet machine, else one.
 
-    A BLAS thread that waits for another spins. Where other work runs beside, the other one waits
-    for its core, and the decomposition of 1,500 rows takes four times the time and eight times the
+    Beside other work the decomposition of 1,500 rows takes four times the time and eight times the
     processor of a single thread. Tiles keep their threads: they never wait for each other.
     """
     threads = n_threads()
     alone = threads > 1 and n >= SMALL and _machine_is_quiet()
-    token = _before_our_limit.set(threads)
+    with _ours(threads, threads if alone else 1):
+        yield
+
+
+@contextmanager
+def _ours(tiles: int, blas: int) -> Iterator[None]:
+    """Threads for the tiles, and others for BLAS."""
+    token = _before_our_limit.set(tiles)
     try:
-        with _blas_pools().limit(limits=threads if alone else 1):
+        with _LIMITS.at(blas):
             yield
     finally:
         _before_our_limit.reset(token)
+
+
+class _Limits:
+    """The limits on BLAS that are in force; the last one counts.
+
+    BLAS has one limit for the whole process, and threads of the caller's enter and leave in any
+    order: each takes back its own, and after the last all is as it was before the first.
+    """
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.entered: dict[object, int] = {}
+        self.before: list[int] = []
+
+    @contextmanager
+    def at(self, threads: int) -> Iterator[None]:
+        libraries, mine = _blas_pools().lib_controllers, object()
+        with self.lock:
+            if not self.entered:
+                self.before = [library.get_num_threads() for library in libraries]
+            self.entered[mine] = threads
+            self._apply(libraries)
+        try:
+            yield
+        finally:
+            with self.lock:
+                del self.entered[mine]
+                self._apply(libraries)
+
+    def _apply(self, libraries: list[Any]) -> None:
+        last = next(reversed(self.entered.values()), None)
+        for library, before in zip(libraries, self.before, strict=True):
+            # Newer threadpoolctl listens to the thread that came first, and to no other.
+            free = getattr(library, "clear_controlling_thread", lambda **_: None)
+            free(force=True)
+            library.set_num_threads(before if last is None else last)
+            free(force=True)
+
+    def after_fork(self) -> None:
+        """The thread that held the lock may not be there any more."""
+        self.lock = Lock()
+
+
+_LIMITS = _Limits()
 
 
 def hold_blas() -> None:
@@ -154,13 +224,13 @@ def _machine_is_quiet() -> bool:
     return runnable <= max(1, _cores() // 2)
 
 
-@cache
+@functools.cache
 def _cores() -> int:
     # Reading the limits of a container takes half a millisecond: once per process.
     return int(cpu_count())
 
 
-@cache
+@functools.cache
 def _pool(workers: int) -> ThreadPoolExecutor:
     # Starting threads costs a millisecond, as much as a whole product with a small matrix.
     return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
@@ -168,9 +238,10 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_LIMITS.after_fork)
 
 
-@cache
+@functools.cache
 def _blas_pools() -> ThreadpoolController:
     # Scanning the loaded libraries costs milliseconds: once per process.
     import scipy.linalg  # noqa: F401  so that SciPy's BLAS is among them

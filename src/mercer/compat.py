@@ -189,7 +189,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         with self._threads():
             return self._products(full_precision(X), self.X_transformed_fit_, self.dual_coef_)
 
-    @absent_if(lambda model: None if model.fit_inverse_transform else "set fit_inverse_transform")
+    @absent_if(lambda m: None if m.fit_inverse_transform else "give fit_inverse_transform=True.")
     def denoise(self, X: RowsLike) -> Array:
         """``inverse_transform(transform(X))``; :class:`mercer.KernelPCA` starts at the rows."""
         return self.inverse_transform(self.transform(X))

@@ -22,6 +22,7 @@ __all__ = [
     "KernelError",
     "MercerError",
     "MercerWarning",
+    "MissingModelError",
     "ModelFileError",
     "NotFittedError",
     "NumericalWarning",
@@ -54,6 +55,10 @@ class UnavailableError(KernelError, AttributeError):
 
 class ModelFileError(MercerError):
     """A model file is damaged, foreign, or of a version that this library does not read."""
+
+
+class MissingModelError(ModelFileError, FileNotFoundError):
+    """There is no such model file; a ``FileNotFoundError``, too."""
 
 
 class OutputError(MercerError):

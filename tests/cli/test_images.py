@@ -44,8 +44,8 @@ def test_scores_and_back(mercer, folder, model, tmp_path):
     scores, target = tmp_path / "z.csv", tmp_path / "back"
     mercer("transform", model, folder, "-o", scores)
     mercer("inverse", model, scores, "-o", target)
-    assert sorted(path.name for path in target.iterdir())[0] == "000001.png"
-    with Image.open(target / "000040.png") as image:
+    assert sorted(path.name for path in target.iterdir())[0] == "000000.png"
+    with Image.open(target / "000039.png") as image:
         assert image.size == (8, 8)
 
 
@@ -87,7 +87,7 @@ def test_images_that_do_not_fit(mercer, folder, tmp_path, spoil):
 
 
 def test_columns_of_images_mean_nothing(mercer, folder):
-    mercer.fails("fit", folder, "--drop", "a", status=2, words=["folder of images"])
+    mercer.fails("fit", folder, "--drop", "a", status=3, words=["folder of images"])
 
 
 def test_colour_sixteen_bits_and_palettes(tmp_path, mercer):

@@ -1,6 +1,8 @@
 """Tables as people have them: holes, old encodings, spaces between numbers, infinities."""
 
+import csv
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -98,3 +100,110 @@ def test_data_in_the_place_of_the_model(mercer, model, test, tmp_path):
 def test_a_width_for_a_kernel_without_one(mercer, train, tmp_path):
     given = ("--kernel", "linear", "--width", "1", "-o", tmp_path / "m.mercer")
     mercer.fails("fit", train, *given, status=2, words=["leave --width out"])
+
+
+def ugly(kind, n=60):
+    """A table with one column that people write in a way of their own; the others are plain."""
+    rng = np.random.default_rng(0)
+    made = {
+        "weight": lambda i: f"{60 + i % 30}.5 kg",
+        "share": lambda i: f"{i % 50} %",
+        "price": lambda i: f'"${1000 + 37 * i:,}.50"',
+        "swiss": lambda i: f"{100_000 + 1237 * i:,}".replace(",", "'"),
+        "since": lambda i: f"{1 + i % 28:02d}-Mar-2024",
+        "zip": lambda i: f"0{1000 + i % 7}",
+    }[kind]
+    rows = [f"{rng.normal(50, 9):.3f},{'ab'[i % 2]},{made(i)}" for i in range(n)]
+    return f"age,group,{kind}\n" + "\n".join(rows) + "\n"
+
+
+LIKE = {
+    "weight": r"-?[\d.]+(e-?\d+)? kg",
+    "share": r"\d+ %",
+    "price": r"\$-?[\d.]+",
+    "swiss": r"\d+",
+    "since": r"\d\d-\w\w\w-20\d\d",
+    "zip": r"0100[0-6]",
+}
+
+
+@pytest.mark.parametrize("kind", LIKE)
+def test_every_command_gives_rows_that_could_stand_in_the_file(mercer, tmp_path, kind):
+    data, target, out = tmp_path / "x.csv", tmp_path / "m.mercer", tmp_path / "o.csv"
+    data.write_text(ugly(kind))
+    fitted = mercer("fit", data, "--model", "generative", "-o", target)
+    assert f"{kind}: left out" not in fitted.err
+    holes = data.read_text().splitlines()
+    for i in range(1, 30, 3):  # every third row lacks the column
+        holes[i] = ",".join(holes[i].split(",")[:2]) + ","
+    (tmp_path / "holes.csv").write_text("\n".join(holes))
+    for command in (
+        ("denoise", target, data),
+        ("impute", target, tmp_path / "holes.csv"),
+        ("sample", target, "-n", 20),
+    ):
+        mercer(*command, "-o", out, "--force")
+        with out.open(newline="") as file:
+            found = [row[kind] for row in csv.DictReader(file)]
+        assert len(found) in (20, 60)
+        assert all(re.fullmatch(LIKE[kind], text) for text in found), (command[0], found[:5])
+    mercer("transform", target, data, "-o", out, "--force")
+
+
+def test_a_number_of_the_row_and_an_empty_column_are_left_out(mercer, tmp_path):
+    data, target, out = tmp_path / "x.csv", tmp_path / "m.mercer", tmp_path / "o.csv"
+    rows = "\n".join(f"{i},{x:.4f},{y:.4f}," for i, (x, y) in enumerate(make_rows()[:, :2]))
+    data.write_text(f",a,b,c\n{rows}\n")
+    done = mercer("fit", data, "-o", target)
+    assert "the column without a name: left out: numbers of the rows" in done.err
+    assert "c: left out: no values in the first rows" in done.err
+    assert "60 rows, 2 columns" in done.err
+    mercer("transform", target, data, "-o", out)
+
+
+def test_a_name_with_a_line_break(mercer, tmp_path):
+    data = tmp_path / "x.csv"
+    rows = "\n".join(f"{x:.4f},{y:.4f}" for x, y in make_rows()[:, :2])
+    data.write_text(f'"a\nb","the ""c"""\n{rows}\n')
+    done = mercer("fit", data, "-o", tmp_path / "m.mercer")
+    assert "a b: number" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A report\n\na,b\n{}", ["line 3", "if a title comes before it"]),
+        ("a,b\n{}", ["where 2 are expected", "if lines end with ','"]),
+    ],
+    ids=["title", "trailing delimiter"],
+)
+def test_the_remedy_for_lines_of_another_length_works(mercer, tmp_path, text, words):
+    data, target = tmp_path / "x y.csv", tmp_path / "m.mercer"
+    end = "," if "trailing" in words[-1] or "lines end" in words[-1] else ""
+    rows = "\n".join(f"{x:.4f},{y:.4f}{end}" for x, y in make_rows()[:, :2])
+    data.write_text(text.format(rows))
+    done = mercer("fit", data, "-o", target, status=3)
+    for word in words:
+        assert word in done.err
+    command = done.err.strip().partition("that: " if "title" in done.err else "off: ")[2]
+    subprocess.run(command, shell=True, check=True)
+    mercer("fit", tmp_path / "x y.new.csv", "-o", target)
+
+
+def test_lines_of_an_old_mac(mercer, tmp_path):
+    data, target = tmp_path / "x.csv", tmp_path / "m.mercer"
+    data.write_text("a,b\r" + "\r".join(f"{x},{y}" for x, y in make_rows()[:, :2]), newline="")
+    done = mercer("fit", data, "-o", target, status=3)
+    command = done.err.strip().partition("change them: ")[2]
+    subprocess.run(command, shell=True, check=True)
+    mercer("fit", tmp_path / "x.new.csv", "-o", target)
+
+
+def test_a_category_is_the_remedy_for_words_among_numbers(mercer, tmp_path):
+    data, target = tmp_path / "x.csv", tmp_path / "m.mercer"
+    data.write_text("a,b\n" + "".join(f"{i % 5},{i % 3 or 'unknown'}\n" for i in range(40)))
+    done = mercer("fit", data, "-o", target, status=3)
+    assert "leave the field empty if the value is missing" in done.err
+    option = done.err.strip().partition("a category: ")[2].rstrip(".").split()
+    assert option == ["--category", "b"]
+    mercer("fit", data, *option, "-o", target)

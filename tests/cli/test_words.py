@@ -58,9 +58,9 @@ def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_pa
         ("novelty", model, test, "--normal", write_csv(tmp_path / "seen.csv", make_rows())),
         ("transform", model, holes),
     ]
-    for i, arguments in enumerate(failures):
-        target = ["-o", tmp_path / f"{i}.png"] if arguments[0] == "plot" else []
-        done = mercer(*arguments, *target, status=2 if i == 0 else 3)
+    for arguments in failures:
+        target = ["-o", tmp_path / "no.png"] if arguments[0] == "plot" else []
+        done = mercer(*arguments, *target, status=3)
         for word in ("from_fitted", "image_shape", "X)", "KernelNovelty(", "give -1", "max_iter"):
             assert word not in done.err, done.err
 
@@ -73,6 +73,7 @@ def test_every_remedy_is_a_line_for_the_shell(mercer, model, train, test, tmp_pa
     linear = fitted("l.mercer", "--kernel", "linear", "--preimage", "fixed_point")
     sparse, new = fitted("s.mercer", "--model", "sparse"), fitted("n.mercer", "--model", "novelty")
     picture, table = ("-o", tmp_path / "no.png"), ("-o", tmp_path / "no.csv")
+    file = ("-o", tmp_path / "no.mercer")
     said = {
         ("plot", "vectors", model, *picture): "'mercer fit DATA --model sparse'",
         ("plot", "novelty", new, *picture): "--columns",
@@ -81,7 +82,7 @@ def test_every_remedy_is_a_line_for_the_shell(mercer, model, train, test, tmp_pa
         ("plot", "widths", linear, *picture): "--kernel gaussian",
         ("relevance", sparse, "--intervals", *table): "as DATA",
         ("denoise", linear, test, *table): "--preimage auto",
-        ("fit", train, "--drop", "kind", "--width", "-1", *table): "--width -1",
+        ("fit", train, "--drop", "kind", "--width", "-1", *file): "--width -1",
     }
     for arguments, words in said.items():
         done = mercer(*arguments, status=None)
@@ -102,10 +103,12 @@ def test_the_look_of_a_picture(mercer, model, train, test, tmp_path):
         ("gallery", model, "--image-shape", "2by2"): ["2by2", "28x28"],
         ("embedding", model, "--components", "a"): ["0,2"],
         ("scree", model, "--positive", "left"): ["goes with roc"],
-        ("roc", model, train, "--label", "kind"): ["--positive", "left, right"],
+        ("roc", model, train): ["--label"],
     }
     for arguments, words in wrong.items():
         mercer.fails("plot", *arguments, "-o", tmp_path / "no.png", status=2, words=words)
+    roc = ("plot", "roc", model, train, "--label", "kind", "-o", tmp_path / "no.png")
+    mercer.fails(*roc, status=3, words=["left, right", "new by --positive"])
 
 
 def test_numbers_as_labels_are_a_scale(mercer, model, train, tmp_path, monkeypatch):
@@ -127,3 +130,41 @@ def test_python_m_mercer():
         [sys.executable, "-m", "mercer", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("mercer, version ")
+
+
+TYPOS = {
+    ("fit", "TRAIN", "--kernel", "gausian"): "Did you mean 'gaussian'?",
+    ("fit", "TRAIN", "--solver", "arpack"): "Did you mean 'lanczos'?",
+    ("fit", "TRAIN", "--n-components", "3"): "it is --components",
+    ("fit", "TRAIN", "--target", "kind"): "it is --label",
+    ("fit", "TRAIN", "--components", "two"): "give a whole number",
+    ("fit", "TRAIN", "new.mercer"): "-o new.mercer",
+    ("fit", "TRAIN", "-o", "m.csv"): "name it m.mercer",
+    ("fit", "TRAIN", "--drop", "kinds"): "did you mean 'kind'?",
+    ("plot", "scre", "MODEL", "-o", "x.png"): "Did you mean 'scree'?",
+    ("plot", "MODEL", "scree", "-o", "x.png"): "KIND comes before MODEL",
+    ("plot", "gallery", "MODEL", "-o", "x.png"): "give --image-shape",
+    ("plot", "traversal", "MODEL", "-o", "x.png"): "--image-shape 1x4",
+    ("tune", "TRAIN", "--noise", "high"): "'high' is not a number",
+    ("sample", "MODEL", "5"): "-n 5",
+    ("help", "fit"): "'mercer COMMAND --help'",
+    ("predict", "MODEL", "TRAIN"): "'mercer novelty MODEL DATA'",
+    ("inverse", "MODEL", "TRAIN"): "'mercer denoise ",
+}
+
+
+@pytest.mark.parametrize("line", TYPOS, ids=" ".join)
+def test_a_typical_mistake_is_answered(mercer, model, train, tmp_path, line, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"TRAIN": train, "MODEL": model}
+    done = mercer(*(given.get(word, word) for word in line), status=None)
+    assert done.status != 0
+    assert TYPOS[line] in done.err, done.err
+    assert not list(tmp_path.glob("x.*"))
+
+
+def test_a_misspelt_file(mercer, model, train):
+    wrong = train.with_name(train.name.replace("t", "tt", 1))
+    assert f"did you mean '{train}'?" in mercer("fit", wrong, status=None).err
+    wrong = model.with_name("x" + model.name)
+    assert f"did you mean '{model}'?" in mercer("transform", wrong, train, status=None).err

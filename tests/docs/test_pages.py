@@ -180,6 +180,18 @@ def test_the_readme_shows_the_kept_result():
         assert "| " + " | ".join(row) + " |" in readme
 
 
+def test_the_readme_shows_what_a_busy_machine_makes_of_it():
+    path = ROOT / "benchmarks" / "results" / "practice.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["columns"][7:10] == ["wall ratio", "busy: CPU", "wall"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [row for row in record["rows"] if not row[0].startswith("landmarks")]
+    assert rows
+    for row in rows:
+        shown = [row[0], row[2], row[3], row[5], row[7], row[9]]  # wall seconds and wall ratios
+        assert "| " + " | ".join(shown) + " |" in readme
+
+
 def test_pictures_of_the_readme_are_drawn_here_and_small():
     pictures = extension("pictures")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from mercer import KernelPCA
+from mercer import (
+    GenerativeKernelPCA,
+    IncrementalKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    MissingKernelPCA,
+    ParallelAnalysis,
+    ReweightedKernelPCA,
+    SparseKernelPCA,
+)
 from mercer.eigen import Problem
 from mercer.kernels import Gaussian
 from mercer.rows import open_rows
@@ -97,3 +106,55 @@ def test_rows_of_no_weight_do_not_count(path):
         assert model.report_.solver == "Dense"
         expected = KernelPCA(5).fit(rows_of(800)[:60])
         np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+
+
+HELD = [
+    KernelNovelty(5, random_state=0),
+    MissingKernelPCA(KernelPCA(5), random_state=0),
+    ReweightedKernelPCA(KernelPCA(5), random_state=0),
+    SparseKernelPCA(20, n_components=5, random_state=0),
+    SparseKernelPCA(20, solver="column_generation", random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", HELD, ids=repr)
+def test_estimators_that_hold_their_rows_count_them(model, path):
+    near, far = model.plan(rows_of(800)), model.plan(path)
+    assert (near.loads, far.loads) == (False, True)
+    assert not near.resumable
+    assert not far.resumable
+    assert far.bytes == near.bytes + 800 * 4 * 8
+    assert type(far.solver) is type(near.solver)
+    model.fit(rows_of(800))
+    if hasattr(model, "report_"):
+        assert model.report_.solver == type(near.solver).__name__
+        assert model.report_.reason.startswith(near.reason)
+
+
+def test_a_generator_reads_in_place(path):
+    model = GenerativeKernelPCA(5, solver=Landmarks(50), random_state=0)
+    plan = model.plan(path)
+    assert (plan.loads, plan.resumable) == (False, True)
+    assert model.fit(path).report_.solver == "Landmarks"
+
+
+def test_many_rows_of_novelty_go_to_landmarks():
+    assert isinstance(KernelNovelty().plan(rows_of(2001)).solver, Landmarks)
+    assert not isinstance(KernelNovelty().plan(rows_of(2000)).solver, Landmarks)
+
+
+@pytest.mark.parametrize("solver", [Auto(memory=50_000), Landmarks(50)], ids=repr)
+def test_a_rule_that_permutes_columns_loads_the_rows(solver, path):
+    """Refused before: columns in a file cannot be permuted."""
+    model = KernelPCA(ParallelAnalysis(5), solver=solver, random_state=0)
+    plan = model.plan(path)
+    assert (plan.loads, plan.resumable) == (True, False)
+    near = KernelPCA(ParallelAnalysis(5), solver=solver, random_state=0).fit(rows_of(800))
+    assert model.fit(path).n_components_ == near.n_components_
+
+
+@pytest.mark.parametrize(
+    "model", [IncrementalKernelPCA(5), MissingKernelPCA(IncrementalKernelPCA(5))], ids=repr
+)
+def test_without_a_solver_there_is_nothing_to_plan(model):
+    assert not hasattr(model, "plan")

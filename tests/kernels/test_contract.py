@@ -185,3 +185,12 @@ def test_rows_spread_wide_fall_back_to_exact_distances(rng):
     X = rng.standard_normal((30, 3))
     X[0] = 1e7
     assert_allclose(Gaussian(gamma=1.0)(X), naive.gram(naive.gaussian(1.0), X, X), atol=1e-12)
+
+
+def test_a_formula_that_says_something_else():
+    class Doubled(Gaussian):
+        def formula(self, t, xp):
+            return xp.exp(t), 2 * xp.exp(t)
+
+    with pytest.raises(AssertionError, match="formula of the slope"):
+        check_kernel(Doubled(1.0))

@@ -23,8 +23,11 @@ from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
 from mercer.live.tables import open_guessing, unpack_images
 from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
-from mercer.live.work import Job, do, fit, payload, read_table
+from mercer.live.work import Job, do, fit, in_words_of_the_page, payload, read_table, show
 from mercer.rows import MemoryRows, Table
+from mercer.tables import TableModel
+from mercer.tables import read_table as read_columns
+from tests.tables.test_tables import people
 
 ID = "0" * 32
 
@@ -87,14 +90,57 @@ def test_what_is_refused(given, word):
 
 
 def test_text_columns_are_labels(iris_csv, tmp_path):
-    table = open_guessing(iris_csv, None)
+    table, encoder = open_guessing(iris_csv, None)
     assert table.rows.shape == (150, 4)
+    assert encoder is None, "numbers of one unit stay as they are"
     assert len(set(table.label)) == 3
     names = tmp_path / "named.csv"
-    lines = [f"row {i},{i},{i % 7}" for i in range(100)]
+    lines = [f"row {i},{i / 8},{i % 7}" for i in range(100)]
     names.write_text("\n".join(["who,a,b", *lines]))
-    assert open_guessing(names, None).label is None, "a name for each row is no class"
-    assert open_guessing(names, "b").rows.shape == (100, 1)
+    assert open_guessing(names, None)[0].label is None, "a name for each row is no class"
+    assert open_guessing(names, "b")[0].rows.shape == (100, 1)
+
+
+def test_a_table_of_many_kinds_is_used_well(tmp_path):
+    """Columns without numbers were dropped, and glucose was all that the model saw."""
+    path = tmp_path / "people.csv"
+    people().to_csv(path, index=False)
+    table = read_columns(path)
+    for label in (None, ""):
+        do(Job(path, "people.csv", tmp_path / "out", Wanted(ID, components=5, label=label)))
+        model = load(tmp_path / "out" / "model.mercer")
+        learnt = {name for name, column in model.encoder_.columns_.items() if column.width}
+        assert learnt == {"size", "age", "income", "share", "since", "member"} | (
+            {"city"} if label == "" else set()
+        )
+        assert model.vectors(table).std(axis=0).max() < 5
+        assert set(model.denoise(table)["size"]) <= {"S", "M", "L"}
+    raw = (tmp_path / "out" / "page.bin").read_bytes()
+    facts = json.loads(raw[4 : 4 + int.from_bytes(raw[:4], "little")])
+    assert "Left out: 'id'" in facts["notes"][-1]
+
+
+def test_holes_are_answered_with_what_the_page_has(tmp_path):
+    table, numbers = people(), people()[["age", "share"]].astype(float)
+    table.loc["row 3", "size"] = None
+    numbers.iloc[5, 1] = np.nan
+    for i, given in enumerate((table, numbers)):
+        path = tmp_path / f"{i}.csv"
+        given.to_csv(path, index=False)
+        with pytest.raises(DataError) as caught:
+            do(Job(path, "holes", tmp_path / "out", Wanted(ID, label="")))
+        words = in_words_of_the_page(str(caught.value))
+        assert "hoose the estimator 'With missing values'" in words
+        assert "Missing" not in words
+        do(Job(path, "holes", tmp_path / "out", Wanted(ID, "missing", label="", components=5)))
+
+
+def test_a_model_of_tables_is_shown(tmp_path):
+    table = people()
+    TableModel(KernelPCA(4)).fit(table).save(tmp_path / "m.mercer")
+    live = show(load(tmp_path / "m.mercer"))
+    names = [column["name"] for column in live.facts["columns"]]
+    assert names == ["city", "size", "age", "income", "share", "since", "member"]
 
 
 def test_too_many_numbers(tmp_path):
@@ -118,7 +164,7 @@ def test_zip_of_images(tmp_path):
             Image.fromarray(rng.integers(0, 255, (4, 5), np.uint8)).save(file, "png")
             archive.writestr(f"../../{i}.png", file.getvalue())
         archive.writestr("../evil.txt", "x")
-    table = read_table(path, Wanted(ID), tmp_path / "out")
+    table, _ = read_table(path, Wanted(ID), tmp_path / "out")
     assert table.rows.shape == (6, 20)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["images.zip", "out"]
     _, live = fit(table, Wanted(ID, components=2))

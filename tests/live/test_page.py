@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits, load_iris, make_moons
 
 from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA
 from mercer.kernels import Gaussian
 from mercer.live import write_html
+from mercer.tables import TableModel
+from tests.tables.test_tables import people
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +45,13 @@ def moons_page(tmp_path_factory):
     return write_html(model, path, labels=y)
 
 
+@pytest.fixture(scope="module")
+def people_page(tmp_path_factory):
+    table = people()
+    model = TableModel(KernelNovelty(7, random_state=0)).fit(table)
+    return model.to_html(tmp_path_factory.mktemp("live") / "people.html", table, table["city"])
+
+
 def show(page, tab):
     page.click(f"#ml-tab-{tab}")
     assert page.get_attribute(f"#ml-tab-{tab}", "aria-selected") == "true"
@@ -70,7 +80,7 @@ def two_frames(page):
     page.evaluate(frame)
 
 
-@pytest.mark.parametrize("fixture", ["digits_page", "iris_page", "moons_page"])
+@pytest.mark.parametrize("fixture", ["digits_page", "iris_page", "moons_page", "people_page"])
 @pytest.mark.parametrize("size", [(1280, 860), (390, 844)], ids=["wide", "narrow"])
 def test_every_panel(fixture, size, opened, request):
     """Each panel opens without a word of complaint, and nothing is wider than the screen."""
@@ -250,6 +260,27 @@ def test_lasso_selects_and_is_taken_away(opened, digits_page, tmp_path):
         table = list(csv.reader(file))
     assert table[0][:3] == ["row", "label", "z0"]
     assert len(table) == chosen + 1
+
+
+def test_a_table_is_shown_in_its_own_words(opened, people_page, tmp_path):
+    """Numbers in their units, categories by name, dates as dates: what Python decodes."""
+    page, table = opened.visit(people_page), people()
+    show(page, "take")
+    with page.expect_download() as download:
+        page.click("text=Scores (CSV)")
+    download.value.save_as(tmp_path / "scores.csv")
+    found = pd.read_csv(tmp_path / "scores.csv")
+    for name in ("city", "size", "age", "member"):
+        assert found[name].astype(str).tolist() == table[name].astype(str).tolist()
+    assert found["since"].tolist() == table["since"].dt.strftime("%Y-%m-%d").tolist()
+    np.testing.assert_allclose(found["income"], table["income"], rtol=1e-5)
+    show(page, "map")
+    for name, legend in (("city", "Oslo"), ("since", "20")):
+        page.select_option("label:text('Colour') >> xpath=.. >> select", label=name)
+        two_frames(page)
+        assert legend in page.inner_text(".ml-legend")
+    page.evaluate("mercerLive.app.choose(0)")
+    assert table["city"].iloc[0] in page.inner_text(".ml-inspector")
 
 
 def test_picture_to_take_away(opened, digits_page, tmp_path):

@@ -268,3 +268,36 @@ def test_without_onnx_the_error_says_what_to_install(data, tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match="pip install onnx onnxruntime"):
         export_onnx(KernelPCA(2).fit(data[0]), tmp_path / "m.onnx")
+
+
+class Inverse(Cauchy):
+    """The Cauchy kernel to the power of a half, as somebody else would write it."""
+
+    def profile(self, t):
+        return np.power(1 - t, -0.5, out=t)
+
+    def slope(self, t):
+        return np.multiply(np.power(1 - t, -1.5, out=t), 0.5, out=t)
+
+    def invert(self, k):
+        return 1 - k**-2.0
+
+
+class Exportable(Inverse):
+    """The same with its formula."""
+
+    def profile(self, t):
+        return super().profile(t)
+
+    def formula(self, t, xp):
+        root = xp.sqrt(1 - t)
+        return 1 / root, 0.5 / (root * root * root)
+
+
+def test_kernels_of_others_are_exported_by_their_formula(data, tmp_path):
+    train, test = data[0], data[1]
+    with pytest.raises(ModelFileError, match=r"needs a method formula\(t, xp\)"):
+        export_onnx(KernelPCA(4, kernel=Inverse(2.0)).fit(train), tmp_path / "no.onnx")
+    model = KernelPCA(4, kernel=Exportable(2.0)).fit(train)
+    path = export_onnx(model, tmp_path / "yes.onnx", dtype="float64")
+    assert_agrees(model, path, test, "float64")

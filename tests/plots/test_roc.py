@@ -66,10 +66,19 @@ def test_wrong_arguments(task):
         draw(model, X, y=[1, -1, 1])
     with pytest.raises(DataError, match="some of each"):
         draw(model, X, y=np.ones(len(X)))
-    with pytest.raises(DataError, match=r"y holds \['new', 'old'\]"):
+    with pytest.raises(DataError, match=r"y holds new, old; say which class is new by positive="):
         draw(model, X, y=np.where(y == 1, "old", "new"))
     with pytest.raises(DataError, match="no novelty score"):
         draw(object(), X, y=y)
+
+
+def test_classes_of_which_one_is_new(task):
+    model, X, y = task
+    draw = NoveltyRocDisplay.from_estimator
+    kinds = np.where(y == 1, "old", "new")
+    assert draw(model, X, kinds, positive="new").area == draw(model, X, y).area
+    with pytest.raises(DataError, match="say which class is new"):
+        draw(model, X, kinds, positive="news")
 
 
 @picture

@@ -175,7 +175,7 @@ def truthful(subspace, Z, found):
     assert np.isfinite(found.points).all()
     sweep = FixedPoint().init(subspace).sweep
     Y = sweep.to_shifted(found.points)
-    seen = sweep(Y, subspace.expansion(Z))
+    seen = sweep(Y, sweep.coefficients(Z))
     image = seen.pull / np.where(seen.weight == 0, 1, seen.weight)[:, None]
     step = np.linalg.norm(image - Y, axis=1) / sweep.scale
     claims = found.converged

@@ -81,3 +81,15 @@ def test_where_float32_would_not_hold_the_model_it_is_left_out(data, change):
 def test_a_path_that_matters_is_in_float64(data, solver):
     model = KernelPCA(10, solver="dense").fit(data[0])
     assert solver.init(model.subspace_).rough is None
+
+
+def test_what_float32_cannot_settle_leaves_it_soon(data):
+    """A direction that has no pre-image must not come to the limit of sweeps twice."""
+    X, _ = data
+    subspace = KernelPCA(60, kernel=Gaussian(), solver="dense").fit(X).subspace_
+    nowhere = replace(subspace, mean=0 * subspace.mean, offset=0 * subspace.offset)
+    rough = FixedPoint(max_iter=300).init(nowhere).rough
+    assert rough.config.max_iter == fixed_point.ROUGH_SWEEPS
+    found = rough.solve(np.eye(60, dtype=np.float32), X[:60].astype(np.float32))
+    assert (found.status == "iteration limit").any()
+    assert not (found.status == "restarted").any()  # restarts are decided in float64

@@ -305,3 +305,11 @@ def test_a_kernel_with_a_kink_on_its_own_rows(X):
     model = KernelPCA(3, kernel=Matern(6.0, nu=0.5)).fit(X)
     near = X + 1e-7
     assert_allclose(model.relevance(X), model.relevance(near), rtol=0.01)
+
+
+def test_the_strongest_variables_in_words(X):
+    lines = KernelPCA(3, kernel="linear").fit(X).relevance(X).describe(2)
+    assert len(lines) == 2
+    found = KernelPCA(3, kernel="linear").fit(X).relevance(X, unit="share").components[0]
+    first, second = found.argsort()[::-1][:2]
+    assert lines[0] == f"component 0: x{first} {found[first]:.0%}, x{second} {found[second]:.0%}"

@@ -31,7 +31,7 @@ def test_there_and_back(tmp_path, shape):
     """Pixels are whole numbers of 255ths, so that nothing is lost on the way."""
     ink = np.random.default_rng(0).integers(0, 256, (12, *shape)).reshape(12, -1) / 255
     folder = write_table(tmp_path / "images", ink, columns=pixel_names(shape))
-    assert sorted(path.name for path in folder.iterdir())[0] == "000001.png"
+    assert sorted(path.name for path in folder.iterdir())[0] == "000000.png"
     np.testing.assert_allclose(open_rows(folder)[:], ink, rtol=0, atol=1e-15)
     table = open_table(folder)
     assert image_shape(table.rows.columns) == shape

@@ -1,6 +1,8 @@
 """Rows in compressed text, read in blocks."""
 
+import contextlib
 import gzip
+import io
 import lzma
 
 import numpy as np
@@ -10,8 +12,19 @@ from numpy.testing import assert_array_equal
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.rows import open_rows
+from mercer.rows.packed import open_packed
 
-OPEN = {".gz": gzip.open, ".xz": lzma.open}
+
+@contextlib.contextmanager
+def open_zst(path, mode, encoding="utf-8"):
+    pyarrow = pytest.importorskip("pyarrow")
+    text = io.StringIO()
+    yield text
+    with pyarrow.CompressedOutputStream(str(path), "zstd") as file:
+        file.write(text.getvalue().encode(encoding))
+
+
+OPEN = {".gz": gzip.open, ".xz": lzma.open, ".zst": open_zst}
 
 
 def write(path, X, names="a,b,c"):
@@ -53,7 +66,23 @@ def test_what_is_wrong_is_said_with_its_line(kind, tmp_path, rng):
 
 
 def test_others_are_refused_with_a_remedy(tmp_path):
-    for name in ("x.csv.zst", "x.npy.gz", "x.gz"):
+    for name in ("x.npy.zst", "x.npy.gz", "x.gz"):
         (tmp_path / name).write_bytes(b"...")
         with pytest.raises(DataError, match="read_table"):
             open_rows(tmp_path / name)
+
+
+def test_a_place_in_a_zst_file_is_found_by_unpacking(tmp_path, rng):
+    content = rng.bytes(3_000_000)
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "x.txt.zst"
+    with pyarrow.CompressedOutputStream(str(path), "zstd") as file:
+        file.write(content)
+    with open_packed(path) as file:
+        for place in (2_500_000, 10, 0, 2_999_990):
+            assert file.seek(place) == place
+            assert file.read(1000) == content[place : place + 1000]
+            assert file.tell() == min(place + 1000, len(content))
+        assert file.seek(4_000_000) == len(content)
+        with pytest.raises(io.UnsupportedOperation):
+            file.seek(-5, io.SEEK_END)

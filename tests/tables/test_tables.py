@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
@@ -97,7 +97,15 @@ def test_a_gaussian_on_blocks_is_a_product_of_kernels():
 
 def test_one_unit_stays_raw_and_many_are_scaled():
     assert TableEncoder().fit(load_digits().data).scale_ == "none"
+    X, y = load_digits(return_X_y=True)
+    for digit in range(10):  # some pixels of one digit are seldom more than dark
+        assert TableEncoder().fit(X[y == digit]).scale_ == "none"
+        assert TableEncoder().fit(X[y == digit][:20]).scale_ == "none"
     assert TableEncoder().fit(load_iris().data).scale_ == "none"
+    assert TableEncoder().fit(load_breast_cancer().data).scale_ == "robust"
+    answers = np.random.default_rng(0).integers(0, 2, (50, 30)) * 1.0
+    assert TableEncoder().fit(answers).scale_ == "none"
+    assert TableEncoder().fit(np.c_[answers, 1000 * X[:50, 10]]).scale_ == "robust"  # an income
     assert TableEncoder().fit(load_iris().data * [1, 1, 1000, 1]).scale_ == "robust"
     assert TableEncoder().fit(people()).scale_ == "robust"
 
@@ -239,3 +247,22 @@ def test_only_legal_values_come_out(table, seed):
     if "d" in used:
         assert new["d"].dtype.kind == "M"
         assert not np.isnat(new["d"]).any()
+
+
+def test_a_constant_pixel_tells_a_row_of_another_kind():
+    """Columns of one unit: what never differs in the fit costs nothing, and may differ later."""
+    X, y = load_digits(return_X_y=True)
+    train, new = X[y == 3], X[y == 7]
+    encoder = TableEncoder().fit(train)
+    assert (encoder.scale_, encoder.left_out_) == ("none", {})
+    assert_array_equal(encoder.transform(new), new)
+    assert_array_equal(encoder.inverse_transform(encoder.transform(train)), train)
+    with pytest.raises(DataError, match="no column is left"):
+        TableEncoder().fit(np.ones((20, 3)))
+
+
+def test_other_values_of_a_column_that_was_constant_are_said():
+    encoder = TableEncoder().fit(people())
+    encoder.transform(people(5))
+    with pytest.warns(MercerWarning, match="'land' had one value in fit .'NO'.* 2 of 5 rows"):
+        encoder.transform(people(5).assign(land=["NO", "SE", "NO", "SE", None]))

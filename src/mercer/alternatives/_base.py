@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array, square_sums
 from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._spelling import SpellingMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_codes, check_rows
@@ -24,6 +25,7 @@ SEEN = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 
 
 class Alternative(
+    SpellingMixin,
     SaveMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,

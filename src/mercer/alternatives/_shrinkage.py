@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._linalg import Array, orthonormalize
+from mercer._parallel import lapack_threads
 
 __all__ = ["shrink", "shrink_singular_values"]
 
@@ -43,9 +44,15 @@ def shrink_singular_values(A: Array, tau: float, start: Array) -> tuple[Array, A
     O(n d r) time for r triplets above τ.
     """
     found = _leading(A, tau, start)
-    U, s, Vt = np.linalg.svd(A, full_matrices=False) if found is None else found
+    U, s, Vt = _whole(A) if found is None else found
     keep = s > tau
     return U[:, keep], s[keep] - tau, Vt[keep]
+
+
+def _whole(A: Array) -> tuple[Array, Array, Array]:
+    with lapack_threads(min(A.shape)):
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    return U, s, Vt
 
 
 def _leading(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array] | None:

@@ -61,6 +61,7 @@ def _write(results: Results, folder: Path) -> None:
 
 def _print(results: Results, folder: Path) -> None:
     from mercer.cli.console import Terminal, summary
+    from mercer.demo.words import in_words
 
     terminal = Terminal(highlight=False)
     data = results.digits
@@ -69,7 +70,7 @@ def _print(results: Results, folder: Path) -> None:
         f"{len(data.test):,} others\n"
     )
     terminal.print(_denoising_table(results.studies))
-    summary("And more", _more(results))
+    summary("And more", in_words(results))
     terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
     names = ", ".join(f"{name}.mercer" for name in results.models())
     terminal.print(f"Models:  {names}", soft_wrap=True)
@@ -91,26 +92,3 @@ def _denoising_table(studies: list[Study]) -> Table:
         ours = results[0].method.startswith("mercer")
         table.add_row(results[0].method, *cells, style="bold" if ours else None)
     return table
-
-
-def _more(results: Results) -> dict[str, str]:
-    """The other figures, as lines."""
-    from mercer._memory import size_text
-    from mercer.demo.table import fill_in
-
-    small, made, found = results.compressed, results.generated, results.found
-    sizes = [size_text(size) for size in small.file_bytes]
-    others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
-    return {
-        "sparse": f"{small.support[1]} points instead of {small.support[0]:,}; error "
-        f"{small.error[1]:.3f} instead of {small.error[0]:.3f}; model file {sizes[1]} instead of "
-        f"{sizes[0]}",
-        "generated": f"{made.read:.0%} of {len(made.images)} new digits are read as the digit "
-        f"asked for; {made.distance:.2f} from the nearest training image (real ones "
-        f"{made.real_distance:.2f})",
-        "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
-        f"one, at {found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under "
-        f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
-        "table": fill_in(),
-        "time": f"{results.seconds:.1f} s",
-    }

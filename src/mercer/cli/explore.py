@@ -31,12 +31,14 @@ def explore(
     Needs more packages: pip install starlette uvicorn websockets.
     """
     from mercer._extras import require
+    from mercer._spelling import similar_file
     from mercer.cli.console import print_json, remark
     from mercer.cli.faults import Failure
     from mercer.cli.stop import stopped_by
 
     if source is not None and not source.exists():
-        raise Failure(f"there is no file '{source}'. Check its name.")
+        guess = similar_file(source) or "; check its name."
+        raise Failure(f"there is no file '{source}'{guess}")
     for package in ("starlette", "uvicorn", "websockets"):
         require(package, "explore")
     from mercer.live.server import is_loopback, open_server

@@ -9,6 +9,8 @@ import shlex
 
 import click
 
+from mercer.cli.usage import usage_in_plain_words
+
 __all__ = ["Failure", "describe", "exit_status", "in_words_of_the_command_line"]
 
 
@@ -20,7 +22,7 @@ def describe(error: Exception) -> str:
     """One line that names the cause and what to do next."""
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "mercer"
-        message = error.format_message()
+        message = usage_in_plain_words(error)
         stop = "" if message.endswith((".", "?")) else "."
         return f"{message}{stop} Try '{path} --help'."
     if isinstance(error, click.ClickException):
@@ -71,6 +73,7 @@ def in_words_of_the_command_line(message: str) -> str:
         message = message.replace(name, option)
     message = re.sub(rf"\bdrop=(\[(?:{_TEXT}|, )*\])", _drop_option, message)
     message = re.sub(rf"\b(drop|label|array)=({_TEXT})", _name_option, message)
+    message = re.sub(rf"TableEncoder\(kinds={{({_TEXT}): '(\w+)'}}\)", _kind_option, message)
     message = re.sub(r"\b(drop|label|array|columns)=", r"--\1", message)
     message = re.sub(r"^(?:n_)?(components|width|gamma|sigma)=", r"--\1 ", message)
     return re.sub(r"--image-shape (.*)\(1, (\d+)\)", r"--image-shape \1--image-shape 1x\2", message)
@@ -89,6 +92,8 @@ _WORDS = {
     "read_table(path) of mercer.tables": "or choose others with --columns",
     "as a table might; fit a model to it first": "as a table might; fit a model to it first, "
     "'mercer fit DATA'. MODEL comes before DATA",
+    "give a table with text to TableModel(KernelPCA(...)), from mercer, or use FunctionKernel for "
+    "objects": "leave such columns out with --drop",
     "TableEncoder(name='category')": "--category NAME (or --number, --date)",
     "uncertainty() measures it": "'mercer relevance MODEL --intervals' measures it",
     "impute them first": "fill them in first by 'mercer impute MODEL DATA'",
@@ -97,6 +102,8 @@ _WORDS = {
     "or a level of noise": "or a level by --noise",
     "give the level that you expect": "give the level that you expect by --noise",
     "rows[:n]": "fewer rows",
+    "by positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each": "by "
+    "--positive",
     "image_shape=(height, width)": "--image-shape HEIGHTxWIDTH",
     "give (height, width) or (height, width, 3)": "give HEIGHTxWIDTH or HEIGHTxWIDTHx3",
     "image_shape=": "--image-shape ",
@@ -130,6 +137,10 @@ def _drop_option(found: re.Match[str]) -> str:
 
 def _name_option(found: re.Match[str]) -> str:
     return f"--{found[1]} {shlex.quote(ast.literal_eval(found[2]))}"
+
+
+def _kind_option(found: re.Match[str]) -> str:
+    return f"--{found[2]} {shlex.quote(ast.literal_eval(found[1]))}"
 
 
 def _raised_on_purpose(error: Exception) -> bool:

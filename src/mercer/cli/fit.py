@@ -68,8 +68,7 @@ def fit(
     import time
 
     from mercer.cli.console import progress
-    from mercer.cli.mixed import open_encoded
-    from mercer.cli.tables import check_target
+    from mercer.cli.tables import check_target, open_for_fit
 
     recipe.check()
     target = target_of(data, output)
@@ -79,15 +78,14 @@ def fit(
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
     missing = recipe.model == "missing"
-    with open_encoded(data, reading, kinds, allow_nan=missing) as (table, encoder):
-        plan = recipe.plan(table.rows)
+    with open_for_fit(data, reading, kinds, allow_nan=missing) as (table, encoder):
+        plan = recipe.make().plan(table.rows)
         if dry_run:
             return _show(plan, table, data, as_json=as_json)
         if checkpoint is not None and not plan.resumable:
             raise click.UsageError(f"--checkpoint: a fit by {_name(plan)} keeps no state")
         kept = state if plan.resumable else None
         _announce(plan, table, data, resumed=kept is not None and kept.exists())
-        table = table.loaded() if recipe.permutes else table
         with progress(quiet=quiet):
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is no part of a model

@@ -29,10 +29,12 @@ def load_model(path: str, *abilities: str) -> Any:
 
 def existing(path: str) -> str:
     """The path, if there is something."""
+    from mercer._spelling import similar_file
     from mercer.exceptions import ModelFileError
 
     if not Path(path).exists():
-        raise ModelFileError(f"there is no model file '{path}'; check its name.")
+        guess = similar_file(Path(path)) or "; check its name."
+        raise ModelFileError(f"there is no model file '{path}'{guess}")
     return path
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from mercer.rows import Choice
 
 __all__ = ["FORMATS", "ColumnKinds", "Output", "Reading", "data_argument", "encodes"]
 __all__ += ["format_option", "keeps", "model_argument", "output_folder", "reads", "seed_option"]
@@ -36,10 +39,11 @@ class Reading:
         """Whether columns go beside the results."""
         return bool(self.label or self.keep)
 
-    @property
-    def chooses(self) -> bool:
-        """Whether anything is said about columns or arrays."""
-        return bool(self.columns or self.drop or self.label or self.array)
+    def choice(self, like: Sequence[str] | None = None) -> Choice:
+        """The columns to read, or those that a model is like."""
+        from mercer.rows import Choice
+
+        return Choice(self.columns, self.drop, self.label, like)
 
 
 @dataclass(frozen=True)

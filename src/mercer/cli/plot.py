@@ -74,7 +74,8 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     "--image-shape",
     callback=_check_shape,
     metavar="HxW[x3]",
-    help="For rows that are images.  [default: as a folder of images says, else a square]",
+    help="For rows that are images.  [default: as a folder of images says, else a square, for 16 "
+    "columns or more with values from 0 to 255]",
 )
 @click.option("--cmap", metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
 @click.option(
@@ -96,7 +97,6 @@ def plot(
     dpi: int,
     intervals: bool,
     title: str | None,
-    positive: str | None,
     reading: Reading,
     as_json: bool,
     quiet: bool,
@@ -116,8 +116,8 @@ def plot(
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
     if intervals and kind not in ("scree", "relevance"):
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
-    if positive is not None and kind != "roc":
-        raise click.UsageError(f"--positive goes with roc, not with {kind}")
+    if kind == "roc" and reading.label is None:
+        raise click.UsageError("a roc needs the truth: name its column with --label")
     check_target(output, force=force)
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
@@ -126,7 +126,6 @@ def plot(
         if kind == "live":
             drawn = _page(fitted, data, reading)
         else:
-            look["positive"] = positive
             figure = _draw(kind, fitted, data, reading, look, intervals=intervals)
             if title is not None:
                 figure.suptitle(title)
@@ -171,7 +170,7 @@ def _draw(
 
     model = seen_by(fitted)
     display = _display(KINDS[kind][0])
-    takes, positive = _parameters(display), look.pop("positive")
+    takes = _parameters(display)
     options = _options(kind, takes, look)
     if "image_shape" in takes:
         options.setdefault("image_shape", image_shape(feature_names(fitted)))
@@ -188,8 +187,7 @@ def _draw(
             options["uncertainty"] = model.uncertainty(table.rows)
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
-        y = _new_or_not(table.label, positive) if kind == "roc" else _as_numbers(table.label)
-        return display(model, table.rows[:], y=y, **options).figure_
+        return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
 
 
 def _parameters(display: Any) -> Any:
@@ -239,34 +237,16 @@ def _as_numbers(labels: Targets) -> Any:
         return labels
 
 
-def _new_or_not(labels: Targets, positive: str | None) -> Any:
-    """-1 for new and 1 for normal rows, from the class that is new."""
-    import numpy as np
-
-    if labels is None:
-        raise click.UsageError("a roc needs the truth: name its column with --label")
-    classes = [str(value) for value in np.unique(labels)]
-    if positive is None and set(classes) in ({"-1", "1"}, {"0", "1"}):
-        return labels
-    if positive not in classes or len(classes) < 2:
-        listed = ", ".join(classes[:20])
-        raise click.UsageError(
-            f"--positive: say which class of the label is new; there are {listed}"
-        )
-    return np.where(labels.astype(str) == positive, -1, 1)
-
-
 def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
-    from mercer.cli.models import feature_names, on_tables, seen_by
+    from mercer.cli.models import feature_names, seen_by
     from mercer.cli.tables import open_input
     from mercer.live import describe, render
     from mercer.rows.images import image_shape
 
     model, names = seen_by(fitted), feature_names(fitted)
-    if on_tables(fitted):
-        names = list(fitted.encoder_.get_feature_names_out())
     options: dict[str, Any] = {"images": image_shape(names), "names": names}
+    options["encoder"] = getattr(fitted, "encoder_", None)
     if data is None:
         return render(describe(model, **options)).encode()
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():

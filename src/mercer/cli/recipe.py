@@ -1,17 +1,15 @@
-"""From the options of ``mercer fit`` to an estimator, and what its fit will need."""
+"""From the options of ``mercer fit`` to an estimator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mercer._random import fixed_rng
 from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
-from mercer.eigen.plan import stand_in
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -20,15 +18,10 @@ from mercer.estimators import (
     ReweightedKernelPCA,
     SparseKernelPCA,
 )
-from mercer.estimators._novelty_learner import EXACT_UP_TO, LANDMARKS
 from mercer.kernels import Kernel, as_kernel
 from mercer.novelty import ShareUpTo
-from mercer.novelty.components import MANY
-from mercer.rows import MemoryRows, Rows
-from mercer.solvers import Landmarks, Plan, as_solver
-from mercer.sparse import Rows as SparseRows
-from mercer.sparse import as_sparse_solver
-from mercer.subspace import ParallelAnalysis, as_rule
+from mercer.solvers import Landmarks, as_solver
+from mercer.subspace import ParallelAnalysis
 
 __all__ = ["Recipe"]
 
@@ -122,37 +115,7 @@ class Recipe:
         """
         if self.model == "sparse":
             return self._sparse()
-        return self._eigen(self._solver(checkpoint if self._streams else None))
-
-    def plan(self, rows: Rows) -> Plan:
-        """What the fit will do with these rows, and need."""
-        size = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize
-        if self.model == "sparse":
-            model = self._sparse()
-            data = SparseRows(model.kernel, stand_in(rows), fixed_rng(0))
-            most = self.kernels or min(100, len(rows))
-            needed = as_sparse_solver(model.solver).estimate_bytes(data, most)
-            return Plan(model, "asked for", as_rule(None), needed + size, True, False)
-        components, solver = self.make_components(), self._solver(None)
-        if self.model == "novelty":
-            components = MANY if components is None else components
-            if solver == "auto" and len(rows) > EXACT_UP_TO:
-                solver = Landmarks(LANDMARKS)
-        pca = KernelPCA(components, kernel=self.make_kernel(), solver=solver)
-        if self._streams:
-            return pca.plan(rows)
-        plan = pca.plan(MemoryRows(stand_in(rows)))
-        return replace(plan, bytes=plan.bytes + size, loads=True, resumable=False)
-
-    @property
-    def _streams(self) -> bool:
-        """Whether the model reads the rows in place, and once: only then it can be resumed."""
-        return self.model in _STREAMED and not self.permutes
-
-    @property
-    def permutes(self) -> bool:
-        """Whether the rule for the components needs all rows in memory."""
-        return self.components == "parallel"
+        return self._eigen(self._solver(checkpoint))
 
     def _solver(self, checkpoint: Path | None) -> Any:
         """The solver by its name where it has no state to keep."""
@@ -198,7 +161,6 @@ class Recipe:
 
 
 _EIGEN = ("kpca", "generative", "missing", "robust")
-_STREAMED = ("kpca", "generative")
 
 
 def _assignments(text: str) -> dict[str, Any]:

@@ -9,9 +9,6 @@ from mercer.cli.options import Output, Reading, model_argument, reads, speaks, w
 
 __all__ = ["relevance"]
 
-#: Variables that are named for each component on the terminal.
-SHOWN = 5
-
 
 @click.command(short_help="Which variables matter in each component.")
 @model_argument
@@ -63,7 +60,7 @@ def relevance(
         advice = {} if sure is None else {"advice": sure.advice}
         print_json({"output": str(output.path), "variables": count, **advice})
         return
-    for line in _lines(found, sure):
+    for line in [*found.describe(), *([] if sure is None else sure.advice)]:
         remark(line)
     remark(f"{count:,} variables → {output.path}")
 
@@ -102,15 +99,3 @@ def _table(found: Any, sure: Any) -> Any:
             names += [f"component {k} {word}" for k in range(len(limits))]
             columns = np.hstack([columns, limits.T])
     return Table(MemoryRows(columns, names), {"variable": np.array(found.names)})
-
-
-def _lines(found: Any, sure: Any) -> list[str]:
-    """The strongest variables of the first components, and what is sure."""
-    total = found.components.sum(axis=1, keepdims=True)
-    shares = found.components / total.clip(min=1e-300)
-    lines = []
-    for k, row in enumerate(shares[:SHOWN]):
-        best = row.argsort()[::-1][:SHOWN]
-        text = ", ".join(f"{found.names[j]} {row[j]:.0%}" for j in best)
-        lines.append(f"component {k}: {text}")
-    return lines if sure is None else [*lines, *sure.advice]

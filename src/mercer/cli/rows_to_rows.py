@@ -1,7 +1,10 @@
 """``transform``, ``inverse``, ``denoise`` and ``impute``: rows in, rows out, block by block."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import click
@@ -45,20 +48,40 @@ def transform(model: str, **how: Any) -> None:
 @_takes_rows("rows", "scores")
 def inverse(model: str, **how: Any) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
-    from mercer.cli.models import feature_names, load_model, on_tables, score_names
+    from mercer.cli.models import feature_names, load_model, on_tables, score_names, seen_by
     from mercer.cli.tables import open_input
 
     fitted = load_model(model, "inverse_transform")
-    if on_tables(fitted):
-        with open_input(how["data"], how["reading"]) as scores:
-            _give(fitted.inverse_transform(scores.rows[:]), scores.beside, **how)
-        return
+    names = score_names(seen_by(fitted))
+    with _asking_for_scores(names, model, how["data"]):
+        if on_tables(fitted):
+            with open_input(how["data"], how["reading"], model=_Names(names)) as scores:
+                _give(fitted.inverse_transform(scores.rows[:]), scores.beside, **how)
+            return
 
-    def back(rows: RowsLike) -> Any:
-        return fitted.inverse_transform(rows.X)
+        def back(rows: RowsLike) -> Any:
+            return fitted.inverse_transform(rows.X)
 
-    width = fitted.n_features_in_
-    _convert(back, _Names(score_names(fitted)), feature_names(fitted), width=width, **how)
+        width = fitted.n_features_in_
+        _convert(back, _Names(names), feature_names(fitted), width=width, **how)
+
+
+@contextlib.contextmanager
+def _asking_for_scores(names: Sequence[str], model: str, data: str) -> Iterator[None]:
+    """Rows where scores belong are answered with the two commands that may have been meant."""
+    from mercer.exceptions import DataError
+
+    try:
+        yield
+    except DataError as error:
+        if not re.search("of the model's|hold no numbers|but the model has", str(error)):
+            raise
+        shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        raise DataError(
+            f"'{data}' does not hold the scores of this model, {shown}; write them by 'mercer "
+            f"transform {quote(model)} DATA -o scores.csv', or, if these are rows, go there and "
+            f"back by 'mercer denoise {quote(model)} {quote(data)}'."
+        ) from error
 
 
 @click.command(short_help="Remove noise from rows.")
@@ -97,12 +120,15 @@ def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None
         width = fitted.n_features_in_
         _convert(function, fitted, feature_names(fitted), width=width, **how)
         return
-    from mercer.cli.mixed import open_frame
+    from mercer.cli.tables import located
+    from mercer.tables.opening import read_for
     from mercer.tables.writing import kept_columns
 
     how.pop("allow_nan", None)
-    with open_frame(fitted, how["data"], how["reading"]) as frame:
-        _give(function(frame), kept_columns(frame, how["reading"].keep), **how)
+    reading = how["reading"]
+    with located(how["data"], reading) as path:
+        frame = read_for(fitted, path, reading.choice(), reading.keep)
+        _give(function(frame), kept_columns(frame, reading.keep), **how)
 
 
 def _give(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isinf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mercer._memory import peak_bytes, size_text
 from mercer._numbers import shortened
@@ -12,7 +12,29 @@ from mercer._types import Estimator
 from mercer.cli.faults import in_words_of_the_command_line
 from mercer.rows import Rows
 
-__all__ = ["facts_of_fit", "lines_of_fit"]
+if TYPE_CHECKING:
+    from mercer.tables import TableEncoder
+
+__all__ = ["facts_of_fit", "lines_of_columns", "lines_of_fit"]
+
+#: More columns than this are told by their kinds, not one by one.
+SHOWN = 12
+
+
+def lines_of_columns(encoder: TableEncoder) -> list[str]:
+    """What is done with each column; kinds and names where there are many."""
+    lines = encoder.describe()
+    if len(lines) <= SHOWN:
+        return lines
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, what = line.partition(": ")
+        groups.setdefault(what.partition(" ")[0].strip(",:"), []).append(name)
+    few = [
+        f"{len(names)} × {what}: {', '.join(names[:8])}{', ...' * (len(names) > 8)}"
+        for what, names in groups.items()
+    ]
+    return few + [f"{name}: left out: {why}" for name, why in encoder.left_out_.items()]
 
 
 def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,13 +19,15 @@ from mercer._types import Estimator
 from mercer.cli.console import print_json, progress, remark
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
-from mercer.cli.options import Output, Reading
-from mercer.rows import Choice, Table, check_sink, open_table, spooled, write_stream, write_table
-from mercer.rows.images import find_images
+from mercer.cli.options import ColumnKinds, Output, Reading
+from mercer.rows import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.rows.packed import PACKED, open_packed, plain_name
 from mercer.rows.whole import is_device
 
-__all__ = ["check_output", "check_target", "located", "open_input", "open_located"]
+if TYPE_CHECKING:
+    from mercer.tables import TableEncoder
+
+__all__ = ["check_output", "check_target", "located", "open_for_fit", "open_input"]
 __all__ += ["prepare_folder", "tell", "write_output"]
 
 
@@ -43,18 +45,38 @@ def open_input(
     allow_nan : whether values may be missing
     """
     allow_nan = allow_nan or _takes_holes(model)
-    if on_tables(model):
-        from mercer.cli.mixed import open_vectors
-
-        with open_vectors(model, data, reading, allow_nan=allow_nan) as table:
-            yield table
-        return
     with located(data, reading) as path:
+        if on_tables(model):
+            from mercer.tables.opening import vectors_for
+
+            choice, keep = reading.choice(), reading.keep
+            yield vectors_for(model, path, choice, keep, allow_nan=allow_nan)
+            return
         like, kept = feature_names(model), read_kept(path, reading)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
         table = open_located(path, reading, like=like, allow_nan=allow_nan)
         yield replace(table, beside={**table.beside, **kept})
+
+
+@contextlib.contextmanager
+def open_for_fit(
+    data: str, reading: Reading, kinds: ColumnKinds, *, allow_nan: bool = False
+) -> Iterator[tuple[Table, TableEncoder | None]]:
+    """The table that ``data`` names, and the encoder of its columns if they need one; it tells."""
+    from mercer.cli.summary import lines_of_columns
+    from mercer.tables import open_encoded
+
+    with located(data, reading) as path:
+        if kinds.raw:
+            yield open_located(path, reading, allow_nan=allow_nan), None
+            return
+        table, encoder = open_encoded(
+            path, kinds.encoder(), reading.choice(), array=reading.array, allow_nan=allow_nan
+        )
+        for line in [] if encoder is None else lines_of_columns(encoder):
+            remark(" ".join(line.split()))  # names may have line breaks
+        yield table, encoder
 
 
 def _takes_holes(model: Estimator) -> bool:
@@ -89,10 +111,7 @@ def open_located(
     path: Path, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
 ) -> Table:
     """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
-    if reading.chooses and path.is_dir() and find_images(path):
-        raise click.UsageError("a folder of images has no columns to choose from")
-    choice = Choice(reading.columns, reading.drop, reading.label, like)
-    table = open_table(path, choice, array=reading.array, allow_nan=allow_nan)
+    table = open_table(path, reading.choice(like), array=reading.array, allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.keep]:
         shown = ", ".join(map(repr, unused[:8]))
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""

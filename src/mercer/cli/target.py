@@ -20,9 +20,18 @@ model_output = click.option(
 )
 
 
+#: Endings that other programs would open, in vain.
+_OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
+_OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
+
+
 def target_of(data: str, output: Path | None) -> Path:
     """The model file to write, by the name of the data if none is given."""
     if output is not None and str(output) != "-":
+        if output.suffix.lower() in _OTHERS:
+            raise click.UsageError(
+                f"a model is no {output.suffix} file; name it {output.with_suffix('.mercer')}"
+            )
         return output
     if data == "-" or output is not None:
         raise click.UsageError("a model is written to a file; name it with --output")

@@ -65,9 +65,8 @@ def tune(
 
     from mercer import KernelPCA
     from mercer.cli.console import progress
-    from mercer.cli.mixed import open_encoded
     from mercer.cli.recipe import Recipe
-    from mercer.cli.tables import check_target
+    from mercer.cli.tables import check_target, open_for_fit
     from mercer.selection import typical_noise
 
     recipe = Recipe(kernel=kernel, preimage=preimage, seed=seed)
@@ -75,7 +74,7 @@ def tune(
     target = target_of(data, output)
     check_target(target, force=force)
     started = time.perf_counter()
-    with open_encoded(data, reading, kinds, allow_nan=False) as (table, encoder):
+    with open_for_fit(data, reading, kinds, allow_nan=False) as (table, encoder):
         table = table.loaded()
         rows = table.rows[:]
         level = typical_noise(rows) if noise is None else noise

@@ -80,7 +80,9 @@ class Auto(Solver):
     def plan(self, problem: Problem) -> Plan:
         if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
             problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
-        loads = isinstance(problem.X, Rows) and self._may_load(problem.X)
+        loads = isinstance(problem.X, Rows) and (
+            problem.rule.needs_all_rows or self._may_load(problem.X)
+        )
         if loads:
             problem = replace(problem, X=stand_in(problem.X))
         solver, reason = self.choose(problem)

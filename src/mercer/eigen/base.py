@@ -90,11 +90,12 @@ class Solver(Config, ABC):
 
     def plan(self, problem: Problem) -> Plan:
         """What :meth:`fit` is going to do; looks at the size of the problem only."""
-        loads = isinstance(problem.X, Rows) and not self.reads_in_place
+        in_place = self.reads_in_place and not problem.rule.needs_all_rows
+        loads = isinstance(problem.X, Rows) and not in_place
         needed = self.estimate_bytes(problem, problem.rule.guess(problem.rank_limit))
         if loads:
             needed += problem.n * problem.d * problem.dtype.itemsize
-        return Plan(self, "asked for", problem.rule, needed, loads, self.reads_in_place)
+        return Plan(self, "asked for", problem.rule, needed, loads, in_place)
 
 
 class EigenSolver(Solver):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from mercer._config import Config
 from mercer._parallel import lapack_threads
 from mercer._types import RowsLike
 from mercer.eigen.null import null_spectra
@@ -26,7 +27,7 @@ class Plan:
 
     Attributes
     ----------
-    solver : Solver
+    solver : Solver (of :class:`~mercer.SparseKernelPCA`: SparseSolver)
         The one that does the work, never ``Auto``.
     reason : str
         Why: "asked for", or what ``Auto`` says.
@@ -40,7 +41,7 @@ class Plan:
         Whether the solver can keep its state in a checkpoint, and go on from there.
     """
 
-    solver: Solver
+    solver: Config
     reason: str
     rule: ComponentRule
     bytes: int
@@ -50,10 +51,10 @@ class Plan:
     def fit(self, problem: Problem) -> Fit:
         """Carry it out."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
-        problem = replace(problem, X=X)
+        problem, solver = replace(problem, X=X), cast("Solver", self.solver)
         with lapack_threads(problem.n):
-            rule = problem.rule.bind(null_spectra(problem, self.solver))
-            fit = self.solver.fit(replace(problem, rule=rule))
+            rule = problem.rule.bind(null_spectra(problem, solver))
+            fit = solver.fit(replace(problem, rule=rule))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 

@@ -14,8 +14,8 @@ from mercer.kernels import Kernel, as_kernel
 from mercer.points import SparseVectors
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel", "require_open"]
-__all__ += ["takes_sparse"]
+__all__ = ["HiddenMethod", "absent_if", "kernel_of", "needs_coordinates", "needs_open_kernel"]
+__all__ += ["require_open", "takes_sparse"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Why the model cannot do it, and what to do; None if it can.
@@ -26,15 +26,15 @@ def absent_if(lack: Lack) -> Callable[[Method], Method]:
     """Hide a method from models that lack something."""
 
     def hide(method: Method) -> Method:
-        hidden: Any = _Hidden(method, lack)
-        if isinstance(method, _Hidden):
-            hidden = _Hidden(method.method, lambda model: lack(model) or method.lack(model))
+        hidden: Any = HiddenMethod(method, lack)
+        if isinstance(method, HiddenMethod):
+            hidden = HiddenMethod(method.method, lambda model: lack(model) or method.lack(model))
         return hidden  # type: ignore[no-any-return]  # a descriptor that gives the method
 
     return hide
 
 
-class _Hidden:
+class HiddenMethod:
     """A method of models that lack nothing."""
 
     def __init__(self, method: Callable[..., Any], lack: Lack) -> None:

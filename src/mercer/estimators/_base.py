@@ -20,6 +20,7 @@ from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._impute import ImputeMixin
 from mercer.estimators._live import LiveMixin
 from mercer.estimators._parameters import ParametersMixin
+from mercer.estimators._planning import PlanMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._validation import check_rows
 from mercer.kernels import Kernel, as_kernel
@@ -30,6 +31,7 @@ __all__ = ["SubspaceEstimator"]
 
 class SubspaceEstimator(
     ParametersMixin,
+    PlanMixin,
     ImputeMixin,
     RelevanceMixin,
     LiveMixin,

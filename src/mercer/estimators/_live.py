@@ -7,10 +7,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from mercer.estimators._threads import HeldMixin
+
 __all__ = ["LiveMixin"]
 
 
-class LiveMixin:
+class LiveMixin(HeldMixin):
     """A fitted model as a page."""
 
     def to_html(

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mercer._config import Config
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._memory import available_bytes
-from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Solver
+from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Gaussian, Kernel
@@ -50,7 +51,7 @@ class NoveltyLearner:
     measure: str
     solver: str | Solver
     rng: np.random.Generator
-    _solver: Solver = field(default_factory=Dense, init=False)
+    _solver: Config = field(default_factory=Dense, init=False)
     _landmarks: Array | None = field(default=None, init=False)
 
     def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
@@ -65,6 +66,14 @@ class NoveltyLearner:
         self._solver = pca._plan(kernel, X).solver
         pca.fit(X)
         return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
+
+    def plan(self) -> Plan:
+        """What the fit of all rows is going to do; looks at their number only."""
+        n, solver = len(self.rows), self.solver
+        if solver == "auto" and n > EXACT_UP_TO:
+            solver = Landmarks(min(n, LANDMARKS))
+        assert self.kernel is not None
+        return KernelPCA(self._wanted, solver=solver)._plan(self.kernel, self.rows)
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""

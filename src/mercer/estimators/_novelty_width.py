@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from mercer._random import make_rng
 from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._available import absent_if, kernel_of
+from mercer.estimators._threads import HeldMixin
 from mercer.kernels import Gaussian, RadialKernel
 from mercer.novelty import WidthChoice, select_width
 
@@ -23,7 +25,7 @@ def _has_no_width(model: Estimator) -> str | None:
     return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
 
 
-class SelectWidthMixin:
+class SelectWidthMixin(HeldMixin):
     """``select_width``, deprecated."""
 
     @absent_if(_has_no_width)
@@ -55,7 +57,7 @@ class SelectWidthMixin:
         resolved = (kernel or Gaussian()).resolve(rows)
         assert isinstance(resolved, RadialKernel)
         kernels = [resolved.with_length(resolved.length * width) for width in widths]
-        rng = model._rng()
+        rng = make_rng(model.random_state)
         return select_width(
             lambda kernel, index: model._learner(rows, kernel, rng)(index), rows, kernels, rng
         )

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._types import ArrayLike, Estimator, RowsLike
+from mercer.estimators._threads import HeldMixin
 from mercer.estimators._validation import check_weight
 from mercer.exceptions import DataError
 from mercer.relevance import (
@@ -29,7 +30,7 @@ from mercer.subspace import Subspace
 __all__ = ["RelevanceMixin"]
 
 
-class RelevanceMixin:
+class RelevanceMixin(HeldMixin):
     """Derivatives of the scores by the variables, and sampling errors."""
 
     #: The estimator's own check of new rows.

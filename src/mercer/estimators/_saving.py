@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike
+from mercer.estimators._threads import HeldMixin
 from mercer.exceptions import DataError, ModelFileError
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
@@ -29,7 +30,7 @@ __all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
 Made = TypeVar("Made")
 
 
-class SaveMixin:
+class SaveMixin(HeldMixin):
     """Saving to a file that holds numbers and names only."""
 
     #: What prediction needs beside the constructor's parameters, the first of which no fitted model
@@ -78,6 +79,12 @@ class SaveMixin:
         True
         """
         check_is_fitted(self, self._saved[0])
+        folder = Path(path).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"there is no folder '{folder}'; make it, Path({str(folder)!r}).mkdir("
+                "parents=True), or save elsewhere."
+            )
         return write_model(self, path)
 
     def _kept(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:

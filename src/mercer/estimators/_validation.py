@@ -7,6 +7,7 @@ says is put on one line that names the place and a remedy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -269,8 +270,8 @@ def _refuse_kind(kind: str, what: str) -> None:
         )
     if kind in "US":
         raise DataError(
-            f"could not convert string to float: got {what}; encode text as numbers "
-            "(for example with OneHotEncoder), or use FunctionKernel for objects."
+            f"could not convert string to float: got {what}; give a table with text to "
+            "TableModel(KernelPCA(...)), from mercer, or use FunctionKernel for objects."
         )
 
 
@@ -286,12 +287,20 @@ def _one_line(error: Exception, X: RowsLike, allow_nan: bool) -> str:
             "Reshape your data: X.reshape(-1, 1) if it has one feature, "
             "X.reshape(1, -1) if it is one sample."
         )
+    if "features, but" in text and _is_turned(text, shape):
+        return f"{text} X seems to lie on its side: give X.T, one sample per row."
     for sign, remedy in _REMEDIES.items():
         if sign in text:
             return f"{text} {remedy}"
     kind = "" if dtype is None else f" and dtype {dtype}"
     described = "" if shape is None else f" (X has shape {shape}{kind})"
     return f"{text}{described}; give a two-dimensional table of numbers."
+
+
+def _is_turned(text: str, shape: tuple[int, ...] | None) -> bool:
+    """Whether the rows, not the columns, are as many as the features that were expected."""
+    expected = re.search(r"expecting (\d+) features", text)
+    return bool(expected and shape and len(shape) == 2 and int(expected[1]) == shape[0])
 
 
 _REMEDIES = {

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike
+from mercer.eigen import Plan
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._learnt import fit_of
 from mercer.estimators.kernel_pca import KernelPCA
@@ -59,6 +60,11 @@ class WrappingEstimator(SubspaceEstimator):
         """The wrapped estimator's pre-image solver."""
         solver: PreImageSolver = self._template().preimage_
         return solver
+
+    @property
+    def _plan(self) -> Callable[[Kernel, RowsLike], Plan]:  # type: ignore[override]
+        plan: Callable[[Kernel, RowsLike], Plan] = self._template()._plan
+        return plan
 
     def _template(self) -> Any:
         return _wrapped(self.estimator)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._random import make_rng
 from mercer._types import Seed
 from mercer.eigen import Fit, Report
@@ -22,6 +23,7 @@ from mercer.subspace import Subspace
 __all__ = ["compress"]
 
 
+@held
 def compress(
     model: KernelPCA,
     n_kernels: int,

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._numbers import check_positive
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Solver
+from mercer.eigen import Plan, Solver
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
@@ -117,6 +117,8 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         "labels_",
     )
 
+    _reads_in_place: ClassVar[bool] = True
+
     def __init__(
         self,
         n_components: int | float | ComponentRule | None = None,
@@ -151,10 +153,16 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         as_generator_preimage(self.preimage)
         kernel, rng = as_kernel(self.kernel), self._rng()
         rows = check_rows(self, X, kernel, reset=True, stream=True)
-        pca = KernelPCA(self.n_components, kernel=kernel, solver=self.solver, random_state=rng)
+        pca = self._pca().set_params(kernel=kernel, random_state=rng)
         self._adopt(pca, np.asarray(pca.fit_transform(rows)), eta, y)
         self.density_: FittedDensity = density.fit(self.scores_, rng)
         return self
+
+    def _pca(self) -> KernelPCA:
+        return KernelPCA(self.n_components, solver=self.solver)
+
+    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
+        return self._pca()._plan(kernel, rows)
 
     @classmethod
     def from_fitted(

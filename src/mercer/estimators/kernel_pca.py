@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
@@ -92,6 +91,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         sparse=True, objects=True, precomputed=True, weights=True, onnx=True
     )
 
+    _reads_in_place: ClassVar[bool] = True
+
     def __init__(
         self,
         n_components: int | float | ComponentRule | None = None,
@@ -135,31 +136,6 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
         scores = self._fit(X, sample_weight)
         return self.transform(X) if scores is None else scores
-
-    def plan(self, X: RowsLike) -> Plan:
-        """What :meth:`fit` would do with these rows, and what it would need; nothing is fitted.
-
-        Parameters
-        ----------
-        X : as for :meth:`fit`
-            Of a file only the size is looked at.
-
-        Returns
-        -------
-        Plan
-            The solver that would run, why, its memory, and whether a file would be loaded.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from mercer import KernelPCA
-        >>> plan = KernelPCA(10).plan(np.zeros((200_000, 20)))
-        >>> plan.solver, plan.resumable
-        (Landmarks(), True)
-        """
-        kernel = as_kernel(self.kernel)
-        rows = check_rows(clone(self), X, kernel, reset=True, stream=True)
-        return self._plan(kernel, rows)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         rule = as_rule(self.n_components)

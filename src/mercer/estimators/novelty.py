@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._held_out import take
 from mercer._linalg import Array
-from mercer._parallel import lapack_threads
-from mercer._random import make_rng
+from mercer._random import fixed_rng, make_rng
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Solver
+from mercer.eigen import Plan, Solver
 from mercer.estimators._available import needs_coordinates, require_open, takes_sparse
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
@@ -23,6 +22,7 @@ from mercer.estimators._live import LiveMixin
 from mercer.estimators._novelty_learner import NoveltyLearner
 from mercer.estimators._novelty_width import SelectWidthMixin
 from mercer.estimators._parameters import ParametersMixin
+from mercer.estimators._planning import PlanMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
@@ -54,6 +54,7 @@ FEW = 50
 
 class KernelNovelty(
     ParametersMixin,
+    PlanMixin,
     SelectWidthMixin,
     RelevanceMixin,
     LiveMixin,
@@ -181,11 +182,7 @@ class KernelNovelty(
         y : ignored
         """
         rows, kernel = self._check_fit(X)
-        with lapack_threads(len(rows)):
-            return self._fit(rows, kernel)
-
-    def _fit(self, rows: Any, kernel: Kernel | None) -> Self:
-        rng = self._rng()
+        rng = make_rng(self.random_state)
         learn = self._learner(rows, kernel, rng)
         if self.contamination is not None:
             return self._fit_contaminated(rows, kernel, learn)
@@ -305,7 +302,12 @@ class KernelNovelty(
         )
         return strategy
 
-    def _learner(self, rows: Any, kernel: Kernel | None, rng: np.random.Generator) -> Any:
+    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
+        return self._learner(rows, kernel, fixed_rng(0)).plan()
+
+    def _learner(
+        self, rows: Any, kernel: Kernel | None, rng: np.random.Generator
+    ) -> NoveltyLearner:
         wanted = self.n_components
         if self.contamination is not None:
             wanted = default_rule(self.measure, contaminated=True) if wanted is None else wanted
@@ -353,8 +355,7 @@ class KernelNovelty(
             )
 
     def _novelty(self, X: RowsLike) -> Array:
-        rows = self._rows(X)
-        return self.score_(rows)
+        return self.score_(self._rows(X))
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
@@ -378,9 +379,6 @@ class KernelNovelty(
             )
         check_share(self.contamination)
         require_open(kernel, "novelty")
-
-    def _rng(self) -> np.random.Generator:
-        return make_rng(self.random_state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._types import Precision, RowsLike, Seed, Targets
-from mercer.eigen import Fit, Report
+from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
 from mercer.estimators._available import needs_open_kernel
@@ -29,6 +29,9 @@ from mercer.sparse.noise import choose_kernels
 from mercer.subspace import ComponentRule, Subspace, as_rule
 
 __all__ = ["SparseKernelPCA"]
+
+#: So many kernels are planned for where the data decide.
+USUAL_KERNELS = 100
 
 
 class SparseKernelPCA(SubspaceEstimator):
@@ -154,10 +157,10 @@ class SparseKernelPCA(SubspaceEstimator):
         """
         started = time.perf_counter()
         kernel, rule = as_kernel(self.kernel), as_rule(self.n_components)
-        solver = as_sparse_solver(self.solver)
-        self._check_size(solver)
+        self._check_size(as_sparse_solver(self.solver))
         data = check_rows(self, X, kernel, reset=True)
         rows = Rows(kernel.resolve(data), data, self._rng())
+        solver, reason = as_sparse_solver(self.solver).choose(rows)
         chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
         inside, axes = data_axes(rows.kernel, chosen)
         values, axes = (inside, axes) if self.refit else model_axes(rows.kernel, chosen)
@@ -168,7 +171,7 @@ class SparseKernelPCA(SubspaceEstimator):
         subspace, variance = _astype(axes.leading(q), dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
-        report = self._report(chosen, solver, rows, unexplained)
+        report = self._report(chosen, solver, reason, rows, unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
@@ -208,6 +211,13 @@ class SparseKernelPCA(SubspaceEstimator):
         inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
         return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
 
+    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
+        data = Rows(kernel, rows, fixed_rng(0))
+        solver, reason = as_sparse_solver(self.solver).choose(data)
+        most = min(self.n_kernels or USUAL_KERNELS, data.n)
+        needed = solver.estimate_bytes(data, most)
+        return Plan(solver, reason, as_rule(self.n_components), needed, False, False)
+
     def _check_size(self, solver: SparseSolver) -> None:
         m, noise = self.n_kernels, self.noise
         if m is not None:
@@ -240,12 +250,17 @@ class SparseKernelPCA(SubspaceEstimator):
         self.kkt_ = chosen.kkt
 
     def _report(
-        self, chosen: Selection, solver: SparseSolver, rows: Rows, unexplained: float
+        self,
+        chosen: Selection,
+        solver: SparseSolver,
+        reason: str,
+        rows: Rows,
+        unexplained: float,
     ) -> Report:
-        note = chosen.note or "asked for"
+        fits = "" if self.n_fits_ == 1 else f"{self.n_fits_} fits to find the noise"
         return Report(
             solver=type(solver).__name__,
-            reason=note if self.n_fits_ == 1 else f"{note}; {self.n_fits_} fits to find the noise",
+            reason="; ".join(filter(None, (reason, chosen.note, fits))),
             passes=chosen.steps,
             seconds=0.0,
             estimated_error=chosen.kkt,

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer._linalg import Array
-from mercer._parallel import one_blas_thread
+from mercer._parallel import lapack_threads
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Basis, Kernel
@@ -115,7 +115,7 @@ def fit_least_squares(
     A = Basis(kernel, X).gram() / eta
     A[np.diag_indices_from(A)] += lam
     try:
-        with one_blas_thread():
+        with lapack_threads(n):
             factor = cho_factor(A, lower=True, overwrite_a=True)
             solved = cho_solve(factor, np.column_stack([np.ones(n, dtype=A.dtype), Y]))
     except np.linalg.LinAlgError as error:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array
-from mercer._parallel import blocks
+from mercer._parallel import blocks, held
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel, as_kernel
@@ -61,6 +61,7 @@ class SampleReport:
     nearest_real: float
 
 
+@held
 def judge(
     samples: RowsLike,
     real: RowsLike,

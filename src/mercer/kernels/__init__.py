@@ -1,7 +1,10 @@
 """Kernels: functions of two points. Combine them by ``+``, ``*`` and positive factors."""
 
+from typing import Any
+
 from mercer._by_name import by_name
 from mercer._registry import ours
+from mercer._spelling import no_such_name
 from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
 from mercer.kernels.base import Kernel, Origin
@@ -9,7 +12,8 @@ from mercer.kernels.basis import Basis
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
 from mercer.kernels.histogram import Chi2, Laplacian
-from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
+from mercer.kernels.matern import Matern
+from mercer.kernels.radial import Cauchy, Gaussian, RadialKernel, RationalQuadratic
 
 __all__ = [
     "Basis",
@@ -64,3 +68,9 @@ def as_kernel(kernel: str | Kernel) -> Kernel:
     function = callable(kernel) and not isinstance(kernel, Kernel)
     others = "wrap it as FunctionKernel(f)" if function else "an object of mercer.kernels"
     return by_name("kernel", kernel, Kernel, _BY_NAME, KernelError, others)
+
+
+def __getattr__(name: str) -> Any:
+    # Only asked for what is not there.
+    words = {"RBF": "Gaussian", "Rbf": "Gaussian", "SquaredExponential": "Gaussian"}
+    raise no_such_name(__name__, name, __all__, words)

@@ -3,6 +3,8 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import reduce
+from operator import mul
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +35,10 @@ class DotProductKernel(Kernel):
     @abstractmethod
     def profile(self, p: Array) -> Array:
         """f(p) for dot products p, written into ``p`` itself."""
+
+    def formula(self, p: Any, xp: Any) -> Any:
+        """f(p), pure, by the names of an array namespace (``tanh``); as of radial kernels."""
+        raise NotImplementedError
 
     @abstractmethod
     def slope(self, p: Array) -> Array:
@@ -99,6 +105,9 @@ class Linear(DotProductKernel):
     """
 
     def profile(self, p: Array) -> Array:
+        return p
+
+    def formula(self, p: Any, xp: Any) -> Any:  # noqa: ARG002
         return p
 
     def slope(self, p: Array) -> Array:
@@ -175,6 +184,11 @@ class Polynomial(_Affine):
     def profile(self, p: Array) -> Array:
         return _power(self.affine(p), self.degree)
 
+    def formula(self, p: Any, xp: Any) -> Any:  # noqa: ARG002
+        a = p * self.gamma + self.coef0
+        # Products are exact where a power may be the exponential of a logarithm.
+        return reduce(mul, [a] * self.degree) if self.degree <= 4 else a**self.degree
+
     def slope(self, p: Array) -> Array:
         _power(self.affine(p), self.degree - 1)
         p *= self.degree * float(self.gamma)
@@ -206,6 +220,9 @@ class Sigmoid(_Affine):
 
     def profile(self, p: Array) -> Array:
         return np.asarray(np.tanh(self.affine(p), out=p))
+
+    def formula(self, p: Any, xp: Any) -> Any:
+        return xp.tanh(p * self.gamma + self.coef0)
 
     def slope(self, p: Array) -> Array:
         np.tanh(self.affine(p), out=p)

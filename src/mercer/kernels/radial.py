@@ -7,7 +7,7 @@ rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -22,7 +22,7 @@ from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Cauchy", "Gaussian", "Matern", "RadialKernel", "RationalQuadratic"]
+__all__ = ["Cauchy", "Gaussian", "OneLength", "RadialKernel", "RationalQuadratic"]
 
 
 class RadialKernel(Kernel):
@@ -52,6 +52,14 @@ class RadialKernel(Kernel):
     @abstractmethod
     def slope(self, t: Array) -> Array:
         """f'(t) for t ≤ 0, written into ``t`` itself."""
+
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
+        """f(t) and f'(t), pure, by the names of an array namespace: ``exp``, ``sqrt``, ``maximum``.
+
+        What :meth:`profile` and :meth:`slope` say in place, for those who cannot write into t:
+        other devices, and the export to ONNX.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def invert(self, k: Array) -> Array:
@@ -227,11 +235,15 @@ class Gaussian(RadialKernel):
         k = self.profile(t)
         return k, k
 
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
+        k = xp.exp(t)
+        return k, k
+
     def invert(self, k: Array) -> Array:
         return np.asarray(np.log(k))
 
 
-class _OneLength(RadialKernel):
+class OneLength(RadialKernel):
     """A radial kernel whose only data-dependent parameter is ``length_scale``."""
 
     length_scale: float | str
@@ -256,7 +268,7 @@ class _OneLength(RadialKernel):
         return float(self.length_scale)
 
 
-class Cauchy(_OneLength):
+class Cauchy(OneLength):
     r""":math:`k(x, y) = 1 / (1 + r^2 / \ell^2)`: heavy tails, never quite zero.
 
     Parameters
@@ -276,11 +288,15 @@ class Cauchy(_OneLength):
         k = self.profile(t)
         return np.asarray(np.multiply(k, k, out=k))
 
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        k = 1 / (1 - t)
+        return k, k * k
+
     def invert(self, k: Array) -> Array:
         return 1 - 1 / k
 
 
-class RationalQuadratic(_OneLength):
+class RationalQuadratic(OneLength):
     r""":math:`k(x, y) = (1 + r^2 / (2 \alpha \ell^2))^{-\alpha}`: a mixture of Gaussian widths.
 
     Parameters
@@ -310,76 +326,9 @@ class RationalQuadratic(_OneLength):
         t *= 0.5
         return t
 
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        base = 1 - t * (0.5 / self.alpha)
+        return base**-self.alpha, 0.5 * base ** (-self.alpha - 1)
+
     def invert(self, k: Array) -> Array:
         return np.asarray(-2 * self.alpha * (k ** (-1 / self.alpha) - 1))
-
-
-class Matern(_OneLength):
-    r"""Matérn kernels of half-integer order, :math:`a = \sqrt{2\nu}\, r / \ell`.
-
-    ====  =============================
-    ν     k
-    ====  =============================
-    1/2   exp(−a)
-    3/2   (1 + a) exp(−a)
-    5/2   (1 + a + a²/3) exp(−a)
-    ====  =============================
-
-    Parameters
-    ----------
-    length_scale : float, "median" or "scale", default="median"
-    nu : 0.5, 1.5 or 2.5, default=1.5
-        Smoothness. ν = 1/2 has a kink at r = 0, so that pre-images by fixed point stick to
-        training points; prefer 3/2 or 5/2 there.
-    """
-
-    #: The slope of the profile at t = 0 is infinite for ν = 1/2; its value there is cut off here.
-    _NEAREST: ClassVar[float] = 1e-12
-
-    def __init__(self, length_scale: float | str = "median", *, nu: float = 1.5) -> None:
-        self.length_scale = length_scale
-        self.nu = nu
-
-    def check(self) -> None:
-        super().check()
-        require_choice("nu", self.nu, (0.5, 1.5, 2.5))
-
-    @property
-    def is_kinked(self) -> bool:
-        return self.nu == 0.5
-
-    def profile(self, t: Array) -> Array:
-        a = np.sqrt(-2 * self.nu * t)
-        np.exp(-a, out=t)
-        if self.nu == 1.5:
-            t *= 1 + a
-        elif self.nu == 2.5:
-            t *= 1 + a + a * a / 3
-        return t
-
-    def slope(self, t: Array) -> Array:
-        # da/dt = -nu / a, so that the a in the denominator cancels for 3/2 and 5/2.
-        a = np.sqrt(-2 * self.nu * t)
-        np.exp(-a, out=t)
-        if self.nu == 0.5:
-            t *= 0.5 / np.maximum(a, self._NEAREST)
-        elif self.nu == 1.5:
-            t *= 1.5
-        else:
-            t *= (5 / 6) * (1 + a)
-        return t
-
-    def invert(self, k: Array) -> Array:
-        # Newton on log k(a), concave and decreasing: after one step it comes down from the right.
-        target = np.log(k)
-        a = -target
-        if self.nu != 0.5:
-            for _ in range(60):
-                if self.nu == 1.5:
-                    value, rate = np.log1p(a) - a, -a / (1 + a)
-                else:
-                    poly = 1 + a + a * a / 3
-                    value, rate = np.log(poly) - a, -(a + a * a) / 3 / poly
-                step = (target - value) / np.where(rate == 0, -1, rate)
-                a = np.maximum(a + np.where(target == 0, 0, step), 0)
-        return np.asarray(-a * a / (2 * self.nu))

@@ -35,9 +35,11 @@ def median_length(X: RowsLike, weight: Array | None = None) -> float:
         rows = np.sort(fixed_rng(0).choice(len(X), SAMPLE, replace=False))
         X, weight = X[rows], None if weight is None else weight[rows]
     r2, unit = _pair_distances(X)
-    i, j = np.triu_indices(len(X), k=1)
-    pair_weight = np.ones(len(r2)) if weight is None else weight[i] * weight[j]
-    apart = (r2 > 0) & (pair_weight > 0)
+    apart, pair_weight = r2 > 0, None
+    if weight is not None:
+        i, j = np.triu_indices(len(X), k=1)
+        pair_weight = weight[i] * weight[j]
+        apart &= pair_weight > 0
     if not apart.any():
         raise DataError(
             "kernel has no variance: all rows are equal; give rows that differ, or a width."
@@ -48,6 +50,8 @@ def median_length(X: RowsLike, weight: Array | None = None) -> float:
             "took the median over pairs that differ. Remove duplicates, or give a width.",
             DegenerateKernelWarning,
         )
+    if pair_weight is None:
+        return float(np.sqrt(np.median(r2[apart])) * unit)
     return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
 
 

@@ -22,6 +22,9 @@ __all__ = ["KMeans", "lloyd"]
 STEP, PARTS = 512, 4
 #: Rows with WIDE times as many columns are compared along that many axes, found by SOME centres.
 AXES, WIDE, SOME = 128, 3, 200
+#: Entries of a mean of sparse rows, for each of a row: more make every product slower, and see no
+#: more of the data (0.01 % of the variance of ten components in a made text, 0.2 % in docstrings).
+ENTRIES = 8
 
 
 class KMeans(LandmarkRule):
@@ -41,7 +44,8 @@ class KMeans(LandmarkRule):
     Notes
     -----
     For kernels of objects there are no means: the start is returned as it is. O(steps · sample · m
-    d) time. Means of sparse rows are sparse, too, with no more entries than the rows looked at.
+    d) time. Means of sparse rows keep their largest entries, eight times as many as rows have on
+    the mean.
     """
 
     def __init__(
@@ -164,4 +168,13 @@ def sparse_lloyd_step(X: SparseRows, centres: SparseRows) -> SparseRows:
     empty = np.flatnonzero(counts == 0)  # a centre without rows stays
     stays = csr_array((np.ones(len(empty)), (empty, empty)), shape=2 * (len(centres),))
     moved = member @ X.to_scipy() + stays @ centres.to_scipy()
-    return SparseRows.of(moved, X.dtype)
+    return _largest_entries(SparseRows.of(moved, X.dtype), ENTRIES * -(-X.nnz // len(X)))
+
+
+def _largest_entries(C: SparseRows, most: int) -> SparseRows:
+    """Rows without the smallest entries of those that have more than so many."""
+    keep = np.ones(C.nnz, dtype=bool)
+    for i in np.flatnonzero(np.diff(C.indptr) > most):
+        start, stop = C.indptr[i], C.indptr[i + 1]
+        keep[start + np.argpartition(-np.abs(C.data[start:stop]), most)[most:]] = False
+    return SparseRows.of(C.with_data(np.where(keep, C.data, 0)))

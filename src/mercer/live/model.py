@@ -18,6 +18,7 @@ from mercer._types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import RadialKernel
 from mercer.kernels.width import median_length
+from mercer.live.columns import column_facts
 from mercer.live.kernels import kernel_spec
 from mercer.live.novelty import novelty_facts
 from mercer.live.thin import LARGEST, thin
@@ -30,6 +31,7 @@ from mercer.plots._models import (
     subspace_of,
 )
 from mercer.subspace import Subspace
+from mercer.tables import TableEncoder, TableModel
 
 __all__ = ["LiveModel", "describe"]
 
@@ -72,12 +74,13 @@ def describe(
     names: Any = None,
     title: str | None = None,
     largest: int = LARGEST,
+    encoder: TableEncoder | None = None,
 ) -> LiveModel:
     """The facts and arrays of a live page.
 
     Parameters
     ----------
-    model : fitted estimator with a Subspace
+    model : fitted estimator with a Subspace, or a TableModel around one
     X : (n, d) rows for the map, optional
         The model's support points if not given: of an exact model its training rows.
     labels : (n,) array, optional
@@ -89,7 +92,15 @@ def describe(
     title : str, optional
     largest : int
         Numbers that the model may have before it is thinned, see :func:`~mercer.live.thin.thin`.
+    encoder : TableEncoder, optional
+        Made the rows of a table, and tells how they are shown; of a TableModel its own, and X is
+        such a table.
     """
+    if isinstance(model, TableModel):
+        X, encoder = None if X is None else model.vectors(X), model.encoder_
+        model = model.model_
+    if encoder is not None:
+        names = encoder.get_feature_names_out()
     full = subspace_of(model)
     rows = rows_of(model, X)
     if not len(rows):
@@ -113,6 +124,7 @@ def describe(
         "meanSquare": float(small.mean_square),
         "origin": shift.tolist(),
         "n": len(rows),
+        "columns": None if encoder is None else column_facts(encoder),
         "names": _names(model, names, X, rows.shape[1]),
         "shares": _plain(shares_if_known(model)),
         "median": _median(rows),

@@ -1,4 +1,4 @@
-"""Files of a visitor as tables: which column is the label, which ones are no numbers."""
+"""Files of a visitor as tables: which column is the label, and what is made of the others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 from mercer.exceptions import DataError
 from mercer.live.model import MOST_CLASSES
 from mercer.live.wanted import MOST_NUMBERS
-from mercer.rows import Choice, Table, open_table
-from mercer.rows.dialect import TEXT, sniff
-from mercer.rows.parquet import parquet_names
+from mercer.rows import Choice, Table
+from mercer.tables import Category, TableEncoder, open_encoded
 
 __all__ = ["ENDINGS", "open_guessing", "unpack_images"]
 
@@ -19,39 +18,45 @@ ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer"
 MOST_IMAGES = 100_000
 
 
-def open_guessing(path: Path, label: str | None, *, allow_nan: bool = False) -> Table:
-    """A table in memory; columns without numbers are left out, and the first may be the label.
+def open_guessing(
+    path: Path, label: str | None, *, allow_nan: bool = False
+) -> tuple[Table, TableEncoder | None]:
+    """A table in memory, as vectors where its columns are not all numbers of one unit.
 
     Parameters
     ----------
     path : file, or a folder of images
-    label : name of the column that colours the map, or None to guess; "" for none
+    label : name of the column that colours the map and is not learnt from; "" for none. If None,
+        the first of few categories
     allow_nan : whether values may be missing
+
+    Returns
+    -------
+    The table, and the encoder of its columns, if they needed one.
     """
-    strange = _strange(path)
-    guessed = label is None and bool(strange)
-    chosen = strange[0] if guessed else (label or None)
-    drop = [name for name in strange if name != chosen]
-    table = open_table(path, Choice(drop=drop, label=chosen), allow_nan=allow_nan)
+    opened = open_encoded(path, choice=Choice(label=label or None), allow_nan=allow_nan)
+    if label is None and (guess := _first_classes(opened[1])) is not None:
+        opened = open_encoded(path, choice=Choice(label=guess), allow_nan=allow_nan)
+    table, encoder = opened
     n, d = table.rows.shape
     if n * d > MOST_NUMBERS:
         raise DataError(
             f"'{path.name}' has {n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}; "
             "fit it by 'mercer fit', and explore the model."
         )
-    table = table.loaded()
-    if guessed and table.label is not None and len({*table.label.tolist()}) > MOST_CLASSES:
-        return Table(table.rows)  # names of the rows rather than classes
-    return table
+    return table.loaded(), encoder
 
 
-def _strange(path: Path) -> list[str]:
-    """Columns that hold no numbers."""
-    kind = path.suffix.lower()
-    if kind in TEXT and path.is_file():
-        dialect = sniff(path)
-        return dialect.strange(path) if dialect.named else []
-    return parquet_names(path)[1] if kind == ".parquet" else []
+def _first_classes(encoder: TableEncoder | None) -> str | None:
+    """A column of few categories, unless it is the only one that is learnt from."""
+    columns = {} if encoder is None else encoder.columns_
+    used = [name for name, column in columns.items() if column.width]
+    few = (
+        name
+        for name in used
+        if isinstance(columns[name], Category) and columns[name].width <= MOST_CLASSES
+    )
+    return next(few, None) if len(used) > 1 else None
 
 
 def unpack_images(path: Path, folder: Path) -> Path:

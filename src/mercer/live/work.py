@@ -18,8 +18,11 @@ from mercer.live.tables import open_guessing, unpack_images
 from mercer.live.wanted import Wanted
 from mercer.plots._models import nameless_rows, rows_of
 from mercer.rows import MemoryRows, Table, image_shape, whole_file
+from mercer.tables import TableEncoder, TableModel
+from mercer.tables.frames import names_text
 
-__all__ = ["MODEL", "PAGE", "Job", "do", "fit", "payload", "read_table", "show"]
+__all__ = ["MODEL", "PAGE", "Job", "do", "fit", "in_words_of_the_page", "payload", "read_table"]
+__all__ += ["show"]
 
 MODEL = "model.mercer"
 PAGE = "page.bin"
@@ -55,8 +58,8 @@ def do(job: Job) -> None:
             model = load(job.source)
             live = show(model, title=job.name)
         else:
-            table = read_table(job.source, job.wanted, job.folder)
-            model, live = fit(table, job.wanted, title=job.name)
+            table, encoder = read_table(job.source, job.wanted, job.folder)
+            model, live = fit(table, job.wanted, encoder, title=job.name)
     notes = [str(one.message) for one in caught if issubclass(one.category, MercerWarning)]
     live.facts["notes"] = list(dict.fromkeys([*live.facts["notes"], *notes]))
     job.folder.mkdir(exist_ok=True)
@@ -65,19 +68,39 @@ def do(job: Job) -> None:
         file.write(payload(live))
 
 
-def read_table(source: Path, wanted: Wanted, folder: Path) -> Table:
+def in_words_of_the_page(message: str) -> str:
+    """Remedies that name what Python has name what can be chosen on the page instead."""
+    for name, choice in _WORDS.items():
+        message = message.replace(name, choice)
+    return message
+
+
+_WORDS = {
+    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or": "Choose the estimator "
+    "'With missing values', or",
+    "fill them in by impute or MissingKernelPCA": "choose the estimator 'With missing values'",
+    "fill it in by impute or MissingKernelPCA": "choose the estimator 'With missing values'",
+}
+
+
+def read_table(source: Path, wanted: Wanted, folder: Path) -> tuple[Table, TableEncoder | None]:
     """The rows of an upload, with their label; of a model its support points."""
     kind = source.suffix.lower()
     if kind == ".mercer":
         model = load(source)
+        if isinstance(model, TableModel):
+            return Table(MemoryRows(rows_of(model.model_, None))), model.encoder_
         names = getattr(model, "feature_names_in_", None)
-        return Table(MemoryRows(rows_of(model, None), names if names is None else tuple(names)))
+        rows = MemoryRows(rows_of(model, None), names if names is None else tuple(names))
+        return Table(rows), None
     if kind == ".zip":
         source = unpack_images(source, folder / "images")
     return open_guessing(source, wanted.label, allow_nan=wanted.model == "missing")
 
 
-def fit(table: Table, wanted: Wanted, title: str | None = None) -> tuple[Any, LiveModel]:
+def fit(
+    table: Table, wanted: Wanted, encoder: TableEncoder | None = None, title: str | None = None
+) -> tuple[Any, LiveModel]:
     """The fitted model, and the page of it with the rows of the table."""
     rows = table.rows
     X = rows[:]
@@ -92,8 +115,22 @@ def fit(table: Table, wanted: Wanted, title: str | None = None) -> tuple[Any, Li
             image_shape(rows.columns),
             names=rows.columns,
             title=title,
+            encoder=encoder,
         )
-    return model, live
+    if encoder is None:
+        return model, live
+    live.facts["notes"].append(_words(encoder, next(iter(table.beside), None)))
+    return TableModel.from_fitted(model, encoder), live
+
+
+def _words(encoder: TableEncoder, label: str | None) -> str:
+    """Which columns the model is made of, and which not."""
+    left = encoder.left_out_
+    words = [f"Learnt from {names_text([n for n in encoder.columns_ if n not in left])}."]
+    if label is not None:
+        words.append(f"Coloured by {label!r}, which is not learnt from.")
+    words += [f"Left out: {name!r}, {why}." for name, why in list(left.items())[:5]]
+    return " ".join(words)
 
 
 def show(model: Estimator, title: str | None = None) -> LiveModel:

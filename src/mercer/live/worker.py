@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from mercer.exceptions import MercerError
-from mercer.live.work import Job, do
+from mercer.live.work import Job, do, in_words_of_the_page
 
 __all__ = ["Desk", "Pool"]
 
@@ -173,7 +173,7 @@ def _serve(pipe: Connection) -> None:
                 do(job)
             pipe.send(("done",))
         except MercerError as error:
-            pipe.send(("problem", str(error)))
+            pipe.send(("problem", in_words_of_the_page(str(error))))
         except MemoryError:
             pipe.send(("problem", "there is not enough memory for this fit; take fewer rows."))
         except Exception as error:

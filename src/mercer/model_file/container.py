@@ -27,7 +27,8 @@ from typing import Any, BinaryIO, Self, TypeGuard
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import ModelFileError
+from mercer._spelling import similar_file
+from mercer.exceptions import MissingModelError, ModelFileError
 from mercer.model_file.foreign import looks_like
 
 __all__ = ["MAX_HEADER", "Reader", "Tensor", "write_container"]
@@ -111,6 +112,9 @@ class Reader:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        if not self.path.exists():
+            guess = similar_file(self.path) or "; check its name."
+            raise MissingModelError(f"there is no model file '{self.path}'{guess}")
         # A pipe would wait for a writer, for ever.
         if not stat.S_ISREG(self.path.stat().st_mode) and not self.path.is_dir():
             raise self.error("it is a device or a pipe; give the name of a file")

@@ -25,5 +25,6 @@ def looks_like(start: bytes) -> str:
     if start[8:10] == b'{"':
         return "it is a safetensors file, but none that mercer wrote"
     if start[:12].isascii() and b"\0" not in start[:12]:
-        return f"it begins with {start[:12]!r}, as a table might; fit a model to it first"
+        text = start[:12].decode("ascii")
+        return f"it begins with {text!r}, as a table might; fit a model to it first"
     return f"it begins with {start[:12]!r}, which no model does"

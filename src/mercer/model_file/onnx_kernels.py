@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import ModelFileError
-from mercer.kernels import (
-    Cauchy,
-    Cosine,
-    Gaussian,
-    Kernel,
-    Linear,
-    Matern,
-    Polynomial,
-    Product,
-    RadialKernel,
-    RationalQuadratic,
-    Scaled,
-    Sigmoid,
-    Sum,
-)
+from mercer.kernels import Cosine, DotProductKernel, Kernel, Product, RadialKernel, Scaled, Sum
 from mercer.kernels.dot_product import _unit_rows
 from mercer.model_file.onnx_graph import Graph
+from mercer.model_file.onnx_trace import Namespace, Traced
 
 __all__ = ["Exported", "RadialNodes", "export_kernel"]
 
@@ -45,14 +31,13 @@ class Exported(ABC):
 
 def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype) -> Exported:
     """The kernel as nodes; :class:`ModelFileError` with a remedy if there are none for it."""
-    # By the class itself: a subclass, which only others may have made, is another kernel.
-    kind = type(kernel)
-    if isinstance(kernel, RadialKernel) and kind in _PROFILES:
+    if isinstance(kernel, RadialKernel) and _has_formula(kernel):
         # Rounded first: what is taken off the rows must be taken off the support, too.
         return RadialNodes(kernel, S, kernel.origin(S).astype(dtype).astype(np.float64))
-    if isinstance(kernel, Linear | Polynomial | Sigmoid) and kind in (Linear, Polynomial, Sigmoid):
+    if isinstance(kernel, DotProductKernel) and _has_formula(kernel):
         return _DotProduct(kernel, S)
-    if isinstance(kernel, Cosine) and kind is Cosine:
+    # By the class itself: a subclass, which only others may have made, is another kernel.
+    if isinstance(kernel, Cosine) and type(kernel) is Cosine:
         return _Cosine(kernel, S)
     if isinstance(kernel, Sum | Product):
         parts = (export_kernel(kernel.k1, S, dtype), export_kernel(kernel.k2, S, dtype))
@@ -61,8 +46,15 @@ def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype) -> Exported:
         return _Scaled(np.full((1, len(S)), kernel.factor), export_kernel(kernel.kernel, S, dtype))
     raise ModelFileError(
         f"{kernel!r} has no ONNX form here; export a model with a Gaussian, Cauchy, "
-        "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them."
+        "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them; "
+        "a radial kernel of your own needs a method formula(t, xp)."
     )
+
+
+def _has_formula(kernel: RadialKernel | DotProductKernel) -> bool:
+    """Whether the class that says what the kernel is in place says so in a formula, too."""
+    says = next(k for k in type(kernel).__mro__ if {"profile", "slope", "formula"} & set(vars(k)))
+    return "formula" in vars(says) and says not in (RadialKernel, DotProductKernel)
 
 
 @dataclass(frozen=True)
@@ -100,77 +92,29 @@ class RadialNodes(Exported):
 
     def profile_and_slope(self, g: Graph, Y: str) -> tuple[str, str]:
         """f(t) and f′(t) for shifted rows."""
-        return _PROFILES[type(self.kernel)](g, self.arguments(g, Y), self.kernel)
+        k, slope = self.kernel.formula(Traced(g, self.arguments(g, Y)), Namespace(g))
+        return k.name, slope.name
 
     def diag(self, g: Graph, X: str) -> str:  # noqa: ARG002
         return g.number([[1.0]])
 
 
-def _gaussian(g: Graph, t: str, kernel: Gaussian) -> tuple[str, str]:  # noqa: ARG001
-    k = g.op("Exp", t)
-    return k, k
-
-
-def _cauchy(g: Graph, t: str, kernel: Cauchy) -> tuple[str, str]:  # noqa: ARG001
-    k = g.op("Reciprocal", g.op("Sub", g.number(1.0), t))
-    return k, g.op("Mul", k, k)
-
-
-def _rational(g: Graph, t: str, kernel: RationalQuadratic) -> tuple[str, str]:
-    base = g.op("Sub", g.number(1.0), g.op("Mul", t, g.number(0.5 / kernel.alpha)))
-    slope = g.op("Pow", base, g.number(-kernel.alpha - 1))
-    return g.op("Pow", base, g.number(-kernel.alpha)), g.op("Mul", slope, g.number(0.5))
-
-
-def _matern(g: Graph, t: str, kernel: Matern) -> tuple[str, str]:
-    a = g.op("Sqrt", g.op("Mul", t, g.number(-2 * kernel.nu)))
-    decay = g.op("Exp", g.op("Neg", a))
-    one_plus = g.op("Add", a, g.number(1.0))
-    if kernel.nu == 0.5:
-        nearest = g.op("Max", a, g.number(Matern._NEAREST))
-        return decay, g.op("Mul", decay, g.op("Div", g.number(0.5), nearest))
-    if kernel.nu == 1.5:
-        return g.op("Mul", decay, one_plus), g.op("Mul", decay, g.number(1.5))
-    third = g.op("Mul", g.op("Mul", a, a), g.number(1 / 3))
-    slope = g.op("Mul", g.op("Mul", decay, one_plus), g.number(5 / 6))
-    return g.op("Mul", decay, g.op("Add", one_plus, third)), slope
-
-
-_PROFILES: dict[type[RadialKernel], Callable[..., tuple[str, str]]] = {
-    Gaussian: _gaussian,
-    Cauchy: _cauchy,
-    RationalQuadratic: _rational,
-    Matern: _matern,
-}
-
-
 @dataclass(frozen=True)
 class _DotProduct(Exported):
-    kernel: Linear | Polynomial | Sigmoid
+    kernel: DotProductKernel
     S: Array
 
     def rows(self, g: Graph, X: str) -> str:
-        return self._profile(g, g.op("MatMul", X, g.number(self._gamma * self.S.T)))
+        return self._profile(g, g.op("MatMul", X, g.number(self.S.T)))
 
     def diag(self, g: Graph, X: str) -> str:
-        square = g.sum(X, "ReduceSumSquare")
-        return self._profile(g, g.op("Mul", square, g.number(self._gamma)))
-
-    @property
-    def _gamma(self) -> float:
-        return 1.0 if isinstance(self.kernel, Linear) else float(self.kernel.gamma)
+        return self._profile(g, g.sum(X, "ReduceSumSquare"))
 
     def _profile(self, g: Graph, p: str) -> str:
-        kernel = self.kernel
-        if isinstance(kernel, Linear):
-            return p
-        a = g.op("Add", p, g.number(kernel.coef0))
-        if isinstance(kernel, Sigmoid):
-            return g.op("Tanh", a)
-        power = a
-        for _ in range(kernel.degree - 1 if kernel.degree <= 4 else 0):
-            power = g.op("Mul", power, a)
-        return power if kernel.degree <= 4 else g.op("Pow", a, g.number(kernel.degree))
+        # Does nothing but part the product from a factor, which onnxruntime would take into it as
+        # a float32, whatever the precision of the graph.
+        p = g.op("Max", p, g.number(np.finfo(g.dtype).min))
+        return str(self.kernel.formula(Traced(g, p), Namespace(g)).name)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from mercer.novelty.components import ShareUpTo
 from mercer.novelty.conformal import Conformal
 from mercer.novelty.contributions import contributions
 from mercer.novelty.folds import gram_folds, landmark_folds
+from mercer.novelty.judging import judge
 from mercer.novelty.score import KINDS, NoveltyScore, novelty_score
 from mercer.novelty.trimming import calm_rows, outlier_threshold
 from mercer.novelty.width import WidthChoice, neighbour_kernel, select_width
@@ -32,6 +33,7 @@ __all__ = [
     "contributions",
     "gram_folds",
     "held_out_scores",
+    "judge",
     "landmark_folds",
     "neighbour_kernel",
     "novelty_score",

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer.exceptions import KernelError
 from mercer.novelty.score import NoveltyScore
@@ -25,6 +26,7 @@ __all__ = ["contributions"]
 NODES = 8
 
 
+@held
 def contributions(score: NoveltyScore, X: Array, reference: Array, nodes: int = NODES) -> Array:
     """Each variable's part in the score, (n, d); rows sum to ``score(X) - score(reference)``.
 

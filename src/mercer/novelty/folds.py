@@ -67,7 +67,7 @@ def gram_folds(
         rows, others = _parted(fold_of, fold)
         n = len(others)
         operator = CenteredGram(
-            MatrixOperator(K[np.ix_(others, others)]), np.full(n, 1 / np.sqrt(n))
+            MatrixOperator(_block(K, others, others)), np.full(n, 1 / np.sqrt(n))
         )
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
         rank = int((values > rank_floor(operator, float(values[0]))).sum())
@@ -81,7 +81,7 @@ def gram_folds(
             mean_product=operator.mean_product,
         )
         fitted = novelty_score(measure, model, values / n)
-        return _of_products(fitted, K[np.ix_(rows, others)], K[rows, rows])
+        return _of_products(fitted, _block(K, rows, others), K[rows, rows])
 
     with lapack_threads(len(K)):
         return _collect(ordered_map(held_out, range(folds)), fold_of)
@@ -126,7 +126,8 @@ def landmark_folds(
         sums = FeatureSums(
             sums.weight, sums.linear[known], sums.square[np.ix_(known, known)], sums.diagonal
         )
-        model = LandmarkModel.of(features, sums, True, len(others))
+        with lapack_threads(features.size):
+            model = LandmarkModel.of(features, sums, True, len(others))
         count = min(q, len(model.values))
         variance = model.values[:count] / model.weight
         found.append(novelty_score(measure, model.subspace(count), variance)(take(X, rows)))
@@ -136,6 +137,11 @@ def landmark_folds(
 def _parted(fold_of: Array, fold: int) -> tuple[Array, Array]:
     """The rows of a fold, and the others."""
     return np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
+
+
+def _block(K: Array, rows: Array, columns: Array) -> Array:
+    """``K[np.ix_(rows, columns)]``, in a third of its time."""
+    return np.asarray(K.take(rows, axis=0).take(columns, axis=1))
 
 
 def _leading(

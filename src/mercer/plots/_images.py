@@ -16,14 +16,20 @@ from mercer.plots._matplotlib import axes_or_new
 __all__ = [
     "colours_of",
     "first_of_each",
+    "look_like_images",
     "mosaic",
     "shape_of_image",
+    "shape_of_rows",
     "show_tiles",
     "tile_centres",
 ]
 
 #: Width of the gaps, as a share of an image.
 GAP = 0.12
+#: Fewer columns are a table, if nothing else is said.
+SMALLEST = 16
+#: The largest value of a pixel of one byte.
+BRIGHTEST = 255
 #: Images of ink are at their lowest value in at least this share of their pixels.
 EMPTY = 0.25
 
@@ -46,6 +52,30 @@ def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
             "give (height, width) or (height, width, 3) whose product is that number."
         )
     return shape
+
+
+def shape_of_rows(rows: Array, image_shape: Any) -> tuple[int, ...]:
+    """As :func:`shape_of_image`, for rows that may be no images at all: then it must be said."""
+    d = rows.shape[1]
+    if image_shape is None and isqrt(d) ** 2 == d and not look_like_images(rows):
+        few = (
+            f"{d} columns are few for an image"
+            if d < SMALLEST
+            else "some values are not from 0 to 255"
+        )
+        raise DataError(
+            f"these rows do not look like images: {few}; give image_shape=(height, width), "
+            f"or (1, {d}) to draw each row as a strip."
+        )
+    return shape_of_image(d, image_shape)
+
+
+def look_like_images(rows: Array) -> bool:
+    """Whether a square number of columns, not a few, has values as pixels have them: 0 to 255."""
+    d = rows.shape[1]
+    if d < SMALLEST or isqrt(d) ** 2 != d:
+        return False
+    return bool(rows.min() >= 0 and rows.max() <= BRIGHTEST)
 
 
 def first_of_each(labels: Array | None, n: int, limit: int) -> Array:

@@ -13,7 +13,7 @@ from mercer._random import fixed_rng
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import first_of_each, shape_of_image, show_tiles
+from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
 from mercer.plots._models import (
     check_labels,
     nameless_rows,
@@ -92,7 +92,7 @@ class DenoisingDisplay(Display):
         n_images : int, default=10
             Show at most so many.
         image_shape : (h, w) or (h, w, 3), optional
-            A square by default.
+            By default a square, if there are 16 columns or more with values from 0 to 255.
         random_state : int, default=0
             For the noise.
         cmap : matplotlib colour map, optional
@@ -118,7 +118,7 @@ class DenoisingDisplay(Display):
         subspace = subspace_of(estimator)
         require_preimages(estimator)
         clean = rows_of(estimator, X)
-        shape = shape_of_image(clean.shape[1], image_shape)
+        shape = shape_of_rows(clean, image_shape)
         labels = check_labels(y, len(clean))
         shown = first_of_each(labels, len(clean), check_count("n_images", n_images))
         noisy = _noisy(estimator, clean, X_noisy, noise, random_state)

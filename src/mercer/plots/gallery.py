@@ -14,7 +14,7 @@ from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import first_of_each, shape_of_image, show_tiles
+from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
 from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
 
 __all__ = ["PreImageGalleryDisplay"]
@@ -76,7 +76,7 @@ class PreImageGalleryDisplay(Display):
         n_images : int, default=10
             At most so many.
         image_shape : (h, w) or (h, w, 3), optional
-            A square by default.
+            By default a square, if there are 16 columns or more with values from 0 to 255.
         cmap : matplotlib colour map, optional
             Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
@@ -95,7 +95,7 @@ class PreImageGalleryDisplay(Display):
         subspace = subspace_of(estimator)
         require_preimages(estimator)
         rows = rows_of(estimator, X)
-        shape = shape_of_image(rows.shape[1], image_shape)
+        shape = shape_of_rows(rows, image_shape)
         counts = _check_counts(n_components, subspace.n_components)
         labels = check_labels(y, len(rows))
         shown = first_of_each(labels, len(rows), check_count("n_images", n_images))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil, isqrt, sqrt
+from math import ceil, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -13,15 +13,13 @@ from mercer._numbers import check_count
 from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import shape_of_image, show_tiles
+from mercer.plots._images import look_like_images, shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
 from mercer.plots._models import nameless_rows, rows_of, subspace_of
 from mercer.plots.components import names_of, plane
 
 __all__ = ["RepresentingVectorsDisplay"]
 
-#: Squares from here on are taken for images, if nothing else is said.
-SMALLEST_IMAGE = 16
 #: Area of the largest circle, in points².
 LARGEST = 320.0
 
@@ -119,7 +117,7 @@ class RepresentingVectorsDisplay(Display):
         order = np.argsort(-estimator.weights_, kind="stable")
         vectors, weights = support[order], np.asarray(estimator.weights_)[order]
         d = vectors.shape[1]
-        if image_shape is not None or (d >= SMALLEST_IMAGE and isqrt(d) ** 2 == d):
+        if image_shape is not None or look_like_images(vectors):
             shape = shape_of_image(d, image_shape)
             kept = check_count("limit", limit)
             sheet = cls(vectors[:kept], weights[:kept], len(weights), image_shape=shape)

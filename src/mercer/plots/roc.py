@@ -49,6 +49,7 @@ class NoveltyRocDisplay(Display):
         X: RowsLike = None,
         y: Targets = None,
         *,
+        positive: object = None,
         name: str | None = None,
         ax: Axes = None,
     ) -> NoveltyRocDisplay:
@@ -62,7 +63,8 @@ class NoveltyRocDisplay(Display):
         X : (n, d) rows
         y : (n,) array
             -1 for new and 1 for normal rows, as ``predict`` has it; or true and false (1 and 0),
-            true for new.
+            true for new; or classes, of which ``positive`` is new.
+        positive : class, optional
         name : str, optional
             For the legend; the class of the estimator by default.
         ax : matplotlib axes, optional
@@ -85,7 +87,7 @@ class NoveltyRocDisplay(Display):
                 "give both, y -1 for new and 1 for normal rows."
             )
         novelty, called_new = _judge(estimator, X)
-        is_new = _truth(y, len(novelty))
+        is_new = _truth(y, len(novelty), positive)
         false_alarms, detections, _ = roc_curve(is_new, novelty, drop_intermediate=False)
         point = None
         if called_new is not None:
@@ -131,15 +133,17 @@ def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
     )
 
 
-def _truth(y: Targets, n: int) -> Array:
-    """Which rows are new, from -1 and 1 or from true and false."""
+def _truth(y: Targets, n: int, positive: object) -> Array:
+    """Which rows are new, from -1 and 1, from true and false, or from the class that is new."""
     labels = np.asarray(check_labels(y, n))
     values = set(np.unique(labels).tolist())
+    if positive is not None and len(values) > 1 and str(positive) in map(str, values):
+        return np.asarray(labels.astype(str) == str(positive))
     if values == {-1, 1}:
         return np.asarray(labels == -1)
     if values == {0, 1}:
         return np.asarray(labels == 1)
     raise DataError(
-        f"y holds {sorted(values)[:5]}; give -1 for new and 1 for normal rows "
-        "(or 1 and 0), and some of each."
+        f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
+        "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each."
     )

@@ -15,7 +15,7 @@ from mercer._random import fixed_rng
 from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._images import shape_of_image, show_tiles
+from mercer.plots._images import shape_of_rows, show_tiles
 from mercer.plots._models import rows_of, subspace_of
 
 __all__ = ["SampleSheetDisplay"]
@@ -81,7 +81,7 @@ class SampleSheetDisplay(Display):
             For a model fitted with labels: a line of samples for each different one.
         n_samples : int, default=40
         image_shape : (h, w) or (h, w, 3), optional
-            A square by default.
+            By default a square, if there are 16 columns or more with values from 0 to 255.
         random_state : int or Generator, default=0
         cmap : matplotlib colour map, optional
             Black on white for ink, ``"gray"`` for photographs by default.
@@ -104,7 +104,7 @@ class SampleSheetDisplay(Display):
                 f"{type(estimator).__name__} cannot draw samples; use GenerativeKernelPCA."
             )
         support = rows_of(estimator, None)
-        shape = shape_of_image(support.shape[1], image_shape)
+        shape = shape_of_rows(support, image_shape)
         n = check_count("n_samples", n_samples)
         labels = None if y is None else np.unique(np.asarray(y)).tolist()
         lines = max(1, round(sqrt(n / 2))) if labels is None else len(labels)

@@ -15,7 +15,7 @@ from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import along_component
 from mercer.plots._display import Display
-from mercer.plots._images import shape_of_image, show_tiles
+from mercer.plots._images import shape_of_rows, show_tiles
 from mercer.plots._models import check_components, require_preimages, rows_of, subspace_of
 
 __all__ = ["TraversalDisplay"]
@@ -75,7 +75,7 @@ class TraversalDisplay(Display):
             How far to go to either side, in standard deviations of the component's scores.
         steps : int, default=9
         image_shape : (h, w) or (h, w, 3), optional
-            A square by default.
+            By default a square, if there are 16 columns or more with values from 0 to 255.
         cmap : matplotlib colour map, optional
             Black on white for ink, ``"gray"`` for photographs by default.
         ax : matplotlib axes, optional
@@ -94,15 +94,14 @@ class TraversalDisplay(Display):
         require_preimages(estimator)
         shown = check_components(components, subspace.n_components, default=5)
         support = rows_of(estimator, None)
-        d = support.shape[1]
-        shape = shape_of_image(d, image_shape)
+        shape = shape_of_rows(support, image_shape)
         if not isinstance(span, Real) or not 0 < span < np.inf:
             raise DataError(f"span={span!r}: give a positive number of standard deviations.")
         positions = np.linspace(-float(span), float(span), check_count("steps", steps, 2))
         start, deviations = _start(estimator, X), _deviations(estimator)
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))
-        images, limits = points.reshape(len(shown), steps, d), (support.min(), support.max())
+        images, limits = points.reshape(len(shown), steps, -1), (support.min(), support.max())
         return cls(images, positions, shown, shape, limits).plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: object = None) -> Self:

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._parallel import blocks, n_threads, thread_map
+from mercer._parallel import n_threads, thread_map
 from mercer._progress import announce
 from mercer.exceptions import KernelError
 from mercer.preimage._anderson import Anderson
 from mercer.preimage._single import in_single
-from mercer.preimage._sweep import Images, Sweep
+from mercer.preimage._sweep import Coefficients, Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.status import Status
@@ -26,6 +26,8 @@ __all__ = ["FixedPoint"]
 #: 16 MB, which malloc gives again without asking the system for fresh pages.
 ROWS = (32, 256)
 BATCH_BYTES = 16 << 20
+#: Rows that BLAS takes at once: a product with 250 rows takes as long as one with 256.
+STEP = 16
 #: Sweeps before the points that are left are packed into full batches again.
 SWEEPS = 12
 #: A batch is thinned out when this share of it has arrived.
@@ -37,6 +39,8 @@ CANCELLED = 1e-3
 #: The first sweeps are made in float32, to steps of this size. Where the first step in float64
 #: from there is larger than the second number, float32 has gone astray, and the point starts anew.
 ROUGH, AGREE = 2e-5, 1e-3
+#: Sweeps in float32 after which a point that has not settled starts anew, in float64.
+ROUGH_SWEEPS = 30
 
 _ENDS = (Status.CONVERGED, Status.RESTARTED, Status.EARLY, Status.LIMIT, Status.FAILED)
 _CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
@@ -75,7 +79,7 @@ class FixedPoint(PreImageSolver):
     O(m d) time per point and sweep; memory O(m) for each of at most 256 rows per thread. Points
     that have arrived leave the batch. A model in float64 makes its first sweeps in float32, which
     take half the time, and ends in float64; a point whose first step in float64 disagrees, or that
-    float32 could not settle, starts anew in float64.
+    float32 could not settle in 30 sweeps, starts anew in float64.
 
     Where the denominator is negative or cancels, or the step leaves the data's box by more than its
     diagonal, the point is restarted, at the support point with the largest γ and then at the mean,
@@ -133,6 +137,7 @@ class FixedPoint(PreImageSolver):
 class _BoundFixedPoint(BoundPreImage):
     config: FixedPoint
     subspace: Subspace
+    restarts: int = 2
 
     @cached_property
     def sweep(self) -> Sweep:
@@ -153,8 +158,9 @@ class _BoundFixedPoint(BoundPreImage):
         single = in_single(self.subspace)
         if single is None:
             return None
-        rough = FixedPoint(ROUGH, config.max_iter, accelerate=config.accelerate)
-        return _BoundFixedPoint(rough, single)
+        sweeps = min(config.max_iter, ROUGH_SWEEPS)
+        rough = FixedPoint(ROUGH, sweeps, accelerate=config.accelerate)
+        return _BoundFixedPoint(rough, single, restarts=0)  # these are decided in float64
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         X = self.nearest.solve(Z).points if start is None else start
@@ -178,8 +184,8 @@ class _BoundFixedPoint(BoundPreImage):
         """Sweeps until no point is left."""
         running = np.arange(len(Z))
         while running.size:
-            rows = min(self._batch_rows, -(-running.size // n_threads()))
-            batches = [running[part] for part in blocks(running.size, rows)]
+            rows = self._rows_of(running.size)
+            batches = [running[i : i + rows] for i in range(0, running.size, rows)]
             thread_map(lambda batch: self._advance(points, Z, batch), batches)
             running = running[points.code[running] == _RUNNING]
             announce("pre-images", len(Z) - running.size, len(Z))
@@ -190,7 +196,7 @@ class _BoundFixedPoint(BoundPreImage):
         single = self.rough.sweep.dtype
         found = _Points.start(self.rough.sweep.to_shifted(points.at), single)
         self.rough._run(found, Z.astype(single))
-        sure = found.code == _CONVERGED  # restarts are decided in float64
+        sure = found.code == _CONVERGED
         points.at[sure] = self.rough.sweep.to_input(found.at[sure])
         points.iterations[sure] = found.iterations[sure]
         points.doubtful[sure] = True
@@ -198,7 +204,7 @@ class _BoundFixedPoint(BoundPreImage):
 
     def _advance(self, points: _Points, Z: Array, rows: Array) -> None:
         """Some sweeps over one batch; everything that is known of a point is kept in ``points``."""
-        G = self.subspace.expansion(Z[rows])
+        G = self.sweep.coefficients(Z[rows])
         for _ in range(SWEEPS):
             seen = self.sweep(points.at[rows], G)
             self._update(points, rows, seen, G)
@@ -208,11 +214,12 @@ class _BoundFixedPoint(BoundPreImage):
             if running.mean() < 1 - THIN:
                 rows, G = rows[running], G[running]
 
-    def _update(self, points: _Points, rows: Array, seen: Images, G: Array) -> None:
+    def _update(self, points: _Points, rows: Array, seen: Images, G: Coefficients) -> None:
         """Judge the images of one sweep, and choose each point's next place."""
         # Points that have arrived stay in the batch until it is thinned out.
         running = np.flatnonzero(points.code[rows] == _RUNNING)
-        rows, seen = rows[running], seen[running]
+        if running.size < len(rows):
+            rows, seen = rows[running], seen[running]
         image, value, good = self._judge(points, rows, seen)
         points.iterations[rows] += 1
         at = points.at[rows]
@@ -228,14 +235,16 @@ class _BoundFixedPoint(BoundPreImage):
             residual, step = residual[keep], step[keep]
         slack = 16 * np.finfo(at.dtype).eps * seen.size
         worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack))
-        self._undo_leap(points, rows[worse])
-        lost = ~good & ~worse
-        self._restart(points, rows[lost], G[running[lost]])
-
         fine = good & ~worse
-        self._move(points, rows[fine], image[fine], residual[fine], step[fine])
-        points.value[rows[fine]] = value[fine]
-        self._stop(points, rows[fine], step[fine])
+        if not fine.all():
+            self._undo_leap(points, rows[worse])
+            lost = ~good & ~worse
+            self._restart(points, rows[lost], G[running[lost]])
+            rows, image, residual = rows[fine], image[fine], residual[fine]
+            step, value = step[fine], value[fine]
+        self._move(points, rows, image, residual, step)
+        points.value[rows] = value
+        self._stop(points, rows, step)
 
     def _judge(self, points: _Points, rows: Array, seen: Images) -> tuple[Array, Array, Array]:
         """Images under eq. (10), the objective, and whether the image can be trusted."""
@@ -269,10 +278,12 @@ class _BoundFixedPoint(BoundPreImage):
         following[arrived], leap[arrived] = image[arrived], False
         points.at[rows], points.plain[rows], points.leapt[rows] = following, image, leap
 
-    @property
-    def _batch_rows(self) -> int:
-        rows = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
-        return int(np.clip(rows, *ROWS))
+    def _rows_of(self, n: int) -> int:
+        """Rows of a batch of n points: near-equal shares, but in steps that BLAS likes."""
+        most = BATCH_BYTES // (self.subspace.n_support * self.sweep.dtype.itemsize)
+        most = min(int(np.clip(most, *ROWS)), -(-n // n_threads()))
+        share = -(-n // -(-n // most))
+        return -(-share // STEP) * STEP
 
     @cached_property
     def _tol(self) -> float:
@@ -301,16 +312,16 @@ class _BoundFixedPoint(BoundPreImage):
         points.iterations[rows] = 0
         points.history.reset(rows)
 
-    def _restart(self, points: _Points, rows: Array, G: Array) -> None:
+    def _restart(self, points: _Points, rows: Array, G: Coefficients) -> None:
         """First at the support point that counts most, then at the mean; then give up."""
         points.restarts[rows] += 1
         points.history.reset(rows)
         points.leapt[rows] = False
         tries = points.restarts[rows]
-        best = self.sweep.support[G.argmax(axis=1), :-1] if len(rows) else points.at[rows]
+        best = self.sweep.support[G.largest(), :-1] if len(rows) else points.at[rows]
         points.at[rows] = np.where((tries == 2)[:, None], 0, best)
-        points.code[rows[tries > 2]] = _FAILED
-        self._limit(points, rows[tries <= 2])
+        points.code[rows[tries > self.restarts]] = _FAILED
+        self._limit(points, rows[tries <= self.restarts])
 
     def _limit(self, points: _Points, rows: Array) -> None:
         points.code[rows[points.iterations[rows] >= self.config.max_iter]] = _LIMIT

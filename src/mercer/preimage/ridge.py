@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer._linalg import Array
-from mercer._parallel import one_blas_thread
+from mercer._parallel import lapack_threads
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.preimage.base import (
@@ -85,7 +85,7 @@ class Ridge(PreImageSolver):
         K = basis.gram()
         # The floor keeps a kernel matrix with repeated scores positive definite.
         K[np.diag_indices_from(K)] += max(alpha, 1e-12 * np.trace(K) / len(K))
-        with one_blas_thread():
+        with lapack_threads(len(K)):
             weights = cho_solve(cho_factor(K, lower=True, overwrite_a=True), S - mean)
         return _BoundRidge(basis, alpha, weights, mean)
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, ordered_map, thread_map
+from mercer._parallel import blocks, held, ordered_map, thread_map
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
@@ -81,6 +81,16 @@ class Relevance:
         """(q + 2, d): the components, then ``overall``, then ``error``."""
         return np.vstack([self.components, self.overall, self.error])
 
+    def describe(self, most: int = 5) -> list[str]:
+        """A line for each of the first components: its strongest variables and their shares."""
+        total = self.components.sum(axis=1, keepdims=True)
+        lines = []
+        for k, row in enumerate((self.components / total.clip(min=1e-300))[:most]):
+            best = row.argsort()[::-1][:most]
+            text = ", ".join(f"{self.names[j]} {row[j]:.0%}" for j in best)
+            lines.append(f"component {k}: {text}")
+        return lines
+
     def grouped(self, groups: Sequence[Any]) -> Relevance:
         """Variables that come from one column of a table added up, such as one-hot codes.
 
@@ -106,6 +116,7 @@ class Relevance:
         )
 
 
+@held
 def measure_relevance(
     subspace: Subspace,
     X: RowsLike,
@@ -173,6 +184,7 @@ def measure_relevance(
     )
 
 
+@held
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
     require_vectors(subspace)

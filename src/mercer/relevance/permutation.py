@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
 from mercer._numbers import check_count
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import make_rng
 from mercer._types import Estimator, RowsLike
@@ -55,6 +56,7 @@ class Permutation:
         return np.asarray(self.angles.mean(axis=0))
 
 
+@held
 def permutation(
     model: Estimator, X: RowsLike, *, repeats: int = 5, random_state: Any = None
 ) -> Permutation:

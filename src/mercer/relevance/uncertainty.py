@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import norm
 
 from mercer._linalg import Array
-from mercer._parallel import blocks, one_blas_thread, ordered_map, thread_map
+from mercer._parallel import blocks, held, one_blas_thread, ordered_map, thread_map
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
@@ -129,6 +129,7 @@ class _Resamples:
     n_rows: int
 
 
+@held
 def measure_uncertainty(
     subspace: Subspace,
     X: RowsLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer.exceptions import ConvergenceWarning, warn
 from mercer.preimage import PreImageSolver
@@ -13,6 +14,7 @@ from mercer.robust.filling import Filling, Learn, Masks, choose_filling
 __all__ = ["fill_missing"]
 
 
+@held
 def fill_missing(
     learn: Learn,
     X: Array,

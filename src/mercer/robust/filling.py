@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._registry import ours
@@ -125,6 +126,7 @@ class Filling:
         return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])
 
 
+@held
 def choose_filling(
     learn: Learn,
     X: Array,

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 
 __all__ = ["GaussianRows", "fit_gaussian"]
@@ -145,6 +146,7 @@ class GaussianRows:
         return Y
 
 
+@held
 def fit_gaussian(
     X: Array, strength: float = 1.0, *, max_iter: int = 30, tol: float = 1e-2
 ) -> GaussianRows:

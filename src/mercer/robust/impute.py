@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array, square_sums
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.kernels import Kernel
@@ -48,6 +49,7 @@ class Imputer:
     max_iter: int = 300
 
 
+@held
 def impute(
     subspace: Subspace,
     X: Array,

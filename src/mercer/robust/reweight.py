@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer._held_out import held_out_scores
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
@@ -69,6 +70,7 @@ class Reweighting:
         return None
 
 
+@held
 def reweight(
     learn: Callable[[Array, Array], Subspace],
     X: RowsLike,

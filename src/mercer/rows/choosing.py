@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
@@ -53,14 +54,16 @@ class Choice:
         for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
             if name not in names:
                 raise DataError(
-                    f"'{path.name}' has no column {name!r}; its columns are {_list(names)}."
+                    f"'{path.name}' has no column {name!r}; {did_you_mean(name, names)}"
+                    f"name one of {_list(names)}."
                 )
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
             raise DataError(
                 f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
-                f"{_list(missing)}; give the columns that were there in fit."
+                f"{_list(missing)}; {_instead(self.unused(names))}give the columns that were there "
+                "in fit."
             )
         if text := [name for name in wanted if name in strange]:
             raise DataError(
@@ -232,6 +235,13 @@ def _check_count(values: Array, n: int, path: Path) -> Array:
     if len(values) != n:
         raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; mend it.")
     return values
+
+
+def _instead(unknown: Sequence[str]) -> str:
+    """What may be another name of what is missing: the columns that the model does not know."""
+    if not unknown:
+        return ""
+    return f"it has {_list(unknown)} instead; rename what is the same, or "
 
 
 def _list(names: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -14,22 +14,28 @@ from mercer.rows.packed import open_packed
 __all__ = [
     "TEXT",
     "Dialect",
+    "after_comments",
     "decode",
     "delimiter_of",
     "is_missing",
     "is_number",
     "lines_of",
     "sniff",
+    "wrong_width",
 ]
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
+#: What parts the fields of a line.
+DELIMITERS = ",;\t|"
 #: A longer line is no table of numbers, and would have to be held in memory.
 MAX_LINE = 1 << 24
 #: Bytes of a text file that are looked at for columns that hold no numbers.
 LOOK = 1 << 18
 #: How tables say that a value is missing, in lower case.
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "nan", "null", "none", "?", ".", "#n/a", "#na", "<na>"}
+)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
 
@@ -40,7 +46,7 @@ class Dialect:
 
     Attributes
     ----------
-    delimiter : comma, semicolon or tab, whichever the first line has most of
+    delimiter : comma, semicolon, tab or bar, whichever the first line has most of
     fields : those of the first line
     named : whether they are names: one of them at least is neither a number nor missing
     place, line : byte and number of the first line of numbers
@@ -64,10 +70,8 @@ class Dialect:
         except csv.Error as error:
             raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
         if len(fields) != len(self.fields):
-            raise DataError(
-                f"line {number} of '{path}' has {len(fields)} fields, "
-                f"where {len(self.fields)} are expected; mend it."
-            )
+            width = len(self.fields)
+            raise DataError(wrong_width(fields, width, self.delimiter, number, path))
         return fields
 
     def strange(self, path: Path) -> list[str]:
@@ -105,10 +109,13 @@ def sniff(path: Path) -> Dialect:
             raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
         file.seek(3 if start == _UTF8_BOM else 0)
         filled = (entry for entry in lines_of(file, 1, path) if not entry[2].isspace())
-        place, number, line = next(filled, (0, 0, b""))
+        place, number, line = _first_row(filled)
     if not line:
         raise DataError(f"'{path}' is empty; give a file with data.")
     text = decode(line, number, path)
+    if "\r" in text.strip():
+        plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
+        raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
     delimiter = delimiter_of(text, path)
     try:
         fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
@@ -120,18 +127,65 @@ def sniff(path: Path) -> Dialect:
     )
 
 
-def delimiter_of(line: str, path: Path) -> str:
-    """Comma, semicolon or tab, whichever a line has most of."""
-    delimiter = max(",;\t", key=line.count)
-    if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
-        import shlex  # of no use but here
+def _first_row(filled: Iterator[tuple[int, int, bytes]]) -> tuple[int, int, bytes]:
+    """The first line that is no comment, with its place and number."""
+    lines: list[tuple[int, int, bytes]] = []
+    for entry in filled:
+        lines.append(entry)
+        if not entry[2].startswith(b"#"):
+            break
+    texts = [line.decode("utf-8", errors="replace") for _, _, line in lines]
+    return lines[comments_before(texts)] if lines else (0, 0, b"")
 
-        plain = f"{shlex.quote(str(path))} > {shlex.quote(str(path.with_suffix('.csv')))}"
+
+def comments_before(lines: Sequence[str]) -> int:
+    """How many lines before the table begin with ``#``; not names that begin so (``#id,age``)."""
+    count = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
+    if not count:
+        return 0
+    names, row = lines[count - 1], lines[count]
+    sign = max(DELIMITERS, key=row.count)
+    return count - int(row.count(sign) == names.count(sign) > 0)
+
+
+def after_comments(lines: Sequence[str]) -> int:
+    """Where the table begins in a text of lines, in characters."""
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    until = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
+    skipped = comments_before([lines[i] for i in filled[: until + 1]])
+    return sum(len(line) for line in lines[: filled[skipped]]) if skipped else 0
+
+
+def quoted(path: Path) -> str:
+    """A path for the shell."""
+    import shlex  # of no use but in a message
+
+    return shlex.quote(str(path))
+
+
+def delimiter_of(line: str, path: Path) -> str:
+    """Comma, semicolon, tab or bar, whichever a line has most of."""
+    delimiter = max(DELIMITERS, key=line.count)
+    if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
+        plain = f"{quoted(path)} > {quoted(path.with_suffix('.csv'))}"
         raise DataError(
             f"'{path}' parts its numbers by spaces, and commas, semicolons and tabs are read; "
             f"change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}"
         )
     return delimiter
+
+
+def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, path: Path) -> str:
+    """What is wrong with a line of other than so many fields, and what mends it."""
+    what = f"line {number} of '{path}' has {len(fields)} fields, where {width} are expected"
+    where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
+    if width == 1 and number > 1:
+        return f"{what}; if a title comes before it, remove that: tail -n +{number} {where}"
+    if len(fields) == width + 1 and not fields[-1].strip():
+        return (
+            f"{what}; if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
+        )
+    return f"{what}; mend it."
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:

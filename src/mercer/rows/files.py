@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
 
 __all__ = [
@@ -107,6 +108,7 @@ def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Pat
     missing = [name for name in wanted if name not in names]
     if missing:
         raise DataError(
-            f"'{path}' has no column {missing[0]!r}; its columns are {', '.join(names[:20])}."
+            f"'{path}' has no column {missing[0]!r}; {did_you_mean(missing[0], names)}name one of "
+            f"{', '.join(names[:20])}."
         )
     return [names.index(name) for name in wanted]

@@ -103,11 +103,11 @@ def image_shape(names: Sequence[str] | None) -> tuple[int, ...] | None:
 def write_images(
     folder: Path, blocks: Iterator[Array], shape: tuple[int, ...], names: Sequence[str] | None
 ) -> None:
-    """Rows as PNG files with the given names, or numbered from 1."""
+    """Rows as PNG files with the given names, or numbered from 0."""
     done = 0
     for block in blocks:
         for row in block:
-            name = f"{done + 1:06d}.png" if names is None else names[done]
+            name = f"{done:06d}.png" if names is None else names[done]
             (folder / name).write_bytes(encode_png(to_bytes(np.asarray(row).reshape(shape))))
             done += 1
 

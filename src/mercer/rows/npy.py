@@ -129,8 +129,14 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
 
 def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
     """The shape, if it is that of a table."""
-    if len(shape) != 2 or shape[1] == 0:
-        raise DataError(f"{what} has shape {shape}, not that of a table; reshape it to (n, d).")
+    if len(shape) == 2 and shape[1] == 0:
+        raise DataError(f"{what} has shape {shape}, no columns; give at least one.")
+    if len(shape) != 2:
+        flat = f"({shape[0]}, -1)" if len(shape) > 2 else "(-1, 1)"
+        raise DataError(
+            f"{what} has shape {shape}, not that of a table; load it in Python as X, and write "
+            f"numpy.save('flat.npy', X.reshape{flat})."
+        )
     return int(shape[0]), int(shape[1])
 
 

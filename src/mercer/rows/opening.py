@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._spelling import similar_file
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows, check_finite, floating_type
@@ -17,7 +18,7 @@ from mercer.rows.dialect import TEXT
 from mercer.rows.images import ImageRows, find_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.npy import NpyRows, load_npz
-from mercer.rows.packed import PACKED, SEEKABLE, plain_name
+from mercer.rows.packed import PACKED, plain_name
 from mercer.rows.parquet import ParquetRows
 from mercer.rows.sparse_file import is_sparse_npz, load_mtx, load_sparse_npz
 from mercer.rows.zarr_array import ZarrRows
@@ -39,9 +40,9 @@ def open_rows(
     ----------
     path : path
         ``.npy``; ``.npz`` (loaded); ``.parquet`` or a folder of such files; ``.csv``, ``.tsv``,
-        ``.txt``, also in ``.gz`` or ``.xz``; ``.zarr``; a folder of PNG images; sparse rows
-        (loaded) as ``.npz`` of ``scipy.sparse.save_npz`` or Matrix Market ``.mtx``. The ending
-        decides.
+        ``.txt``, also in ``.gz``, ``.xz`` or ``.zst`` (needs pyarrow); ``.zarr``; a folder of
+        PNG images; sparse rows (loaded) as ``.npz`` of ``scipy.sparse.save_npz`` or Matrix
+        Market ``.mtx``. The ending decides.
     columns : names, optional
         For Parquet and CSV: the columns to use.
     array : str, optional
@@ -71,7 +72,8 @@ def open_rows(
     """
     path = Path(path)
     if not path.exists():
-        raise DataError(f"there is no file '{path}'; check its name.")
+        guess = similar_file(path) or "; check its name."
+        raise DataError(f"there is no file '{path}'{guess}")
     kind = path.suffix.lower()
     refuse_array(path, array)
     if kind == ".mtx" or (kind == ".npz" and array is None and is_sparse_npz(path)):
@@ -102,12 +104,13 @@ def _open(
     if kind == ".parquet" or path.is_dir():
         return ParquetRows(path, columns)
     inside = plain_name(path).suffix.lower()
-    if kind in TEXT or (inside in TEXT and kind in SEEKABLE):
+    if kind in TEXT or (inside in TEXT and kind in PACKED):
         return CsvRows(path, columns, allow_nan=allow_nan)
     if kind in PACKED:
         raise DataError(
             f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
-            "text in .gz and .xz; unpack it, or read it into memory with mercer.tables.read_table."
+            "text in .gz, .xz and .zst; unpack it, or read it into memory with "
+            "mercer.tables.read_table."
         )
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "

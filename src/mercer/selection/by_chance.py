@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import Estimator
@@ -18,6 +19,7 @@ from mercer.subspace import ParallelAnalysis
 __all__ = ["choose_by_parallel_analysis"]
 
 
+@held
 def choose_by_parallel_analysis(
     estimator: Estimator,
     X: Array,

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from mercer._linalg import Array
+from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import Estimator, RowsLike
@@ -48,6 +49,7 @@ SURE = 3.0
 KEPT = 6
 
 
+@held
 def choose_by_noise(
     estimator: Estimator,
     X: RowsLike,

@@ -88,6 +88,10 @@ class SparseSolver(Config, ABC):
     def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
         """Do once what does not depend on the noise; ``n_kernels`` is what the user asked for."""
 
+    def choose(self, rows: Rows) -> tuple[SparseSolver, str]:  # noqa: ARG002
+        """The solver that does the work, and why it is this one."""
+        return self, "asked for"
+
     @abstractmethod
     def estimate_bytes(self, rows: Rows, m: int) -> int:
         """Estimated peak of the solver's own arrays with m kernels."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._parallel import one_blas_thread
+from mercer._parallel import lapack_threads, one_blas_thread
 from mercer._progress import announce
 from mercer.eigen.policy import noise_floor, refuse_negative
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
@@ -143,7 +143,8 @@ def positive_part(rows: Rows, K: Array) -> Array:
     """The policy for kernels that may be indefinite, on the matrix of the candidates."""
     if rows.kernel.is_mercer:
         return K
-    values, U = np.linalg.eigh(K)
+    with lapack_threads(len(K)):
+        values, U = np.linalg.eigh(K)
     floor = noise_floor(values[-1], len(K), float(np.abs(np.diagonal(K)).max()), K.dtype)
     refuse_negative(values[0], values[-1], floor)
     return np.asarray((U * np.maximum(values, 0)) @ U.T) if values[0] < -floor else K

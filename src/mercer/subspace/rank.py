@@ -24,6 +24,8 @@ class ComponentRule(Config, ABC):
 
     #: Does it fail to be met when fewer components exist? Then the user is told.
     is_request = False
+    #: Does it look at the rows themselves? Then they have to be in memory.
+    needs_all_rows = False
 
     def bind(self, null_spectra: NullSpectra) -> ComponentRule:  # noqa: ARG002
         """The rule with everything that it has to know about the data beforehand."""
@@ -113,6 +115,8 @@ class ParallelAnalysis(ComponentRule):
     >>> int(model.n_components_)
     2
     """
+
+    needs_all_rows = True
 
     def __init__(
         self, max_components: int = 50, *, n_permutations: int = 10, quantile: float = 0.95

@@ -6,9 +6,10 @@ from mercer.tables.columns import Category, Date, LeftOut, Number
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame
 from mercer.tables.model import TableModel
+from mercer.tables.opening import open_encoded
 from mercer.tables.reading import read_table
 
 __all__ = ["Category", "Date", "Frame", "LeftOut", "Number", "TableEncoder", "TableModel"]
-__all__ += ["read_table"]
+__all__ += ["open_encoded", "read_table"]
 
 ours("tables", Category, Date, LeftOut, Number, TableEncoder, TableModel)

@@ -210,7 +210,9 @@ class Date:
         """What is done, in a few words."""
         names = {"D": "days", "h": "hours", "m": "minutes", "s": "seconds"}
         cycles = f", with {' and '.join(self.cycles)} as angles" if self.cycles else ""
-        return f"date, {names.get(self.unit, self.unit)} since {self.origin}{cycles}"
+        # 03/04/2024 is two days: which, has to be seen.
+        form = f" as {self.form}" if self.form and not self.form.startswith("%Y-%m-%d") else ""
+        return f"date{form}, {names.get(self.unit, self.unit)} since {self.origin}{cycles}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.tables.columns import (
     Category,
     Column,
@@ -21,8 +21,9 @@ from mercer.tables.columns import (
     parse_dates,
 )
 from mercer.tables.cycles import parse_cycles
+from mercer.tables.numerals import read_numerals
 
-__all__ = ["KINDS", "ROW_NAMES", "decide", "one_unit"]
+__all__ = ["KINDS", "ROW_NAMES", "decide", "is_id_name", "one_unit"]
 
 #: What users may ask for.
 KINDS = ("number", "category", "date", "raw", "drop", "index")
@@ -40,20 +41,23 @@ FEW_VALUES = 12
 LONG_TAILS, FAR_OUT = 1.5, 10.0
 #: A category counts for as much as a number (variance 1), but a rare one not for more than this.
 LEAST_SPREAD = 0.25
+_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y")
 _FORMS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S",
-    "%Y-%m-%dT%H:%M:%S",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
+    *_DAYS,
+    *(f"{day}{sep}%H:%M" for day in _DAYS for sep in (" ", "T")),
+    *(f"{day}{sep}%H:%M:%S" for day in _DAYS for sep in (" ", "T")),
+    *(f"{day} %I:%M{second} %p" for day in _DAYS for second in ("", ":%S")),
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%d %H:%M:%S.%f",
+    "%Y-%m-%dT%H:%M:%S.%f",
+    "%Y-%m-%dT%H:%M:%S.%fZ",
+    *("%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y"),
+    *("%H:%M", "%H:%M:%S"),
 )
 _UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
-_ID = re.compile(r"(^|[_\W])(id|uuid|key|rownames?|unnamed: 0)$", re.IGNORECASE)
+_ID = re.compile(r"(^|[_\W])(id|uuid|key|index|rownames?|unnamed: 0)$", re.IGNORECASE)
+#: Numbers by which files say that a value is missing.
+_CODES = frozenset({-1.0, 999.0, 9999.0, 99999.0, *(-(10.0**k) + 1 for k in range(1, 6))})
 _PERCENT = re.compile(r"%|percent|pct", re.IGNORECASE)
 
 
@@ -62,18 +66,33 @@ def one_unit(columns: Iterable[Array]) -> bool:
 
     Then their differences in spread mean something, and scaling would blow up what is nearly
     constant. The rule: the largest absolute values of nine tenths of the columns lie within a
-    factor of ten (``python -m benchmarks tables`` measures it).
+    factor of ten (``python -m benchmarks tables`` measures it); or half begin at one value, a
+    quarter reach another, and none goes beyond, as pixels do of which some are always dark.
     """
-    largest = [float(np.nanmax(np.abs(x))) for x in columns if np.nanmax(x) > np.nanmin(x)]
-    if not largest:
+    ends = [(float(np.nanmin(x)), float(np.nanmax(x))) for x in columns]
+    ends = [(low, high) for low, high in ends if high > low]
+    if not ends:
         return True
+    lows, highs = zip(*ends, strict=True)
+    begin, reach = max(Counter(lows).values()), highs.count(max(highs))
+    if len(ends) > 20 and 2 * begin >= len(ends) and 4 * reach >= len(ends) and min(lows) >= 0:
+        return True
+    largest = [max(-low, high) for low, high in ends]
     low, high = (
         np.quantile(largest, [0.05, 0.95]) if len(largest) > 20 else (min(largest), max(largest))
     )
-    return bool(high <= ONE_UNIT * low)
+    # A few small ones do no harm; one that is large would be all that a kernel sees.
+    return bool(high <= ONE_UNIT * low and max(largest) <= ONE_UNIT * high)
 
 
-def decide(name: str, values: Array, asked: str | None, scale: str, weight: float) -> Column:
+def is_id_name(name: str) -> bool:
+    """Whether a column is called as names of rows are: ``id``, ``Unnamed: 0``, or nothing."""
+    return not name or bool(_ID.search(name))
+
+
+def decide(
+    name: str, values: Array, asked: str | None, scale: str, weight: float, unit: str = ""
+) -> Column:
     """The column's kind, with its numbers.
 
     Parameters
@@ -83,6 +102,7 @@ def decide(name: str, values: Array, asked: str | None, scale: str, weight: floa
     asked : one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to decide
     scale : {"robust", "std", "none"}
     weight : how much it counts; 1 is what a standardised number does
+    unit : of its numbers, if known; "%" tells of bounds
     """
     present = values[~_absent(values)]
     cycles = parse_cycles(asked or "") or ()
@@ -103,14 +123,21 @@ def decide(name: str, values: Array, asked: str | None, scale: str, weight: floa
             f"column {name!r} has {present[0]!r}, which is no date of a known form; write dates "
             "as 2024-12-31, or leave the column out."
         )
-    if len({*present.tolist()}) == 1 and asked is None:
+    # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
+    # does not change a distance between rows of the fit, and tells rows of another kind.
+    kept = present.dtype.kind == "f" and scale == "none"
+    if len({*present.tolist()}) == 1 and asked is None and not kept:
         return LeftOut("constant", present.tolist()[0])
     if present.dtype.kind == "f" and asked != "category":
         if asked is None and _is_id(name, present):
             return LeftOut(f"id-like, {len(present):,} different whole numbers")
-        return _number(name, present, "none" if asked == "raw" else scale, weight)
+        if asked is None:
+            _warn_of_codes(name, present)
+        return _number(name + unit, present, "none" if asked == "raw" else scale, weight)
     if asked in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is no number; mend it.")
+    if asked is None and (reason := _is_no_category(present.tolist())):
+        return LeftOut(reason)
     return _category(name, present.tolist(), asked is not None, weight)
 
 
@@ -122,11 +149,49 @@ def _absent(values: Array) -> Array:
     return np.array([value is None for value in values.tolist()], dtype=bool)
 
 
+def _is_no_category(values: list[Any]) -> str:
+    """Why texts are none: they are numbers with a unit, or dates in several forms."""
+    different = sorted({str(value) for value in values}) if isinstance(values[0], str) else []
+    if len(different) < 2:
+        return ""
+    found = read_numerals(different)
+    if found is not None and found.form != "int":
+        return f"texts such as {different[0]!r}; give numbers, or call it a category"
+    forms = [_first_form(text) for text in different[:1000]]
+    if all(forms):  # and not one for all
+        other = different[max(i for i, form in enumerate(forms) if form != forms[0])]
+        return f"dates in several forms, {different[0]!r} and {other!r}; write all as 2024-12-31"
+    return ""
+
+
+def _first_form(text: str) -> str:
+    if not any(sign in text for sign in "-/.:, "):
+        return ""
+    return next((form for form in _FORMS if _parses(np.array([text], dtype=object), form)), "")
+
+
+def _warn_of_codes(name: str, x: Array) -> None:
+    """-999 far below all others may stand for a missing value, and would rule the scale."""
+    levels, counts = np.unique(x, return_counts=True)
+    if len(levels) < 4:
+        return
+    reach = {0: (levels[1], levels[-1]), -1: (levels[0], levels[-2])}
+    for end, (low, high) in reach.items():
+        gap = min(abs(levels[end] - low), abs(levels[end] - high))
+        if levels[end] in _CODES and counts[end] > 1 and gap > high - low:
+            warn(
+                f"column {name!r} has {levels[end]:g} in {counts[end]} rows, far from all others "
+                f"({low:g} to {high:g}), and it is read as a number; where it stands for a missing "
+                "value, leave the field empty.",
+                MercerWarning,
+            )
+
+
 def _is_id(name: str, x: Array) -> bool:
     """All different and whole; and called an id, or the numbers from 1 to n in some order."""
     if len(x) < 20 or (x != np.rint(x)).any() or len(np.unique(x)) < len(x):
         return False
-    return bool(_ID.search(name)) or x.max() - x.min() + 1 == len(x)
+    return is_id_name(name) or x.max() - x.min() + 1 == len(x)
 
 
 def _number(name: str, x: Array, scale: str, weight: float) -> Number:
@@ -181,9 +246,26 @@ def _category(name: str, values: list[Any], asked: bool, weight: float) -> Colum
         return LeftOut(f"{what}, {len(ordered):,} different texts in {n:,} rows")
     if not asked and sum(counts[value] for value in pooled) > MOST_POOLED * n:
         return LeftOut(f"free text, {len(ordered):,} different texts in {n:,} rows")
+    _warn_of_spelling(name, ordered)
     shares = np.array([counts[value] for value in kept]) / n
     gain = weight / np.sqrt(max(1 - (shares**2).sum(), LEAST_SPREAD))
     return Category(tuple(kept), float(gain), tuple(pooled))
+
+
+def _warn_of_spelling(name: str, values: list[Any]) -> None:
+    """Categories that differ in capitals or blanks only."""
+    alike: dict[str, list[str]] = {}
+    for value in values:
+        if isinstance(value, str):
+            alike.setdefault(" ".join(value.casefold().split()), []).append(value)
+    groups = [group for group in alike.values() if len(group) > 1]
+    if groups:
+        warn(
+            f"column {name!r} has categories that differ in spelling only "
+            f"({', '.join(map(repr, groups[0][:3]))}); they count as different ones. Write them "
+            "alike if they are the same.",
+            MercerWarning,
+        )
 
 
 def _date(
@@ -215,8 +297,9 @@ def _holds(date: np.datetime64, unit: str) -> bool:
 def _parses(values: Array, form: str) -> bool:
     try:
         texts = values[: 1 + len(values) // 50].tolist()
-        if not all(isinstance(text, str) and text[:1].isdigit() for text in texts):
+        if not all(isinstance(text, str) for text in texts):
             return False
+        parse_dates(values[:1], form)
         parse_dates(values, form)
     except DataError:
         return False

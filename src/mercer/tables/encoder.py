@@ -10,19 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator, TransformerMixin
+from mercer._spelling import SpellingMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.tables.columns import Category, Column, Date, LeftOut
+from mercer.tables.columns import Category, Column, Date, LeftOut, Number
 from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, one_unit
-from mercer.tables.frames import Frame, names_text, take_apart
+from mercer.tables.frames import Frame, is_absent, names_text, no_column, take_apart
 
 __all__ = ["TableEncoder"]
 
 SCALES = ("auto", "robust", "std", "none")
 
 
-class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
+class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
     r"""Turn a table of numbers, categories and dates into vectors, and vectors into legal rows.
 
     What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
@@ -123,10 +124,18 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         kinds, weights = self._check(frame)
         self.scale_ = self._decide_scale(frame, kinds)
         self.columns_: dict[str, Column] = {
-            name: decide(name, values, kinds.get(name), self.scale_, weights.get(name, 1.0))
+            name: decide(
+                name,
+                values,
+                kinds.get(name),
+                self.scale_,
+                weights.get(name, 1.0),
+                _unit(frame.dtypes.get(name, "")),
+            )
             for name, values in frame.columns.items()
         }
-        if not any(column.width for column in self.columns_.values()):
+        self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+        if not any(column.width and not _is_constant(column) for column in self.columns_.values()):
             raise DataError(
                 f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
                 "they are: TableEncoder(name='category')."
@@ -136,7 +145,6 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         if frame.container != "array":
             self.feature_names_in_ = np.array(list(self.columns_), dtype=object)
         self.container_ = frame.container
-        self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
         self._dtypes = dict(frame.dtypes)
         return self
 
@@ -163,7 +171,11 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
 
     def describe(self) -> list[str]:
         """A line for each column: what is done with it."""
-        return [f"{name}: {column.describe()}" for name, column in self.columns_.items()]
+        return [
+            f"{name}: {column.describe()}{unit and f', in {unit}'}"
+            for name, column in self.columns_.items()
+            for unit in [_unit(self.dtypes_.get(name, ""))]
+        ]
 
     @property
     def groups_(self) -> list[str]:
@@ -206,13 +218,15 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         if lost:
             raise DataError(
                 f"the table lacks {len(lost)} of the model's {self.n_features_in_} columns: "
-                f"{names_text(lost)}; give the columns that were there in fit."
+                f"{names_text(lost)}; {_instead(frame, self.columns_)}give the columns that were "
+                "there in fit."
             )
         return frame
 
     def blocks(self, frame: Frame) -> dict[str, Array]:
         """The vectors column by column; unseen categories are named in a warning."""
         found = {}
+        self._warn_of_constants(frame)
         for name, column in self.columns_.items():
             if not column.width:
                 continue
@@ -229,6 +243,22 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
             except DataError as error:
                 raise DataError(f"column {name!r} {error}; mend it.") from error
         return found
+
+    def _warn_of_constants(self, frame: Frame) -> None:
+        """A column that was left out as constant says nothing, unless new rows differ in it."""
+        for name, column in self.columns_.items():
+            if not isinstance(column, LeftOut) or column.constant is None:
+                continue
+            values = frame.columns.get(name, np.empty(0))
+            other = [v for v in values.tolist() if v != column.constant and not is_absent(v)]
+            if other:
+                kind = "number" if isinstance(column.constant, float) else "category"
+                warn(
+                    f"column {name!r} had one value in fit ({column.constant!r}) and is left out; "
+                    f"{len(other)} of {len(values)} rows have another, which the model does not "
+                    f"see. To see it, fit with TableEncoder(kinds={{{name!r}: {kind!r}}}).",
+                    MercerWarning,
+                )
 
     def decode(self, Z: Any) -> dict[str, Array]:
         """Vectors as columns of plain kinds."""
@@ -247,12 +277,10 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
     def _check(self, frame: Frame) -> tuple[Mapping[str, str], Mapping[str, float]]:
         kinds, weights = self.kinds or {}, self.weights or {}
         if len(frame) < 2:
-            raise DataError(f"the table has {len(frame)} rows (1 sample); give at least 2.")
+            count = "1 row (1 sample)" if len(frame) else "no rows (0 samples)"
+            raise DataError(f"the table has {count}; give at least 2.")
         if unknown := [name for name in (*kinds, *weights) if name not in frame.columns]:
-            raise DataError(
-                f"there is no column {unknown[0]!r}; the columns are "
-                f"{names_text(list(frame.columns))}."
-            )
+            raise no_column(unknown[0], list(frame.columns))
         for name, kind in kinds.items():
             if not isinstance(kind, str) or parse_cycles(kind) is None:
                 _one_of(f"kind of column {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
@@ -290,6 +318,22 @@ class TableEncoder(SaveMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
+def _unit(form: Any) -> str:
+    """``kg`` of ``{} kg``; nothing for types that are no form of a number with a unit."""
+    text = form if isinstance(form, str) else ""
+    return text.replace("{}", "").strip() if "{}" in text else ""
+
+
+def _is_constant(column: Column) -> bool:
+    return isinstance(column, Number) and len(column.levels) == 1
+
+
 def _one_of(what: str, given: Any, known: Sequence[str]) -> None:
     if given not in known:
         raise DataError(f"{what} is {given!r}; give one of {', '.join(map(repr, known))}.")
+
+
+def _instead(frame: Frame, known: Mapping[str, Any]) -> str:
+    """What may be another name of what is missing: the columns that the fit has not seen."""
+    strange = [name for name in frame.columns if name not in known]
+    return f"it has {names_text(strange)} instead; rename what is the same, or " if strange else ""

@@ -17,9 +17,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mercer._linalg import Array
+from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
 
-__all__ = ["Frame", "is_absent", "names_text", "plain_column", "take_apart"]
+__all__ = ["Frame", "is_absent", "names_text", "no_column", "plain_column", "take_apart"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Frame:
     ----------
     columns : name → array of a plain kind
     container : {"pandas", "polars", "pyarrow", "array", "columns"}
-    dtypes : name → type in the table it came from; "" where that says nothing
+    dtypes : name → type in the table it came from; "" where that says nothing. Of a file "int" for
+        whole numbers, and ``"{} kg"`` for numbers with a unit
     index : of a pandas frame
     """
 
@@ -46,7 +48,7 @@ class Frame:
         """The same kind of table with other columns; the index stays if the rows do."""
         if self.container == "columns":
             return {
-                name: _whole(values) if self.dtypes.get(name) == "int" else values
+                name: _as_written(values, str(self.dtypes.get(name, "")))
                 for name, values in columns.items()
             }
         if self.container == "array":
@@ -73,7 +75,11 @@ def take_apart(X: Any) -> Frame:
     if issparse(X):
         raise DataError("Sparse data was passed, and a table is dense; give X.toarray().")
     if isinstance(X, Mapping):
-        return Frame({str(name): plain_column(values, str(name)) for name, values in X.items()})
+        columns = {str(name): plain_column(values, str(name)) for name, values in X.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"columns differ in length: {lengths}; give one value for each row.")
+        return Frame(columns)
     module = type(X).__module__.partition(".")[0]
     names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
     if names is None or module not in _REBUILD:
@@ -162,6 +168,18 @@ def _from_array(X: Any) -> Frame:
     return Frame(columns, "array")
 
 
+def _as_written(values: Array, form: str) -> Array:
+    """Numbers as a file had them: whole, or with a unit."""
+    if form == "int":
+        return _whole(values)
+    if "{}" not in form or values.dtype.kind != "f":
+        return values
+    found = np.empty(len(values), dtype=object)
+    texts = (None if value != value else repr(value) for value in values.tolist())
+    found[:] = [None if t is None else form.replace("{}", t.removesuffix(".0")) for t in texts]
+    return found
+
+
 def _whole(values: Array) -> Array:
     """Whole numbers as such, None where one is missing."""
     found = np.empty(len(values), dtype=object)
@@ -201,6 +219,12 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
 
 
 _REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+
+
+def no_column(name: str, names: Sequence[str]) -> DataError:
+    """A column that is not there; what may have been meant, and what there is."""
+    guess = did_you_mean(name, names)
+    return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
 
 
 def names_text(names: Sequence[str], most: int = 8) -> str:

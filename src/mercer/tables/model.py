@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator
+from mercer._spelling import SpellingMixin
 from mercer.estimators import KernelPCA
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError
@@ -34,7 +36,7 @@ def _if_model_has(name: str) -> Callable[[Method], Method]:
     return there
 
 
-class TableModel(SaveMixin, BaseEstimator):
+class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
     """Any estimator of mercer on tables: data frames in, data frames out.
 
     A :class:`TableEncoder` turns rows into vectors for the model, and what the model gives back
@@ -227,10 +229,10 @@ class TableModel(SaveMixin, BaseEstimator):
 
     @_if_model_has("to_html")
     def to_html(self, path: str | os.PathLike[str], X: Any = None, labels: Any = None) -> Path:
-        """The model of the vectors as a page, see ``to_html`` of the model."""
+        """The model as a page that shows the columns of the table, see ``to_html`` of the model."""
         check_is_fitted(self, "model_")
-        rows = None if X is None else self._vectors(X, self.encoder_)
-        written: Path = self.model_.to_html(path, rows, labels)
+        # A layer above this one, found by name when it is needed.
+        written: Path = import_module("mercer.live").write_html(self, path, X, labels)
         return written
 
     def _asked(self) -> Any:

@@ -15,12 +15,21 @@ import numpy as np
 
 from mercer._extras import require
 from mercer._linalg import Array
+from mercer._spelling import similar_file
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.rows.dialect import TEXT, delimiter_of, is_missing, is_number
+from mercer.rows.dialect import (
+    TEXT,
+    after_comments,
+    delimiter_of,
+    is_missing,
+    is_number,
+    wrong_width,
+)
 from mercer.rows.files import decoding
 from mercer.rows.packed import open_packed, plain_name
 from mercer.tables.frames import Frame, take_apart
 from mercer.tables.joining import joined, matching
+from mercer.tables.numerals import decimal_mark, read_numerals, units_of
 from mercer.tables.spreadsheet import SHEETS, read_sheet
 
 __all__ = ["TABLES", "read_table"]
@@ -29,8 +38,10 @@ __all__ = ["TABLES", "read_table"]
 TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
 #: Values that are no numbers are errors up to this share, and make a category above it.
 TYPING_ERRORS = 0.5
-_DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?")
-_WHOLE = re.compile(r"[-+]?\d+")
+#: No value, where all others begin with a digit.
+_DASHES = frozenset({"-", "--", "–", "—"})
+#: What the last row of a sheet is called that is no row of data.
+_SUM = re.compile(r"(grand |sub)?total|sum|summe|gesamt(summe)?|average|mean", re.IGNORECASE)
 
 
 def read_table(
@@ -43,11 +54,11 @@ def read_table(
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (commas, semicolons or tabs; decimal commas where no comma
-        parts the fields), ``.jsonl``, ``.parquet``, ``.feather``; the first sheet of
-        ``.xlsx``, ``.xls`` or ``.ods`` (needs python-calamine); text also as ``.csv.gz``,
-        ``.csv.xz``, ``.csv.zst``. A pattern (``"part-*.csv"``) or a list of files of the same
-        columns is one table.
+        ``.csv``, ``.tsv``, ``.txt`` (commas, semicolons, tabs or bars; numbers with decimal
+        commas, thousands marks, or one unit in all rows), ``.jsonl``, ``.parquet``,
+        ``.feather``; the first sheet of ``.xlsx``, ``.xls`` or ``.ods`` (needs
+        python-calamine); text also as ``.csv.gz``, ``.csv.xz``, ``.csv.zst``. A pattern
+        (``"part-*.csv"``) or a list of files of the same columns is one table.
     texts : names
         Columns of a text file that are texts, whatever they look like.
 
@@ -73,7 +84,8 @@ def read_table(
 def _read(path: Path, texts: Collection[str]) -> Frame:
     kind = plain_name(path).suffix.lower()
     if not path.exists():
-        raise DataError(f"there is no file '{path}'; check its name.")
+        guess = similar_file(path) or "; check its name."
+        raise DataError(f"there is no file '{path}'{guess}")
     if kind in TEXT:
         return _frame_of_texts(path, *_texts(path), texts)
     if kind in (".jsonl", ".ndjson"):
@@ -90,18 +102,26 @@ def _read(path: Path, texts: Collection[str]) -> Frame:
 def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
     """Names, the fields of each row, and the delimiter."""
     text = _decoded(path)
+    start = after_comments(text.splitlines(keepends=True))
+    before, text = len(text[:start].splitlines()), text[start:]
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
         raise DataError(f"'{path}' is empty; give a file with data.")
     delimiter = delimiter_of(first, path)
-    records = list(_records(text, delimiter, path))
+    records = list(_records(text, delimiter, before, path))
     names = [name.strip() for name in records[0]]
-    if all(is_number(name) or is_missing(name) or _DECIMAL_COMMA.fullmatch(name) for name in names):
+    if all(is_missing(name) or read_numerals([name], delimiter) for name in names):
         return [str(j) for j in range(len(names))], records, delimiter
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise DataError(f"'{path}' has several columns called {repeated[0]!r}; rename them.")
     if len(records) < 2:
         raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
+    if any(_SUM.fullmatch(field.strip()) for field in records[-1]):
+        warn(
+            f"the last row of '{path}' looks like a sum ({', '.join(records[-1])[:60]!r}) and is "
+            "read as any other; remove it if it is one.",
+            MercerWarning,
+        )
     return names, records[1:], delimiter
 
 
@@ -121,7 +141,7 @@ def _decoded(path: Path) -> str:
         return raw.decode("latin-1")
 
 
-def _records(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
+def _records(text: str, delimiter: str, before: int, path: Path) -> Iterator[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     width = None
     try:
@@ -130,13 +150,12 @@ def _records(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
                 continue
             width = width or len(fields)
             if len(fields) != width:
-                raise DataError(
-                    f"line {reader.line_num} of '{path}' has {len(fields)} fields, where {width} "
-                    "are expected; mend it."
-                )
+                number = before + reader.line_num
+                raise DataError(wrong_width(fields, width, delimiter, number, path))
             yield fields
     except csv.Error as error:
-        raise DataError(f"line {reader.line_num} of '{path}': {error}; mend it.") from error
+        number = before + reader.line_num
+        raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
 
 
 def _frame_of_texts(
@@ -147,27 +166,37 @@ def _frame_of_texts(
     as_texts: Collection[str],
 ) -> Frame:
     columns, dtypes = {}, {}
-    for name, values in zip(names, zip(*records, strict=True), strict=True):
-        texts = [value.strip() for value in values]
-        if name in as_texts:
+    fields = dict(zip(names, map(_stripped, zip(*records, strict=True)), strict=True))
+    odd = [texts for texts in fields.values() if not all(map(is_number, texts))]
+    mark = decimal_mark(odd)
+    for name, texts in fields.items():
+        found = None if name in as_texts else read_numerals(texts, delimiter, mark)
+        if found is None:
             columns[name], dtypes[name] = _plain_texts(texts), ""
+            if name not in as_texts:
+                _refuse_typing_errors(path, name, texts)
+                _warn_of_units(path, name, texts)
             continue
-        columns[name], dtypes[name] = _column(texts, delimiter)
-        if columns[name].dtype.kind == "O":
-            _refuse_typing_errors(path, name, texts)
+        columns[name], dtypes[name] = found.values, found.form
+        if found.doubtful:
+            example = next(i for i, text in enumerate(texts) if "," in text)
+            warn(
+                f"column {name!r} of '{path}': {texts[example]!r} is read as "
+                f"{found.values[example]}; if its comma parts thousands, write it without one.",
+                MercerWarning,
+            )
     return Frame(columns, "columns", dtypes)
 
 
-def _column(texts: list[str], delimiter: str) -> tuple[Array, str]:
-    """Numbers where all that is not missing is one, else texts; "int" if all are written so."""
-    present = [text for text in texts if not is_missing(text)]
-    if present and all(map(is_number, present)):
-        values = [np.nan if is_missing(text) else float(text) for text in texts]
-        return np.array(values), "int" if all(map(_WHOLE.fullmatch, present)) else ""
-    if present and delimiter != "," and all(map(_DECIMAL_COMMA.fullmatch, present)):
-        plain = (text.replace(".", "").replace(",", ".") for text in texts)
-        return np.array([np.nan if is_missing(text) else float(text) for text in plain]), ""
-    return _plain_texts(texts), ""
+def _stripped(values: Sequence[str]) -> list[str]:
+    """Without blanks; a dash says that a value is missing where all others begin with a digit."""
+    texts = [value.strip() for value in values]
+    if _DASHES.isdisjoint(texts):
+        return texts
+    others = [text for text in texts if text not in _DASHES and not is_missing(text)]
+    if others and all(text.lstrip("-+")[:1].isdigit() for text in others):
+        return ["" if text in _DASHES else text for text in texts]
+    return texts
 
 
 def _plain_texts(texts: list[str]) -> Array:
@@ -178,12 +207,27 @@ def _plain_texts(texts: list[str]) -> Array:
 
 def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
     """A column of numbers with a few others is no column of texts."""
-    others = [i for i, text in enumerate(texts) if not is_number(text) and not is_missing(text)]
+    others = [i for i, text in enumerate(texts) if not read_numerals([text]) and text]
+    others = [i for i in others if not is_missing(texts[i])]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         raise DataError(
             f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
-            f"number, as most others are ({len(others)} are none); mend it, leave the column out "
-            f"with drop={name!r}, keep the classes with label={name!r}, or make it a category."
+            f"number, as most others are ({len(others)} are none); mend it, leave the field empty "
+            f"if the value is missing, leave the column out with drop={name!r}, keep the classes "
+            f"with label={name!r}, or make it a category: TableEncoder(kinds={{{name!r}: "
+            "'category'})."
+        )
+
+
+def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
+    """Numbers in several units are texts to us, and a pity."""
+    units = units_of(text for text in texts if not is_missing(text))
+    if len(units) > 1:
+        shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
+        warn(
+            f"column {name!r} of '{path}' holds numbers in several units ({shown}) and is read as "
+            "texts; write all in one unit to have numbers.",
+            MercerWarning,
         )
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
 from mercer.rows import MemoryRows, Table
-from mercer.tables.frames import Frame
+from mercer.tables.frames import Frame, no_column
 
 __all__ = ["classes_of", "columns_table", "kept_columns"]
 
@@ -25,7 +24,7 @@ def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
     """Columns of a table as they are, to go beside results."""
     for name in names:
         if name not in frame.columns:
-            raise DataError(f"there is no column {name!r}; the columns are {list(frame.columns)}.")
+            raise no_column(name, list(frame.columns))
     columns = frame.make(frame.columns)
     return {name: classes_of(columns[name]) for name in names}
 

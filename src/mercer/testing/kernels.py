@@ -11,13 +11,14 @@ from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels import Basis, Kernel
+from mercer.kernels import Basis, DotProductKernel, Kernel, RadialKernel
 from mercer.testing._assert import assert_close
 from mercer.tiles import Tiles
 
 __all__ = [
     "check_diagonal",
     "check_float32",
+    "check_formula",
     "check_gradient",
     "check_kernel",
     "check_parameters",
@@ -50,6 +51,7 @@ def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
     check_symmetry(kernel, X)
     check_diagonal(kernel, X)
     check_slices(kernel, X)
+    check_formula(kernel, X)
     if kernel.is_mercer:
         check_positive_definite(kernel, X)
     if not kernel.takes_objects:
@@ -142,6 +144,23 @@ def check_gradient(kernel: Kernel, X: RowsLike) -> None:
     assert_close(f"{kernel!r}: gradient", found, wanted, 1e-5, size)
     size = max(1e-3, float(np.abs(diag_wanted).max()))
     assert_close(f"{kernel!r}: diag_gradient", diag_found, diag_wanted, 1e-5, size)
+
+
+def check_formula(kernel: Kernel, X: RowsLike) -> None:
+    """``formula``, where there is one, is what ``profile`` and ``slope`` compute in place."""
+    if not isinstance(kernel, RadialKernel | DotProductKernel):
+        return
+    resolved, dots = kernel.resolve(X), X @ X.T
+    arguments = dots if isinstance(resolved, DotProductKernel) else -np.square(dots)
+    try:
+        found = resolved.formula(arguments, np)
+    except NotImplementedError:
+        return
+    wanted = [resolved.profile(arguments.copy()), resolved.slope(arguments.copy())]
+    for name, value, truth in zip(
+        ("profile", "slope"), found if isinstance(found, tuple) else (found,), wanted, strict=False
+    ):
+        assert_close(f"{kernel!r}: formula of the {name}", value, truth, 1e-12)
 
 
 def check_resolve(kernel: Kernel, X: RowsLike) -> None:

@@ -7,7 +7,7 @@ export function makeHeader(app) {
   const many = (count) => count.toLocaleString("en");
   const words = [
     facts.kernelText,
-    `${many(n)} rows × ${d}`,
+    `${many(n)} rows × ${facts.columns?.length ?? d}`,
     `${P.q} components on ${many(P.m)} support points`,
   ].join(" · ");
   const theme = button("◐", () => turnPaper(app), {

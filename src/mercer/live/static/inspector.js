@@ -35,7 +35,7 @@ export function makeInspector(app) {
   function showRow(i, explain) {
     const model = app.current;
     const x = rowOf(model, i);
-    title.textContent = `Row ${(rowNumber(model, i) + 1).toLocaleString("en")}`;
+    title.textContent = `Row ${rowNumber(model, i).toLocaleString("en")}`;
     label.textContent =
       labelOf(model, i) === "" ? "" : `${model.codes ? "class" : "value"} ${labelOf(model, i)}`;
     const given = rowPicture(model, i);

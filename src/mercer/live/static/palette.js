@@ -1,5 +1,8 @@
 // Colours that people with any colour vision can tell apart, on light and on dark paper.
 
+import { columnsOf } from "./columns.js";
+import { rowOf } from "./model.js";
+
 /** Classes: after Okabe & Ito and Tol, ordered so that the first few differ most. */
 const CLASSES = [
   "#0072b2",
@@ -69,6 +72,12 @@ export function colourPoints(model, by, flagged = []) {
     for (const i of flagged) paint(i, rgb(FLAGS[1]));
     return { rgba, legend: { kind: "classes", names: ["usual", "called new"], colours: FLAGS } };
   }
+  const { values: kinds, of, kind } = column === null ? {} : columnsOf(model)[column];
+  if (kinds && kinds.length <= CLASSES.length && model.rows) {
+    const colours = new Map(kinds.map((kind, k) => [kind, rgb(classColour(k))]));
+    for (let i = 0; i < model.n; i++) paint(i, colours.get(of(rowOf(model, i))));
+    return { rgba, legend: { kind: "classes", names: kinds } };
+  }
   const values = valuesFor(model, by, column);
   if (!values) {
     for (let i = 0; i < model.n; i++) paint(i, rgb(CLASSES[0]));
@@ -76,7 +85,9 @@ export function colourPoints(model, by, flagged = []) {
   }
   const [low, high] = edges(values);
   for (let i = 0; i < model.n; i++) paint(i, scaleColour((values[i] - low) / (high - low || 1)));
-  return { rgba, legend: { kind: "scale", low, high } };
+  const day = (time) => new Date(time).toISOString().slice(0, 10);
+  const ends = kind === "date" ? { low: day(low), high: day(high) } : { low, high };
+  return { rgba, legend: { kind: "scale", ...ends } };
 }
 
 function valuesFor(model, by, column) {
@@ -84,14 +95,16 @@ function valuesFor(model, by, column) {
   if (by === "error") return model.error;
   if (by === "p") return model.pValues;
   if (column === null || !model.rows) return null;
-  const { data, d } = model.rows;
-  const shift = model.facts.origin[column];
-  return Float32Array.from({ length: model.n }, (_, i) => data[i * d + column] + shift);
+  const { of, values } = columnsOf(model)[column];
+  const number = values
+    ? (value) => values.indexOf(value)
+    : (value) => (typeof value === "number" ? value : Date.parse(value));
+  return Float64Array.from({ length: model.n }, (_, i) => number(of(rowOf(model, i))));
 }
 
 /** All but the outermost hundredths: one stray value must not swallow the colours. */
 function edges(values) {
-  const some = Float32Array.from(values).sort();
+  const some = Float64Array.from(values).sort();
   const at = (share) => some[Math.round(share * (some.length - 1))];
   return [at(0.01), at(0.99)];
 }

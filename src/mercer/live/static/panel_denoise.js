@@ -116,11 +116,11 @@ export function denoisePanel(app) {
       h(
         "div",
         { class: "ml-rowhead" },
-        `row ${rowNumber(model, i) + 1}`,
+        `row ${rowNumber(model, i)}`,
         h("small", {}, labelOf(model, i)),
       ),
       ...all.map((points, k) => {
-        const picture = makePicture(model, `${METHODS[k]}, row ${rowNumber(model, i) + 1}`);
+        const picture = makePicture(model, `${METHODS[k]}, row ${rowNumber(model, i)}`);
         picture.later = () => picture.show(points[r]);
         return picture;
       }),

@@ -125,7 +125,7 @@ export function dragPanel(app) {
   /** Walk between two chosen rows. */
   function showWalk() {
     const [a, b] = state.walk;
-    const name = (i) => (i === null ? "none" : `row ${rowNumber(app.current, i) + 1}`);
+    const name = (i) => (i === null ? "none" : `row ${rowNumber(app.current, i)}`);
     const set = (k) => () => {
       state.walk[k] = state.chosen;
       showWalk();

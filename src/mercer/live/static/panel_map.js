@@ -1,9 +1,9 @@
 // The map panel: which plane, which colours, and what is selected.
 
+import { columnsOf, textOf } from "./columns.js";
 import { button, choice, download, h } from "./dom.js";
-import { formatNumber, labelOf, rowNumber, rowOf } from "./model.js";
+import { labelOf, rowNumber, rowOf } from "./model.js";
 import { classColour, css, scaleColour } from "./palette.js";
-import { unshift } from "./pictures.js";
 import { scores } from "./subspace.js";
 
 export function mapPanel(app) {
@@ -66,7 +66,9 @@ export function mapPanel(app) {
   function colourings() {
     const columns =
       app.current.rows && !facts.imageShape
-        ? facts.names.slice(0, 40).map((name, j) => [`column:${j}`, name])
+        ? columnsOf(model)
+            .slice(0, 40)
+            .map(({ name }, j) => [`column:${j}`, name])
         : [];
     const label = model.codes
       ? [["label", "class"]]
@@ -99,7 +101,7 @@ export function mapPanel(app) {
             "li",
             {},
             button(
-              `${rowNumber(app.current, i) + 1} ${labelOf(app.current, i)}`,
+              `${rowNumber(app.current, i)} ${labelOf(app.current, i)}`,
               () => app.choose(i),
               { class: "ml-button ml-chip" },
             ),
@@ -138,7 +140,7 @@ export function legendOf(meaning) {
   const bar = h("b", { class: "ml-ramp" });
   const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(scaleColour(share)));
   bar.style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
-  return [h("span", {}, formatNumber(meaning.low), bar, formatNumber(meaning.high))];
+  return [h("span", {}, textOf(meaning.low), bar, textOf(meaning.high))];
 }
 
 /** Rows as CSV: number, label, scores, error, p-value, and the columns where the file holds them. */
@@ -150,21 +152,23 @@ export function csvOf(model, rows) {
     return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const withRows = model.rows && model.d <= 2000;
+  const columns = columnsOf(model);
+  const short = (value) => (typeof value === "number" ? Number(value.toPrecision(7)) : value);
   const head = [
     "row",
     ...(model.codes || model.values ? ["label"] : []),
     ...Array.from({ length: Z.q }, (_, a) => `z${a}`),
     "error",
     facts.novelty.heldOut ? "p_value" : "rank",
-    ...(withRows ? facts.names : []),
+    ...(withRows ? columns.map(({ name }) => name) : []),
   ];
   const lines = rows.map((i) => [
-    rowNumber(model, i) + 1,
+    rowNumber(model, i),
     ...(model.codes || model.values ? [labelOf(model, i)] : []),
     ...Z.data.subarray(i * Z.q, (i + 1) * Z.q),
     model.error[i],
     model.pValues[i],
-    ...(withRows ? unshift(model, rowOf(model, i)).map((v) => Number(v.toPrecision(7))) : []),
+    ...(withRows ? columns.map(({ of }) => short(of(rowOf(model, i)))) : []),
   ]);
   return (
     [head, ...lines].map((line) => line.map((cell) => quote(String(cell))).join(",")).join("\n") +

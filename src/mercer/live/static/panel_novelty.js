@@ -1,5 +1,6 @@
 // Novelty: a threshold by its false-alarm rate, the strangest rows, and what made them so.
 
+import { columnsOf } from "./columns.js";
 import { drawing, cssColour, h, slider } from "./dom.js";
 import { formatNumber, labelOf, rowNumber, rowOf } from "./model.js";
 import { contributions, threshold } from "./novelty.js";
@@ -89,7 +90,7 @@ export function noveltyPanel(app) {
     const x = rowOf(current, i);
     const small =
       current.facts.imageShape && x
-        ? makePicture(current, `row ${rowNumber(current, i) + 1}`)
+        ? makePicture(current, `row ${rowNumber(current, i)}`)
         : null;
     small?.show(x);
     return h(
@@ -99,7 +100,7 @@ export function noveltyPanel(app) {
         "button",
         { type: "button", class: "ml-strange-row", onclick: () => app.choose(i) },
         small?.element ?? "",
-        h("span", {}, `row ${rowNumber(current, i) + 1}${label === "" ? "" : ` · ${label}`}`),
+        h("span", {}, `row ${rowNumber(current, i)}${label === "" ? "" : ` · ${label}`}`),
         h(
           "small",
           {},
@@ -115,7 +116,7 @@ export function noveltyPanel(app) {
     const x = rowOf(current, i);
     if (!x) return why.replaceChildren();
     const { parts } = contributions(current.P, current.facts.novelty, x);
-    const title = h("h3", {}, `What makes row ${rowNumber(current, i) + 1} strange`);
+    const title = h("h3", {}, `What makes row ${rowNumber(current, i)} strange`);
     if (current.facts.imageShape) {
       const canvas = h("canvas", {
         class: "ml-image",
@@ -129,17 +130,19 @@ export function noveltyPanel(app) {
         h("p", { class: "ml-sub" }, "Orange pixels make it newer, blue ones more usual."),
       );
     }
-    const order = [...parts.keys()]
-      .sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]))
-      .slice(0, 8);
-    const largest = Math.abs(parts[order[0]]) || 1;
+    const sums = columnsOf(current).map(({ name, at, width }) => ({
+      name,
+      part: parts.slice(at, at + width).reduce((a, b) => a + b, 0),
+    }));
+    const order = sums.sort((a, b) => Math.abs(b.part) - Math.abs(a.part)).slice(0, 8);
+    const largest = Math.abs(order[0].part) || 1;
     const bars = h("div", { class: "ml-bars" });
     barList(
       bars,
-      order.map((j) => ({
-        name: current.facts.names[j],
-        share: parts[j] / largest,
-        text: formatNumber(parts[j]),
+      order.map(({ name, part }) => ({
+        name,
+        share: part / largest,
+        text: formatNumber(part),
       })),
     );
     why.replaceChildren(title, bars);

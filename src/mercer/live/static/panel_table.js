@@ -1,8 +1,8 @@
 // The same rows as a table, for eyes and readers that a map does not serve.
 
+import { columnsOf } from "./columns.js";
 import { button, h } from "./dom.js";
 import { formatNumber, labelOf, rowNumber, rowOf, scoreAt } from "./model.js";
-import { unshift } from "./pictures.js";
 
 const PAGE = 50;
 
@@ -59,15 +59,13 @@ export function tablePanel(app) {
   function columns() {
     const { current } = app;
     const count = Math.min(current.scores.q, 4);
+    const named = columnsOf(current);
     const values =
-      current.rows && current.d <= 8
-        ? current.facts.names.map((name, j) => [
-            name,
-            (i) => unshift(current, rowOf(current, i))[j],
-          ])
+      current.rows && named.length <= 8
+        ? named.map(({ name, of }) => [name, (i) => of(rowOf(current, i))])
         : [];
     return [
-      ["row", (i) => rowNumber(current, i) + 1],
+      ["row", (i) => rowNumber(current, i)],
       ...(current.codes || current.values ? [["label", (i) => labelOf(current, i)]] : []),
       ...Array.from({ length: count }, (_, a) => [`z${a}`, (i) => scoreAt(current, i, a)]),
       ["error", (i) => current.error[i]],
@@ -127,6 +125,6 @@ export function tablePanel(app) {
       ),
     );
     const of = `${rows.length.toLocaleString("en")}${state.selection ? " selected" : ""}`;
-    where.textContent = `rows ${first + 1} to ${first + page.length} of ${of}`;
+    where.textContent = `${first + 1} to ${first + page.length} of ${of} rows`;
   }
 }

@@ -98,6 +98,9 @@ export function pythonLines({ state, current, model }) {
     );
   } else {
     lines.push('model = mercer.load("model.mercer")  # where you saved it');
+    if (model.facts.columns) {
+      lines.push("X = model.vectors(table)  # of your table", "model = model.model_");
+    }
   }
   const subspace =
     model.facts.estimator === "KernelNovelty" && !current.fitted

@@ -1,7 +1,7 @@
 // A point of input space as a picture: an image, a place in the plane, or bars of its variables.
 
+import { columnsOf, textOf } from "./columns.js";
 import { cssColour, drawing, h } from "./dom.js";
-import { formatNumber } from "./model.js";
 import { css, signedColour } from "./palette.js";
 
 /** Values in the reader's own coordinates. */
@@ -114,7 +114,7 @@ export function rowPicture(model, i) {
   const canvas = h("canvas", {
     class: "ml-image",
     role: "img",
-    "aria-label": `picture of row ${row + 1}`,
+    "aria-label": `picture of row ${row}`,
   });
   const values = data.subarray(row * size, (row + 1) * size);
   // Pictures are shown as they are, on any paper: not yet in the page, a canvas is on light paper
@@ -134,24 +134,23 @@ const MOST_BARS = 12;
 function showBars(element, model, x) {
   const { mean, deviation } = model.spread;
   const units = Array.from(x, (value, j) => (value - mean[j]) / deviation[j]);
-  const order =
-    model.d <= MOST_BARS
-      ? [...units.keys()]
-      : [...units.keys()]
-          .sort((a, b) => Math.abs(units[b]) - Math.abs(units[a]))
-          .slice(0, MOST_BARS);
-  const values = unshift(model, x);
+  const columns = columnsOf(model);
+  const size = ({ at, width }) => Math.max(...units.slice(at, at + width).map(Math.abs));
+  const shown =
+    columns.length <= MOST_BARS
+      ? columns
+      : [...columns].sort((a, b) => size(b) - size(a)).slice(0, MOST_BARS);
   barList(
     element,
-    order.map((j) => ({
-      name: model.facts.names[j],
-      share: units[j] / 3,
-      text: formatNumber(values[j]),
+    shown.map((column) => ({
+      name: column.name,
+      share: column.values ? null : units[column.at] / 3,
+      text: textOf(column.of(x)),
     })),
   );
 }
 
-/** Lines of a name, a bar from the middle (share between -1 and 1) and a text. */
+/** Lines of a name, a bar from the middle (share between -1 and 1; none if null) and a text. */
 export function barList(element, lines) {
   while (element.children.length > lines.length) element.lastChild.remove();
   lines.forEach((line, k) => {
@@ -162,6 +161,7 @@ export function barList(element, lines) {
     }
     const [name, track, value] = row.children;
     [name.textContent, name.title, value.textContent] = [line.name, line.name, line.text];
+    row.classList.toggle("ml-word", line.share === null);
     const size = Math.min(Math.abs(line.share), 1) / 2;
     track.firstChild.style.width = `${100 * size}%`;
     track.firstChild.style.left = `${100 * (line.share < 0 ? 0.5 - size : 0.5)}%`;

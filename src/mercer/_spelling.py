@@ -1,0 +1,105 @@
+"""What a mistyped word may have meant: did-you-mean for arguments, names and files."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+__all__ = ["SpellingMixin", "closest", "did_you_mean", "no_such_name", "similar_file"]
+
+#: Files of a folder that are looked at for a name that is similar.
+MANY = 2000
+
+
+def closest(word: str, words: Iterable[str], cutoff: float = 0.7) -> str | None:
+    """The most similar of the words, or the only one that begins like it; the case is no matter."""
+    known = {name.lower(): name for name in words}
+    begun = [name for name in known if len(word) >= 3 and name.startswith(word.lower())]
+    found = begun if len(begun) == 1 else get_close_matches(word.lower(), known, 1, cutoff)
+    return known[found[0]] if found else None
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """As the beginning of a remedy: ``did you mean 'gaussian'? Else``; empty without a guess."""
+    guess = closest(word, words)
+    return "" if guess is None else f"did you mean {guess!r}? Else "
+
+
+def no_such_name(
+    module: str, name: str, names: Iterable[str], elsewhere: Mapping[str, str]
+) -> AttributeError:
+    """For a module's ``__getattr__``: what it is called here, or what is similar."""
+    guess = elsewhere.get(name) or closest(name, names)
+    remedy = f"did you mean {guess}?" if guess else f"dir({module}) lists what it has."
+    return AttributeError(f"module {module!r} has no attribute {name!r}; {remedy}")
+
+
+def similar_file(path: Path) -> str:
+    """The file of the folder that may have been meant: ``; did you mean 'a.csv'?``, or empty."""
+    try:
+        names = [entry.name for entry in islice(path.parent.iterdir(), MANY)]
+    except OSError:
+        return ""
+    guess = closest(path.name, names)
+    return "" if guess is None else f"; did you mean '{path.parent / guess}'?"
+
+
+class SpellingMixin:
+    """Constructors that answer a foreign or mistyped argument with what to write instead."""
+
+    #: Arguments that neighbours have → what to write here.
+    _foreign: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = _answering(cls.__init__)  # type: ignore[method-assign]
+
+
+def _answering(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor, whose complaint about arguments names the remedy."""
+
+    @functools.wraps(init)  # so that signatures are those of before
+    def answering(self: Any, *given: Any, **named: Any) -> None:
+        try:
+            init(self, *given, **named)
+        except TypeError:
+            if (remedy := _remedy(type(self), init, given, named)) is not None:
+                raise TypeError(remedy) from None
+            raise
+
+    return answering
+
+
+def _remedy(
+    cls: Any, init: Callable[..., None], given: tuple[Any, ...], named: Mapping[str, Any]
+) -> str | None:
+    """What to write instead of arguments that the constructor has not; None if it has them all."""
+    takes = [*inspect.signature(init).parameters.values()][1:]
+    names = [parameter.name for parameter in takes]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in takes):
+        return None
+    for name in named:
+        if name not in names:
+            return f"{cls.__name__} has no {name}=; {other_spelling(name, names, cls._foreign)}"
+    placed = [p.name for p in takes if p.kind is p.POSITIONAL_OR_KEYWORD]
+    free = [name for name in names if name not in (*placed, *named)]
+    if any(p.kind is p.VAR_POSITIONAL for p in takes) or len(given) <= len(placed):
+        return None
+    first = [repr(value) for value in given[: len(placed)]]
+    rest = [f"{name}={value!r}" for name, value in zip(free, given[len(placed) :], strict=False)]
+    by_place = f"only {', '.join(placed)} without its name" if placed else "no value without a name"
+    return f"{cls.__name__} takes {by_place}; write {cls.__name__}({', '.join([*first, *rest])})."
+
+
+def other_spelling(name: str, names: Iterable[str], foreign: Mapping[str, str]) -> str:
+    """What to write instead of a parameter that is not there."""
+    if name in foreign:
+        return foreign[name]
+    guess = closest(name, names)
+    return f"did you mean {guess}=?" if guess else f"it has {', '.join(names)}."

@@ -1,0 +1,151 @@
+"""Numbers as people write them: thousands marks, decimal commas, units, percent and currency signs.
+
+A column is read in one way or not at all: what one value shows about the marks holds for all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer.rows.dialect import is_missing, is_number
+
+__all__ = ["Numerals", "decimal_mark", "read_numerals", "units_of"]
+
+_CURRENCY = r"(?:US\$|[$€£¥₹₽₩]|CHF|EUR|GBP|USD|JPY|SEK|NOK|DKK|PLN)"
+#: Units that are written without a blank; any word may follow one.
+_JOINED = (
+    r"(?:%|‰|°\s?[CF]?|[kmµunM]?(?:g|m|s|l|L|W|V|A|Hz|J|Pa|mol)|[kMG]?Wh|[kMGT]i?B|[cd][ml]|hPa|GHz|"
+    r"mm[²³]|[ck]?m[²³]|km/h|m/s|mph|lbs?|oz|ft|mi|in|min|h|hrs?|d|K|kcal|kJ|mmHg|bpm|px|pt)"
+)
+_AMOUNT = re.compile(
+    rf"(?P<sign>[-+]?)(?P<before>(?:{_CURRENCY}\s?)?)"
+    r"(?P<number>[-+]?\d(?:[\d.,'’\u00a0\u202f\u2009 ]*\d)?(?:[eE][-+]?\d+)?)"
+    rf"(?P<after>\s?{_CURRENCY}|\s?{_JOINED}|\s[^\W\d_][^\d\s{{}}]*)?"
+)
+_MARKS = "'’\u00a0\u202f\u2009 "
+_DECIMAL_COMMA = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?([eE][-+]?\d+)?")
+_THOUSANDS_COMMA = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
+_THOUSANDS_POINT = re.compile(r"[-+]?\d{1,3}(\.\d{3})*")
+_MARKED = {mark: re.compile(rf"[-+]?(\d{{1,3}}({mark}\d{{3}})+|\d+)([.,]\d+)?") for mark in _MARKS}
+#: A comma or a point with other than three digits after it can only part the decimals.
+_COMMA_PARTS = re.compile(r"[^,]*\d,(\d{1,2}|\d{4,})\D*")
+_POINT_PARTS = re.compile(r"[^.]*\d\.(\d{1,2}|\d{4,})\D*|.*\d,\d{3},\d{3}.*")
+_WHOLE = re.compile(r"[-+]?\d+")
+_CODE = re.compile(r"\d{3,}")
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """A column of numbers as it was written.
+
+    Attributes
+    ----------
+    values : (n,) array, NaN where one is missing
+    form : "int" if all are written as whole numbers, ``"{} kg"`` or ``"€ {}"`` with a unit, else ""
+    doubtful : whether nothing tells if 1,234 is more than a thousand or a little more than one
+    """
+
+    values: Array
+    form: str
+    doubtful: bool = False
+
+
+def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") -> Numerals | None:
+    """A column as numbers; None if it is not one of numbers.
+
+    Parameters
+    ----------
+    texts : the fields, without blanks around them
+    delimiter : of the file: where a comma parts the fields, one inside a field parts thousands
+    mark : the decimal mark of other columns, see :func:`decimal_mark`
+    """
+    present = [text for text in texts if not is_missing(text)]
+    if not present or _is_code(present):
+        return None
+    if all(map(is_number, present)):
+        if mark == "," and _is_grouped(present, _THOUSANDS_POINT, "."):
+            return _filled(texts, [float(text.replace(".", "")) for text in present], "int")
+        whole = all(map(_WHOLE.fullmatch, present))
+        return _filled(texts, [float(text) for text in present], "int" if whole else "")
+    found = [_AMOUNT.fullmatch(text.replace("−", "-")) for text in present]
+    if any(match is None for match in found):
+        return None
+    parts = [match for match in found if match is not None]
+    units = {(match["before"].strip(), (match["after"] or "").strip()) for match in parts}
+    plain = _plain([match["sign"] + match["number"] for match in parts], delimiter, mark)
+    if len(units) > 1 or plain is None or not all(map(is_number, plain)):
+        return None
+    form = f"{parts[0]['before']}{{}}{parts[0]['after'] or ''}"
+    if form == "{}":
+        form = "int" if all(map(_WHOLE.fullmatch, plain)) else ""
+    numbers = [match["number"] for match in parts]
+    doubtful = not mark and delimiter != "," and _is_grouped(numbers, _THOUSANDS_COMMA, ",")
+    doubtful = doubtful and all(map(_DECIMAL_COMMA.fullmatch, numbers))
+    return _filled(texts, [float(text) for text in plain], form, doubtful)
+
+
+def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
+    """A comma or a point, where columns show which of them parts the decimals; else nothing."""
+    marks = set()
+    for texts in columns:
+        amounts = [text for text in texts if _AMOUNT.fullmatch(text)]
+        if len(amounts) < sum(not is_missing(text) for text in texts):
+            continue
+        marks |= {"," for text in amounts if _COMMA_PARTS.fullmatch(text)}
+        marks |= {"." for text in amounts if _POINT_PARTS.fullmatch(text)}
+    return marks.pop() if len(marks) == 1 else ""
+
+
+def units_of(texts: Iterable[str]) -> list[str]:
+    """The units of a column of texts that are all numbers with one; empty if some are not."""
+    units: dict[str, None] = {}
+    for text in texts:
+        match = _AMOUNT.fullmatch(text)
+        if match is None:
+            return []
+        units[f"{match['before'].strip()}{(match['after'] or '').strip()}"] = None
+    return list(units)
+
+
+def _is_code(present: Sequence[str]) -> bool:
+    """Digits of one length with zeros in front: 01067 is a post code, and no 1067."""
+    same = len({len(text) for text in present}) == 1 and all(map(_CODE.fullmatch, present))
+    return same and any(text[0] == "0" for text in present) and len({*present}) > 1
+
+
+def _plain(texts: list[str], delimiter: str, mark: str) -> list[str] | None:
+    """Numbers as Python reads them; None if they are not all of one way."""
+    if all(map(is_number, texts)):
+        grouped = mark == "," and _is_grouped(texts, _THOUSANDS_POINT, ".")
+        return [text.replace(".", "") for text in texts] if grouped else texts
+    by_comma = all(map(_DECIMAL_COMMA.fullmatch, texts))
+    by_point = all(map(_THOUSANDS_COMMA.fullmatch, texts))
+    if by_comma and by_point:  # 1,234: what the file says, or what its delimiter does
+        by_comma = (mark or ("." if delimiter == "," else ",")) == ","
+        by_point = not by_comma
+    if by_comma:
+        return [text.replace(".", "").replace(",", ".") for text in texts]
+    if by_point:
+        return [text.replace(",", "") for text in texts]
+    for sign, pattern in _MARKED.items():
+        if all(map(pattern.fullmatch, texts)):
+            return [text.replace(sign, "").replace(",", ".") for text in texts]
+    return None
+
+
+def _is_grouped(texts: Sequence[str], pattern: re.Pattern[str], sign: str) -> bool:
+    return any(sign in text for text in texts) and all(map(pattern.fullmatch, texts))
+
+
+def _filled(
+    texts: Sequence[str], numbers: list[float], form: str, doubtful: bool = False
+) -> Numerals:
+    """The numbers at their places, NaN between them."""
+    values = np.full(len(texts), np.nan)
+    values[[i for i, text in enumerate(texts) if not is_missing(text)]] = numbers
+    return Numerals(values, form, doubtful)

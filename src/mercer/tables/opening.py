@@ -1,0 +1,285 @@
+"""A file as vectors for a fit: raw where its numbers have one unit, encoded where they have not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer._linalg import Array
+from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.rows import Choice, MemoryRows, Table, open_table
+from mercer.rows.dialect import LOOK, TEXT, Dialect, is_missing, is_number, sniff
+from mercer.rows.parquet import parquet_names
+from mercer.tables.columns import Category
+from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit
+from mercer.tables.encoder import TableEncoder
+from mercer.tables.frames import Frame, no_column
+from mercer.tables.joining import is_pattern
+from mercer.tables.model import TableModel
+from mercer.tables.numerals import read_numerals
+from mercer.tables.reading import TABLES, read_table
+from mercer.tables.spreadsheet import SHEETS
+from mercer.tables.writing import classes_of, kept_columns
+
+__all__ = ["open_encoded", "read_for", "vectors_for"]
+
+#: Rows that the encoder looks at where the numbers are read in place.
+LOOK_ROWS = 200_000
+
+
+def open_encoded(
+    path: str | os.PathLike[str],
+    encoder: TableEncoder | None = None,
+    choice: Choice | None = None,
+    *,
+    array: str | None = None,
+    allow_nan: bool = False,
+) -> tuple[Table, TableEncoder | None]:
+    r"""Open a file as rows of numbers for a fit, and the encoder that makes them, if one is needed.
+
+    Rows of numbers in one unit stay as they are, and where they are; in many units they are scaled
+    block by block as they are read, so that a file may be larger than the memory. A table with
+    categories or dates is read into memory.
+
+    Parameters
+    ----------
+    path : path
+        As for :func:`mercer.rows.open_table`, or for :func:`read_table`.
+    encoder : TableEncoder, optional
+        What is said about the columns; the data decide on the others.
+    choice : mercer.rows.Choice, optional
+        Which columns to use, and which one is the label.
+    array : str, optional
+        For npz and Zarr: which array.
+    allow_nan : bool, default=False
+        Let missing values through as NaN.
+
+    Returns
+    -------
+    Table
+        Its ``rows`` go to ``fit``, its ``label`` as y.
+    TableEncoder or None
+        Fitted; ``TableModel.from_fitted(model, encoder)`` makes a model of tables.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mercer import KernelPCA
+    >>> from mercer.tables import TableModel, open_encoded
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
+    >>> _ = path.write_text("glucose,pedigree\n148,.63\n85,.35\n183,.67\n89,.17\n137,.29\n")
+    >>> table, encoder = open_encoded(path)
+    >>> model = TableModel.from_fitted(KernelPCA(2).fit(table.rows), encoder)
+    >>> list(model.denoise({"glucose": [120], "pedigree": [0.5]}))
+    ['glucose', 'pedigree']
+    """
+    path, choice = Path(path), choice or Choice()
+    encoder = TableEncoder() if encoder is None else clone(encoder)
+    if _is_mixed(path, encoder, choice):
+        return _encode(path, encoder, choice, allow_nan)
+    choice = _without_useless(path, choice)
+    table = open_table(path, choice, array=array, allow_nan=allow_nan)
+    return _scale(table, encoder) if _wants_scale(path, table, encoder) else (table, None)
+
+
+def read_for(
+    model: TableModel, path: Path, choice: Choice | None = None, keep: Sequence[str] = ()
+) -> Frame:
+    """A file as columns for a model of tables; those to ``keep`` are read as they are."""
+    known = model.encoder_.columns_
+    texts = [name for name, column in known.items() if _is_text(column)]
+    texts += [name for name in keep if name not in known]
+    return _read(path, choice or Choice(), texts, keep)
+
+
+def vectors_for(
+    model: TableModel,
+    path: Path,
+    choice: Choice | None = None,
+    keep: Sequence[str] = (),
+    *,
+    allow_nan: bool = False,
+) -> Table:
+    """A file as the vectors that the model inside sees; label and row names go beside."""
+    choice = choice or Choice()
+    frame = read_for(model, path, choice, keep)
+    vectors = model.vectors(frame, missing=allow_nan)
+    beside = _beside(model.encoder_, frame, choice.label)
+    return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})
+
+
+def _is_mixed(path: Path, encoder: TableEncoder, choice: Choice) -> bool:
+    """Whether a file has columns that are to be encoded one by one."""
+    kind = path.suffix.lower()
+    if is_pattern(path):
+        return True
+    if kind not in TABLES or not path.is_file():
+        return False
+    if encoder.kinds or kind in (".jsonl", ".ndjson", ".feather", ".arrow", *SHEETS):
+        return True
+    try:
+        strange = _strange(path, kind)
+    except DataError:
+        return False  # the reader of numbers says what is wrong, and where
+    if strange is None:
+        return True
+    left = [name for name in strange if name not in (*choice.drop, choice.label)]
+    return any(not choice.columns or name in choice.columns for name in left)
+
+
+def _strange(path: Path, kind: str) -> list[str] | None:
+    """Columns that hold no numbers; None for a text that only our reader of tables understands."""
+    if kind not in TEXT:
+        return list(parquet_names(path)[1])
+    with path.open("rb") as file:
+        line = file.readline(LOOK)
+    if not _is_utf8(line) or line.count(b'"') % 2:  # a name with a line break in it
+        return None
+    dialect = sniff(path)
+    return [*dialect.strange(path), *_codes(dialect, path)] if dialect.named else []
+
+
+def _codes(dialect: Dialect, path: Path) -> list[str]:
+    """Columns of digits that are no numbers, such as post codes."""
+    fields = zip(*dialect.first_rows(path), strict=True)
+    return [
+        name
+        for name, texts in zip(dialect.names, fields, strict=False)
+        if read_numerals([text.strip() for text in texts]) is None and any(map(str.strip, texts))
+    ]
+
+
+def _without_useless(path: Path, choice: Choice) -> Choice:
+    """The same without columns of a text file that say nothing, and with a word about each."""
+    if path.suffix.lower() not in TEXT or not path.is_file():
+        return choice
+    dialect = sniff(path)
+    if not dialect.named:
+        return choice
+    asked = (*choice.columns, *choice.drop, choice.label)
+    useless = {}
+    for name, texts in zip(
+        dialect.names, zip(*dialect.first_rows(path), strict=True), strict=False
+    ):
+        if name not in asked and (why := _useless(name, texts)):
+            useless[name] = why
+    if len(useless) == len(dialect.fields):
+        return choice
+    for name, why in useless.items():
+        warn(f"{name or 'the column without a name'}: left out: {why}.", MercerWarning)
+    return replace(choice, drop=(*choice.drop, *useless))
+
+
+def _useless(name: str, texts: Sequence[str]) -> str:
+    """Why a column tells nothing about its row: no values, or the number of the row."""
+    if all(map(is_missing, texts)):
+        return "no values in the first rows"
+    if not is_id_name(name) or not all(map(is_number, texts)):
+        return ""
+    steps = np.diff([float(text) for text in texts])
+    return "numbers of the rows" if len(steps) > 1 and (steps == 1).all() else ""
+
+
+def _is_utf8(line: bytes) -> bool:
+    if line[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return False
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A character that the limit cut in two, or bytes that are no text at all.
+        return error.start >= len(line) - 3 or b"\0" in line
+    return True
+
+
+def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
+    """The columns that are asked for, and the label."""
+    label = [*([] if choice.label is None else [choice.label]), *keep]
+    frame = read_table(path, texts=(*texts, *choice.drop, choice.label or ""))
+    asked = [*choice.columns, *choice.drop, *label]
+    for name in asked:
+        if name not in frame.columns:
+            raise no_column(name, list(frame.columns))
+    wanted = [
+        name
+        for name in frame.columns
+        if name not in choice.drop and (not choice.columns or name in (*choice.columns, *label))
+    ]
+    if all(name in label for name in wanted):
+        raise DataError(f"no column of '{path.name}' is left; choose others.")
+    return Frame({name: frame.columns[name] for name in wanted}, frame.container, frame.dtypes)
+
+
+def _is_text(column: object) -> bool:
+    return isinstance(column, Category) and isinstance(column.values[0], str)
+
+
+def _encode(
+    path: Path, encoder: TableEncoder, choice: Choice, allow_nan: bool
+) -> tuple[Table, TableEncoder]:
+    kinds = encoder.kinds or {}
+    frame = _read(path, choice, [name for name, kind in kinds.items() if kind == "category"])
+    used = {name: values for name, values in frame.columns.items() if name != choice.label}
+    encoder = encoder.fit(Frame(used, frame.container, frame.dtypes))
+    vectors = TableModel._vectors(frame, encoder, missing=allow_nan)
+    return Table(MemoryRows(vectors), _beside(encoder, frame, choice.label)), encoder
+
+
+def _wants_scale(path: Path, table: Table, encoder: TableEncoder) -> bool:
+    """By the rule for units, on the first rows, so that a file is parsed once if it stays raw."""
+    names = table.rows.columns
+    if names is None or table.files is not None:
+        if encoder.scale in ("std", "robust"):
+            raise DataError(
+                f"scale={encoder.scale!r}: these columns have no names; scale them before."
+            )
+        return False
+    if encoder.scale != "auto":
+        return encoder.scale != "none"
+    if path.suffix.lower() in TEXT:
+        dialect = sniff(path)
+        at = [dialect.fields.index(name) for name in names]
+        rows = [[float(f) if is_number(f) else np.nan for f in r] for r in dialect.first_rows(path)]
+        X = np.array(rows).reshape(-1, len(dialect.fields))[:, at]
+    else:
+        X = table.rows[:1000]
+    return not one_unit(column for column in X.T if np.isfinite(column).any())
+
+
+def _scale(table: Table, encoder: TableEncoder) -> tuple[Table, TableEncoder]:
+    """Rows of numbers in many units, scaled block by block as they are read."""
+    names, n = table.rows.columns, len(table.rows)
+    look = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
+    if encoder.scale == "auto":
+        encoder.set_params(scale="robust")
+    encoder.fit(_named(table.rows.take(look), names))
+    return table.map(_Encode(encoder), len(encoder.groups_), None), encoder
+
+
+@dataclass(frozen=True)
+class _Encode:
+    """An encoder on blocks of rows; its text does not change from one process to the next."""
+
+    encoder: TableEncoder
+
+    def __call__(self, block: MemoryRows) -> Array:
+        return self.encoder.transform(_named(block.X, block.columns))
+
+    def __repr__(self) -> str:
+        return "; ".join(self.encoder.describe())
+
+
+def _named(X: Array, names: Sequence[str] | None) -> Frame:
+    assert names is not None
+    return Frame({name: X[:, j].astype(np.float64) for j, name in enumerate(names)})
+
+
+def _beside(encoder: TableEncoder, frame: Frame, label: str | None) -> dict[str, Array]:
+    """The label first, then the names of the rows."""
+    index = [name for name, reason in encoder.left_out_.items() if reason == ROW_NAMES]
+    wanted = [*([label] if label is not None else []), *index]
+    return {name: classes_of(frame.make(frame.columns)[name]) for name in wanted}

@@ -1,0 +1,87 @@
+"""A file as vectors for a fit, from Python as on the command line."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mercer import KernelNovelty, KernelPCA
+from mercer.exceptions import DataError
+from mercer.novelty import judge
+from mercer.rows import Choice, MemoryRows, Table
+from mercer.rows.delimited import CsvRows
+from mercer.selection import assess
+from mercer.tables import TableEncoder, TableModel, open_encoded
+from mercer.tables.opening import read_for, vectors_for
+
+
+@pytest.fixture
+def units(tmp_path):
+    """400 rows of numbers in many units, and a label."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3)) * [1, 50, 0.01] + [0, 300, 0.5]
+    lines = [",".join(map(repr, row.tolist())) + f",{'ab'[i % 2]}" for i, row in enumerate(X)]
+    path = tmp_path / "units.csv"
+    path.write_text("\n".join(["t,glucose,ratio,kind", *lines]) + "\n")
+    return path, X
+
+
+def test_numbers_in_many_units_are_scaled_as_they_are_read(units):
+    path, X = units
+    table, encoder = open_encoded(path, choice=Choice(label="kind"))
+    assert not isinstance(table.rows, MemoryRows)
+    assert_allclose(table.rows[:].std(axis=0), 1, rtol=0.3)
+    assert set(table.label) == {"a", "b"}
+    assert_allclose(encoder.inverse_transform(table.rows[:])["glucose"], X[:, 1], rtol=1e-12)
+    model = TableModel.from_fitted(KernelPCA(5).fit(table.rows), encoder)
+    again = vectors_for(model, path, Choice(label="kind"))
+    assert_allclose(again.rows[:], table.rows[:], rtol=1e-12)
+    assert list(read_for(model, path, keep=["kind"]).columns) == ["t", "glucose", "ratio", "kind"]
+
+
+def test_numbers_of_one_unit_stay_where_they_are(units, tmp_path):
+    path = tmp_path / "pixels.csv"
+    np.savetxt(path, np.eye(5) * 9, delimiter=",", header="a,b,c,d,e", comments="")
+    table, encoder = open_encoded(path)
+    assert encoder is None
+    assert isinstance(table.rows, CsvRows)
+    raw, none = open_encoded(units[0], TableEncoder(scale="none"), Choice(drop=["kind"]))
+    assert none is None
+    assert_array_equal(raw.rows[:], units[1])
+
+
+def test_what_is_said_about_columns_is_done_and_the_encoder_given_stays(units):
+    said = TableEncoder(kind="category", ratio="drop")
+    table, encoder = open_encoded(units[0], said)
+    assert table.rows.shape == (400, 4)
+    assert encoder is not said
+    assert not hasattr(said, "columns_")
+    np.save(units[0].with_suffix(".npy"), units[1])
+    with pytest.raises(DataError, match="scale='std': these columns have no names"):
+        open_encoded(units[0].with_suffix(".npy"), TableEncoder(scale="std"))
+
+
+def test_assess_is_what_a_loop_would_find():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 4)) @ rng.standard_normal((4, 4)) + 1e3
+    model = KernelPCA(6, random_state=0).fit(X[:200])
+    found = assess(model, Table(MemoryRows(X[200:])))
+    assert found.noise == pytest.approx(np.sqrt(X[200:].var(axis=0).mean()) / 2, rel=1e-9)
+    assert found.score == pytest.approx(model.score(X[200:]), rel=1e-9)
+    kept = ((model.reconstruct(X[200:]) - X[200:]) ** 2).mean()
+    assert found.root_mean_square_error == pytest.approx(np.sqrt(kept))
+    assert found.reconstruction_error == pytest.approx(
+        model.reconstruction_error(X[200:]).mean(), rel=1e-9
+    )
+
+
+def test_verdicts_are_those_of_the_detector():
+    rng = np.random.default_rng(2)
+    X, new = rng.standard_normal((200, 3)), rng.standard_normal((50, 3)) * 3
+    model = KernelNovelty(10, random_state=0).fit(X)
+    found = judge(model, Table(MemoryRows(new), {"score": np.arange(50)}))
+    assert_allclose(found.rows[:][:, 0], -model.score_samples(new))
+    assert_array_equal(found.rows[:][:, 1], model.p_values(new))
+    assert_array_equal(found.beside["new"], model.predict(new) == -1)
+    assert_array_equal(found.beside["data_score"], np.arange(50))
+    alone = judge(KernelPCA(5).fit(X), Table(MemoryRows(new)))
+    assert alone.names == ["score"]

@@ -1,0 +1,169 @@
+"""BLAS threads that wait spin: no method of ours leaves them alone beside other work."""
+
+import inspect
+from threading import Event, Thread
+
+import numpy as np
+import pandas as pd
+import pytest
+from threadpoolctl import threadpool_limits
+
+import mercer
+from mercer import _parallel, alternatives, compat
+from mercer._parallel import held, lapack_threads, n_threads, one_blas_thread
+from mercer.estimators._available import HiddenMethod
+
+CLASSES = {
+    value
+    for package in (mercer, alternatives, compat)
+    for value in (getattr(package, name) for name in package.__all__)
+    if inspect.isclass(value) and hasattr(value, "fit") and value.__module__.startswith("mercer")
+}
+#: LAPACK as our modules call it.
+CALLS = ("eigh", "eigvalsh", "svd", "qr", "cholesky", "solve", "inv")
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 4))
+y = np.arange(60) % 2
+HOLES = np.where(rng.random(X.shape) < 0.05, np.nan, X)
+TABLE = pd.DataFrame(X, columns=list("abcd"))
+
+
+def blas_threads():
+    return max(pool["num_threads"] for pool in _parallel._blas_pools().info())
+
+
+@pytest.fixture
+def two_threads(monkeypatch):
+    """Two cores of two, and other work beside."""
+    monkeypatch.setattr(_parallel, "_machine_is_quiet", lambda: False)
+    monkeypatch.setattr(_parallel, "_cores", lambda: 2)
+    with threadpool_limits(2, "blas"):
+        if blas_threads() < 2:
+            pytest.skip("BLAS was told to use one thread only")
+        yield
+
+
+@pytest.fixture
+def seen(two_threads, monkeypatch):
+    """Threads that BLAS has in each call of LAPACK."""
+    found = []
+
+    def spied(call):
+        def spy(*args, **kwargs):
+            found.append(blas_threads())
+            return call(*args, **kwargs)
+
+        return spy
+
+    for name in CALLS:
+        monkeypatch.setattr(np.linalg, name, spied(getattr(np.linalg, name)))
+    return found
+
+
+def public_methods(cls):
+    """Those that our own classes define, by name."""
+    for owner in cls.__mro__:
+        if not owner.__module__.startswith("mercer"):
+            continue
+        for name, method in vars(owner).items():
+            if name.startswith("_"):
+                continue
+            if isinstance(method, HiddenMethod):
+                method = method.method
+            if inspect.isfunction(method):
+                yield f"{owner.__qualname__}.{name}", method
+
+
+def is_held(method):
+    codes = []
+    while method is not None:
+        codes.append(method.__code__)
+        method = getattr(method, "__wrapped__", None)
+    return held(len).__code__ in codes
+
+
+@pytest.mark.parametrize("cls", sorted(CLASSES, key=lambda cls: cls.__qualname__))
+def test_every_method_is_held(cls):
+    spared = {"ParametersMixin.set_params"}  # computes nothing
+    free = [name for name, method in public_methods(cls) if not is_held(method)]
+    assert set(free) <= spared
+
+
+ENTRIES = {
+    "KernelPCA": lambda: mercer.KernelPCA(3).fit(X).inverse_transform(np.zeros((2, 3))),
+    "denoise": lambda: mercer.KernelPCA(3).fit(X).denoise(X + 0.1),
+    "impute": lambda: mercer.KernelPCA(3).fit(X).impute(HOLES),
+    "uncertainty": lambda: mercer.KernelPCA(3).fit(X).uncertainty(),
+    "tune": lambda: mercer.KernelPCA(3).tune(X[:30], noise=0.3),
+    "missing": lambda: mercer.MissingKernelPCA(mercer.KernelPCA(3)).fit(HOLES),
+    "reweighted": lambda: mercer.ReweightedKernelPCA(mercer.KernelPCA(3)).fit(X),
+    "sparse": lambda: mercer.SparseKernelPCA(n_kernels=5).fit(X).transform(X),
+    "incremental": lambda: mercer.IncrementalKernelPCA(3, n_landmarks=10).partial_fit(X),
+    "generative": lambda: mercer.GenerativeKernelPCA(3).fit(X).sample(3),
+    "deep": lambda: mercer.DeepGenerativeKernelPCA(layers=(3, 2)).fit(X).sample(2),
+    "machine": lambda: mercer.RKMClassifier().fit(X, y).sample(2),
+    "novelty": lambda: mercer.KernelNovelty().fit(X).contributions(X),
+    "table": lambda: mercer.TableModel(mercer.KernelPCA(3)).fit(TABLE).denoise(TABLE),
+    "curve": lambda: alternatives.PrincipalCurve(max_iter=2).fit(X[:20, :2]),
+    "surface": lambda: alternatives.PrincipalSurface(max_iter=2).fit(X[:20]),
+    "robust PCA": lambda: alternatives.RobustPCA().fit(X),
+    "compat": lambda: compat.KernelPCA(3, fit_inverse_transform=True, kernel="rbf").fit(X),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
+def test_lapack_has_one_thread_beside_other_work(name, seen):
+    ENTRIES[name]()
+    assert set(seen) == {1}
+    assert blas_threads() == 2  # and after it as many as before
+
+
+def test_the_spy_sees_more(seen):
+    np.linalg.eigh(np.eye(2))
+    assert seen == [2]
+
+
+def test_tiles_keep_their_threads(two_threads):
+    assert held(n_threads)() == 2
+    assert held(blas_threads)() == 1
+    with threadpool_limits(1):  # a limit of the caller's
+        assert held(n_threads)() == 1
+
+
+def test_a_quiet_machine_gives_large_decompositions_all_threads(two_threads, monkeypatch):
+    monkeypatch.setattr(_parallel, "_machine_is_quiet", lambda: True)
+
+    def threads(n):
+        with lapack_threads(n):
+            return blas_threads()
+
+    assert held(threads)(_parallel.SMALL) == 2
+    assert held(threads)(_parallel.SMALL - 1) == 1
+
+
+def test_an_error_gives_the_threads_back(two_threads):
+    with pytest.raises(ZeroDivisionError):
+        held(lambda: 1 / 0)()
+    assert blas_threads() == 2
+    assert n_threads() == 2
+
+
+def test_callers_threads_may_leave_in_the_order_they_came(two_threads):
+    """The limit is one of the whole process; the last to leave must not restore the first's."""
+    entered, leave = Event(), Event()
+
+    def other():
+        with one_blas_thread():
+            entered.set()
+            leave.wait(10)
+
+    thread = Thread(target=other)
+    with one_blas_thread():
+        thread.start()
+        entered.wait(10)
+    assert blas_threads() == 1
+    leave.set()
+    thread.join()
+    assert blas_threads() == 2
