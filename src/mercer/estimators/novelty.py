@@ -20,7 +20,7 @@ from mercer.estimators._available import needs_coordinates, require_open, takes_
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
-from mercer.estimators._novelty_learner import NoveltyLearner
+from mercer.estimators._novelty_learner import NoveltyLearner, to_dtype
 from mercer.estimators._novelty_width import SelectWidthMixin
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._planning import PlanMixin
@@ -236,7 +236,7 @@ class KernelNovelty(
             variance = np.ones(model.subspace_.n_components)
         refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(bound, bound(_to_dtype(rows, bound)))
+        detector._keep(bound, bound(to_dtype(rows, bound)))
         return detector
 
     @property
@@ -361,12 +361,13 @@ class KernelNovelty(
             )
 
     def _novelty(self, X: RowsLike) -> Array:
-        return self.score_(self._rows(X))
+        rows = self._rows(X)  # first: it says if there has been no fit
+        return self.score_(rows)
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
         rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
-        return _to_dtype(rows, self.score_)
+        return to_dtype(rows, self.score_)
 
     def _subspace_of_scores(self) -> Subspace:
         check_is_fitted(self, "score_")
@@ -390,11 +391,6 @@ class KernelNovelty(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = takes_sparse(self)
         return tags
-
-
-def _to_dtype(rows: RowsLike, score: NoveltyScore) -> Any:
-    """Rows in the precision of the model."""
-    return score.subspace.kernel.points(rows).cast(score.subspace.coef.dtype).rows
 
 
 ours("", KernelNovelty)
