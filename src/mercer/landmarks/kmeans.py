@@ -22,8 +22,9 @@ __all__ = ["KMeans", "lloyd"]
 STEP, PARTS = 512, 4
 #: Rows with WIDE times as many columns are compared along that many axes, found by SOME centres.
 AXES, WIDE, SOME = 128, 3, 200
-#: Entries of a mean of sparse rows, for each of a row: more make every product slower, and see no
-#: more of the data (0.01 % of the variance of ten components in a made text, 0.2 % in docstrings).
+#: Entries of a mean of sparse rows, for each of a row: more make every product slower, and see
+#: little more of the data (0.01 % of the variance of ten components in a made text, 0.2 % in
+#: docstrings; 18 % in 20,000 rows whose columns are alike, where there are no groups to find).
 ENTRIES = 8
 
 
