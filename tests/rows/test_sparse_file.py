@@ -91,12 +91,6 @@ def test_broken_matrix_market_is_refused(text, tmp_path):
         open_rows(path)
 
 
-def test_compressed_text_names_the_way(tmp_path):
-    (tmp_path / "x.csv.zst").write_bytes(b"")
-    with pytest.raises(DataError, match="unpack it, or read it .*read_table"):
-        open_rows(tmp_path / "x.csv.zst")
-
-
 def test_the_command_line(tmp_path, capsys):
     sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(X))
     mmwrite(tmp_path / "x.mtx", sparse.coo_array(X), precision=17)
