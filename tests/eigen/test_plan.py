@@ -146,10 +146,12 @@ def test_many_rows_of_novelty_go_to_landmarks():
 @pytest.mark.parametrize("solver", [Auto(memory=50_000), Landmarks(50)], ids=repr)
 def test_a_rule_that_permutes_columns_loads_the_rows(solver, path):
     """Refused before: columns in a file cannot be permuted."""
-    model = KernelPCA(ParallelAnalysis(5), solver=solver, random_state=0)
+    model = KernelPCA(ParallelAnalysis(5, n_permutations=2), solver=solver, random_state=0)
     plan = model.plan(path)
     assert (plan.loads, plan.resumable) == (True, False)
-    near = KernelPCA(ParallelAnalysis(5), solver=solver, random_state=0).fit(rows_of(800))
+    near = KernelPCA(ParallelAnalysis(5, n_permutations=2), solver=solver, random_state=0).fit(
+        rows_of(800)
+    )
     assert model.fit(path).n_components_ == near.n_components_
 
 
