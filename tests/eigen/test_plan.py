@@ -40,7 +40,7 @@ def test_fit_does_what_the_plan_says(solver, source, path):
     plan = model.plan(X)
     assert not [name for name in vars(model) if name.endswith("_")]  # nothing was fitted
     report = model.fit(X).report_
-    assert (report.solver, report.reason) == (type(plan.solver).__name__, plan.reason)
+    assert (report.solver, report.reason) == (plan.name, plan.reason)
     assert plan.loads == (source == "file" and not isinstance(solver, Landmarks))
     assert plan.resumable == isinstance(solver, Landmarks)
     assert plan.bytes >= (800 * 4 * 8 if plan.loads else 1)

@@ -83,7 +83,7 @@ def fit(
         if dry_run:
             return _show(plan, table, data, as_json=as_json)
         if checkpoint is not None and not plan.resumable:
-            raise click.UsageError(f"--checkpoint: a fit by {_name(plan)} keeps no state")
+            raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
         kept = state if plan.resumable else None
         _announce(plan, table, data, resumed=kept is not None and kept.exists())
         with progress(quiet=quiet):
@@ -120,7 +120,7 @@ def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
     facts: dict[str, Any] = {
         "rows": table.rows.shape[0],
         "columns": table.rows.shape[1],
-        "solver": _name(plan),
+        "solver": plan.name,
         "reason": plan.reason,
         "components": plan.rule.describe(),
         "bytes": plan.bytes,
@@ -146,17 +146,13 @@ def _announce(plan: "Plan", table: "Table", data: str, *, resumed: bool) -> None
         from mercer.cli.faults import Failure
 
         raise Failure(
-            f"{_name(plan)} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are "
+            f"{plan.name} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are "
             "free. Use --solver landmarks, or fewer rows."
         )
     remark(
-        f"{data}: {n:,} rows, {d:,} columns; {_name(plan)}{' (resumed)' * resumed} needs about "
+        f"{data}: {n:,} rows, {d:,} columns; {plan.name}{' (resumed)' * resumed} needs about "
         f"{size_text(plan.bytes)} of {size_text(free)} free memory"
     )
-
-
-def _name(plan: "Plan") -> str:
-    return type(plan.solver).__name__
 
 
 def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:

@@ -48,6 +48,11 @@ class Plan:
     loads: bool
     resumable: bool
 
+    @property
+    def name(self) -> str:
+        """What the solver is called, as in the report."""
+        return type(self.solver).__name__
+
     def fit(self, problem: Problem) -> Fit:
         """Carry it out."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
