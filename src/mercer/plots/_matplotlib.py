@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "ink",
     "legend_above",
     "legend_outside",
+    "panel_grid",
     "panels",
     "tidy",
 ]
@@ -39,6 +41,8 @@ PALETTE = (
 )
 #: What the eye shall find first: thresholds, representing vectors, new points.
 ACCENT = "#e76300"
+#: Panels beside each other before a new line begins.
+COLUMNS = 3
 #: Shapes for classes, so that no picture depends on colour alone.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 
@@ -69,6 +73,19 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
     inner = place.subgridspec(rows, columns)
     made = [outer.figure.add_subplot(inner[i, j]) for i in range(rows) for j in range(columns)]
     return np.asarray(made, dtype=object).reshape(rows, columns)
+
+
+def panel_grid(ax: Axes, count: int, figsize: Callable[[int, int], Any]) -> tuple[Array, int]:
+    """As many axes in lines of three (all beside each other if so many were given), and per line.
+
+    ``figsize(lines, columns)`` is the size of a new figure.
+    """
+    columns = count if ax is not None and np.size(ax) == count else min(count, COLUMNS)
+    lines = -(-count // columns)
+    axes = panels(ax, lines, columns, figsize=figsize(lines, columns)).ravel()
+    for spare in axes[count:]:
+        spare.set_axis_off()
+    return axes[:count], columns
 
 
 def ink() -> str:

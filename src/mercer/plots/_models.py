@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,12 +21,13 @@ from mercer.subspace import Subspace
 __all__ = [
     "check_components",
     "check_labels",
+    "classes_of",
     "is_scale",
     "nameless_rows",
+    "names_of",
     "require_preimages",
     "rows_of",
     "shares_if_known",
-    "shares_of",
     "subspace_of",
 ]
 
@@ -101,6 +102,13 @@ def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
     return labels
 
 
+def classes_of(labels: Array | None) -> list[tuple[str | None, Any]]:
+    """Name and rows of each class; all rows, without a name, where there are none."""
+    if labels is None:
+        return [(None, slice(None))]
+    return [(str(name), labels == name) for name in np.unique(labels)]
+
+
 def is_scale(labels: Array | None) -> bool:
     """Whether labels are numbers with so many values that they are a scale, not classes."""
     if labels is None or labels.dtype.kind not in "fiu":
@@ -129,16 +137,10 @@ def check_components(components: Any, available: int, default: int, at_least: in
     return wanted
 
 
-def shares_of(estimator: Estimator) -> Array:
-    """Shares of the true variance for each component."""
-    subspace_of(estimator)
-    shares = shares_if_known(estimator)
-    if shares is not None:
-        return shares
-    raise DataError(
-        f"{type(estimator).__name__} does not know the variance of its components; "
-        "draw the KernelPCA of the same rows."
-    )
+def names_of(estimator: Estimator, columns: Iterable[int]) -> list[str]:
+    """Names of variables, as they were in ``fit``."""
+    given = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" if given is None else str(given[j]) for j in columns]
 
 
 def shares_if_known(estimator: Estimator) -> Array | None:

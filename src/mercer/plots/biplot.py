@@ -19,8 +19,10 @@ from mercer.plots._matplotlib import MARKERS, PALETTE, axes_or_new, legend_outsi
 from mercer.plots._models import (
     check_components,
     check_labels,
+    classes_of,
     is_scale,
     nameless_rows,
+    names_of,
     rows_of,
     shares_if_known,
     subspace_of,
@@ -127,8 +129,7 @@ class BiplotDisplay(Display):
                 J = sensitivity(subspace, points)[:, pair]
         arrows = np.moveaxis(J * std, 1, 2)  # (points, variables, 2)
         best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")[:count]
-        given = getattr(estimator, "feature_names_in_", None)
-        names = [f"x{j}" if given is None else str(given[j]) for j in best]
+        names = names_of(estimator, best)
         shares = shares_if_known(estimator)
         text = ["" if shares is None else f" ({shares[k]:.1%})" for k in pair]
         titles = (f"component {pair[0]}{text[0]}", f"component {pair[1]}{text[1]}")
@@ -187,13 +188,11 @@ class BiplotDisplay(Display):
             shade = {"s": 13, "c": self.labels, "cmap": "Greys", "linewidths": 0, "zorder": 1}
             self.points_ = [ax.scatter(*self.scores.T, **shade)]
             return
-        groups = [None] if self.labels is None else list(np.unique(self.labels))
+        groups = classes_of(self.labels)
         grays = np.linspace(0.45, 0.82, len(groups)) if len(groups) > 1 else [0.7]
         self.points_ = []
-        for g, name in enumerate(groups):
-            rows = slice(None) if name is None else self.labels == name
+        for g, (label, rows) in enumerate(groups):
             style = {"s": 13, "color": str(grays[g]), "linewidths": 0, "zorder": 1}
-            label = None if name is None else str(name)
             mark = MARKERS[g % len(MARKERS)]
             self.points_.append(ax.scatter(*self.scores[rows].T, marker=mark, label=label, **style))
 

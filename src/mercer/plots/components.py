@@ -13,19 +13,18 @@ from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
-from mercer.plots._matplotlib import MARKERS, panels
+from mercer.plots._matplotlib import MARKERS, panel_grid
 from mercer.plots._models import (
     check_components,
     check_labels,
+    classes_of,
+    names_of,
     rows_of,
     shares_if_known,
     subspace_of,
 )
 
 __all__ = ["ComponentsDisplay"]
-
-#: Panels beside each other before a new line begins.
-COLUMNS = 3
 
 
 @dataclass
@@ -56,7 +55,7 @@ class ComponentsDisplay(Display):
     rows: Array | None = None
     labels: Array | None = None
     shares: Array | None = None
-    names: tuple[str, str] = ("first variable", "second variable")
+    names: Sequence[str] = ("first variable", "second variable")
 
     @classmethod
     def from_estimator(
@@ -114,30 +113,22 @@ class ComponentsDisplay(Display):
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax``, as many axes as there are components, or a new figure."""
         p = len(self.components)
-        columns = min(p, COLUMNS)
-        lines = -(-p // columns)
-        size = (2.9 * columns + 0.3, 2.5 * lines + 0.2)
-        if np.size(np.asarray(ax, dtype=object)) == p and ax is not None:
-            columns, lines = p, 1
-        self.axes_ = panels(ax, lines, columns, figsize=size).ravel()
-        self.contours_ = [
-            self._panel(panel, k) for k, panel in zip(range(p), self.axes_[:p], strict=True)
-        ]
-        for spare in self.axes_[p:]:
-            spare.set_axis_off()
+        self.axes_, columns = panel_grid(
+            ax, p, lambda lines, columns: (2.9 * columns + 0.3, 2.5 * lines + 0.2)
+        )
+        self.contours_ = [self._panel(panel, k) for k, panel in enumerate(self.axes_)]
         self.legend_ = None
         if self.rows is not None and self.labels is not None:
             handles, names = self.axes_[0].get_legend_handles_labels()
             place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
-            where = self.figure_ if ax is None else self.axes_[p - 1]
+            where = self.figure_ if ax is None else self.axes_[-1]
             self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
-        for i, panel in enumerate(self.axes_[:p]):
+        for i, panel in enumerate(self.axes_):
             panel.tick_params(labelsize="x-small")
             if i + columns >= p:
                 panel.set_xlabel(self.names[0], fontsize="small")
             if i % columns == 0:
                 panel.set_ylabel(self.names[1], fontsize="small")
-        self.axes_ = self.axes_[:p]
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
@@ -150,12 +141,10 @@ class ComponentsDisplay(Display):
         contours = ax.contourf(self.x, self.y, values, levels=levels, cmap="RdBu_r")
         ax.contour(self.x, self.y, values, levels=levels, colors="0.35", linewidths=0.4)
         if self.rows is not None:
-            groups = [None] if self.labels is None else list(np.unique(self.labels))
-            for g, name in enumerate(groups):
-                inside = slice(None) if name is None else self.labels == name
+            for g, (name, inside) in enumerate(classes_of(self.labels)):
                 marker = MARKERS[g % len(MARKERS)]
                 style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
-                ax.scatter(*self.rows[inside].T, label=None if name is None else str(name), **style)
+                ax.scatter(*self.rows[inside].T, label=name, **style)
         share = "" if self.shares is None else f" ({self.shares[k]:.1%})"
         ax.set_title(f"component {self.components[k]}{share}", fontsize="small")
         bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
@@ -184,11 +173,3 @@ def _check_features(features: Any, d: int) -> list[int]:
             f"give two different numbers from 0 to {d - 1}, of at least two variables."
         )
     return pair
-
-
-def names_of(estimator: Estimator, pair: list[int]) -> tuple[str, str]:
-    """Names of two variables, as they were in ``fit``."""
-    given = getattr(estimator, "feature_names_in_", None)
-    if given is not None:
-        return str(given[pair[0]]), str(given[pair[1]])
-    return f"x{pair[0]}", f"x{pair[1]}"

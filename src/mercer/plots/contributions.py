@@ -12,6 +12,7 @@ from mercer._linalg import Array
 from mercer._types import Artist, Axes, Estimator, RowsLike
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, ink, panels, tidy
+from mercer.plots._models import names_of
 
 __all__ = ["ContributionsDisplay"]
 
@@ -65,8 +66,7 @@ class ContributionsDisplay(Display):
         """
         found: Any = estimator.contributions(row)
         values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-        given = getattr(estimator, "feature_names_in_", None)
-        names = [f"x{i}" for i in range(values.shape[1])] if given is None else list(given)
+        names = names_of(estimator, range(values.shape[1]))
         if len(values) == 1:
             return cls(values[0], names).plot(limit=limit, ax=ax)
         titles = [f"row {name}" for name in getattr(row, "index", range(len(values)))]

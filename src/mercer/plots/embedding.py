@@ -23,6 +23,7 @@ from mercer.plots._matplotlib import (
 from mercer.plots._models import (
     check_components,
     check_labels,
+    classes_of,
     is_scale,
     rows_of,
     shares_if_known,
@@ -174,13 +175,17 @@ class EmbeddingDisplay(Display):
             return [("rows", slice(None), {"color": PALETTE[0]})]
         if is_scale(self.labels):
             return [("rows", slice(None), {"c": self.labels, "cmap": "viridis"})]
+        # Another shape for each class, and other pairs of colour and shape after ten of them.
         return [
             (
                 str(name),
-                np.flatnonzero(self.labels == name),
-                {"color": PALETTE[k % len(PALETTE)], "marker": _marker(k)},
+                rows,
+                {
+                    "color": PALETTE[k % len(PALETTE)],
+                    "marker": MARKERS[(k + k // len(PALETTE)) % len(MARKERS)],
+                },
             )
-            for k, name in enumerate(np.unique(self.labels))
+            for k, (name, rows) in enumerate(classes_of(self.labels))
         ]
 
     def _explain(self, ax: Axes, drawn: Any) -> None:
@@ -199,8 +204,3 @@ class EmbeddingDisplay(Display):
     def _name(self, i: int) -> str:
         share = "" if self.shares is None else f" ({self.shares[i]:.1%})"
         return f"component {self.components[i]}{share}"
-
-
-def _marker(k: int) -> str:
-    # Another shape for each class, and other pairs of colour and shape after ten of them.
-    return MARKERS[(k + k // len(PALETTE)) % len(MARKERS)]

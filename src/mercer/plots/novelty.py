@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,8 +12,8 @@ from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
-from mercer.plots._models import nameless_rows, rows_of
-from mercer.plots.components import names_of, plane
+from mercer.plots._models import nameless_rows, names_of, rows_of
+from mercer.plots.components import plane
 
 __all__ = ["NoveltyDisplay"]
 
@@ -43,7 +44,7 @@ class NoveltyDisplay(Display):
     margin: Array
     rows: Array
     is_outlier: Array
-    names: tuple[str, str] = ("first variable", "second variable")
+    names: Sequence[str] = ("first variable", "second variable")
 
     @classmethod
     def from_estimator(

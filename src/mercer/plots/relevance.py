@@ -14,15 +14,13 @@ from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._images import shape_of_image, show_tiles
-from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panels, tidy
+from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panel_grid, tidy
 from mercer.plots._models import check_components, nameless_rows, rows_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
 
 __all__ = ["RelevanceDisplay"]
 
 KINDS = ("bars", "heatmap", "images")
-#: Panels of bars beside each other before a new line begins.
-COLUMNS = 3
 
 
 @dataclass
@@ -133,12 +131,12 @@ class RelevanceDisplay(Display):
 
     def _bars(self, ax: Axes) -> None:
         p, count = len(self.components), min(self.limit, len(self.names))
-        columns = min(p, COLUMNS)
-        lines = -(-p // columns)
         letters = min(max(len(_short(name)) for name in self.names), 24)
-        size = (columns * (1.7 + 0.075 * letters), lines * (0.75 + 0.2 * count))
-        grid = panels(ax, lines, columns, figsize=size).ravel()
-        for i, panel in enumerate(grid[:p]):
+        width, height = 1.7 + 0.075 * letters, 0.75 + 0.2 * count
+        self.axes_, columns = panel_grid(
+            ax, p, lambda lines, columns: (columns * width, lines * height)
+        )
+        for i, panel in enumerate(self.axes_):
             best = np.argsort(-self.values[i], kind="stable")[:count][::-1]
             error, top = None, self.values[i].max()
             if self.interval is not None:
@@ -166,9 +164,6 @@ class RelevanceDisplay(Display):
             tidy(panel)
             if i + columns >= p:
                 panel.set_xlabel("share of relevance", fontsize="x-small")
-        for spare in grid[p:]:
-            spare.set_axis_off()
-        self.axes_ = grid[:p]
 
     def _heatmap(self, ax: Axes) -> None:
         # The most relevant variables, in the order of the table.

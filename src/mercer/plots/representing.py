@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, Self
@@ -15,8 +16,8 @@ from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._images import look_like_images, shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
-from mercer.plots._models import nameless_rows, rows_of, subspace_of
-from mercer.plots.components import names_of, plane
+from mercer.plots._models import nameless_rows, names_of, rows_of, subspace_of
+from mercer.plots.components import plane
 
 __all__ = ["RepresentingVectorsDisplay"]
 
@@ -58,7 +59,7 @@ class RepresentingVectorsDisplay(Display):
     rows: Array | None = None
     grid: tuple[Array, Array, Array] | None = None
     image_shape: tuple[int, ...] | None = None
-    names: tuple[str, str] = ("x0", "x1")
+    names: Sequence[str] = ("x0", "x1")
     circles_: Artist = field(default=None, repr=False)
     points_: Artist = field(default=None, repr=False)
     contour_: Artist = field(default=None, repr=False)
@@ -130,7 +131,13 @@ class RepresentingVectorsDisplay(Display):
             field_, names = (x, y_grid, distance), names_of(estimator, [0, 1])
             display = cls(vectors, weights, len(weights), vectors, rows, field_, names=names)
             return display.plot(ax=ax)
-        return _in_scores(cls, subspace, vectors, weights, rows).plot(ax=ax)
+        # All else in the plane of two components, since the variables cannot be seen themselves.
+        if subspace.n_components < 2:
+            raise DataError("a plane needs 2 components, and the model has 1; fit it with more.")
+        pair = subspace.leading(2)
+        dots, names = None if rows is None else pair.scores(rows), ["component 0", "component 1"]
+        places = pair.scores(vectors)
+        return cls(vectors, weights, len(weights), places, dots, names=names).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
@@ -174,19 +181,3 @@ class RepresentingVectorsDisplay(Display):
         count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
         self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
         return self
-
-
-def _in_scores(
-    cls: Any, subspace: Any, vectors: Array, weights: Array, rows: Array | None
-) -> RepresentingVectorsDisplay:
-    """In the plane of the first two components, for variables that cannot be seen themselves."""
-    if subspace.n_components < 2:
-        raise DataError("a plane needs 2 components, and the model has 1; fit it with more.")
-    pair = subspace.leading(2)
-    places = pair.scores(vectors)
-    dots = None if rows is None else pair.scores(rows)
-    names = ("component 0", "component 1")
-    display: RepresentingVectorsDisplay = cls(
-        vectors, weights, len(weights), places, dots, names=names
-    )
-    return display

@@ -9,9 +9,10 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
-from mercer.plots._models import rows_of, shares_of, subspace_of
+from mercer.plots._models import rows_of, shares_if_known, subspace_of
 from mercer.relevance import Interval, Uncertainty
 
 __all__ = ["ScreeDisplay"]
@@ -78,7 +79,13 @@ class ScreeDisplay(Display):
         >>> bool(0.9 < display.cumulative[-1] < 1)
         True
         """
-        shares = shares_of(estimator)
+        subspace_of(estimator)  # or a remedy
+        shares = shares_if_known(estimator)
+        if shares is None:
+            raise DataError(
+                f"{type(estimator).__name__} does not know the variance of its components; "
+                "draw the KernelPCA of the same rows."
+            )
         new = None if X is None else _shares_of_rows(estimator, rows_of(estimator, X))
         interval = None if uncertainty is None else uncertainty.shares
         return cls(shares, new, interval).plot(ax=ax)

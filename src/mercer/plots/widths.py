@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,12 +12,13 @@ from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
-from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError, RankWarning
+from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Kernel, RadialKernel
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, subspace_of
 from mercer.selection import kernels_around
+from mercer.selection.choice import fit_quietly
 
 __all__ = ["WidthSpectrumDisplay"]
 
@@ -88,21 +88,29 @@ class WidthSpectrumDisplay(Display):
         """
         subspace = subspace_of(estimator)
         rows = rows_of(estimator, X)
-        kernels = _kernels(subspace.kernel, rows, factors)
+        kernel = subspace.kernel
+        if not isinstance(kernel, RadialKernel):
+            raise KernelError(f"{kernel!r} has no width; use a radial kernel such as Gaussian().")
+        given = np.asarray(factors, dtype=float)
+        if given.ndim != 1 or len(given) < 2 or not (np.isfinite(given) & (given > 0)).all():
+            raise DataError(f"factors={factors!r}: give two positive numbers or more.")
+        kernels: list[Any] = list(kernels_around(kernel, rows, given.tolist()))
         q = min(check_count("n_components", n_components), len(rows) - 1)
         solver = estimator.solver if isinstance(estimator, KernelPCA) else "auto"
         center = bool(subspace.mean.any())
         shares = np.stack([_spectrum(kernel, rows, q, center, solver) for kernel in kernels])
         lengths = np.array([kernel.length for kernel in kernels])
         order = np.argsort(lengths)
-        length = _radial(subspace.kernel).length
-        return cls(lengths[order], shares[order], length).plot(ax=ax)
+        return cls(lengths[order], shares[order], kernel.length).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax`` or a new figure."""
+        from matplotlib import colormaps
+
         self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 3.6))
         q = self.shares.shape[1]
-        colors = _shades(q)
+        # From dark to light along one scale, so that the order shows without colour.
+        colors = colormaps["viridis"](np.linspace(0.1, 0.95, q))
         paper = ax.get_facecolor()
         self.areas_ = ax.stackplot(
             self.lengths, self.shares.T, colors=colors, edgecolor=paper, linewidth=0.6
@@ -130,32 +138,8 @@ class WidthSpectrumDisplay(Display):
         return self
 
 
-def _radial(kernel: Kernel) -> RadialKernel:
-    if not isinstance(kernel, RadialKernel):
-        raise KernelError(f"{kernel!r} has no width; use a radial kernel such as Gaussian().")
-    return kernel
-
-
-def _kernels(kernel: Kernel, rows: Array, factors: Sequence[float]) -> list[Any]:
-    given = np.asarray(factors, dtype=float)
-    if given.ndim != 1 or len(given) < 2 or not (np.isfinite(given) & (given > 0)).all():
-        raise DataError(f"factors={factors!r}: give two positive numbers or more.")
-    return kernels_around(_radial(kernel), rows, given.tolist())
-
-
 def _spectrum(kernel: Kernel, rows: Array, q: int, center: bool, solver: Any) -> Array:
     """Shares of q components, zero for those that do not exist."""
-    with warnings.catch_warnings():
-        # That some of many widths do not suit the rows is what the picture shows.
-        for category in (RankWarning, DegenerateKernelWarning):
-            warnings.simplefilter("ignore", category)
-        model = KernelPCA(q, kernel=kernel, center=center, solver=solver, random_state=0).fit(rows)
-    shares = np.asarray(model.explained_variance_ratio_)
+    model = KernelPCA(q, kernel=kernel, center=center, solver=solver, random_state=0)
+    shares = np.asarray(fit_quietly(model, rows).explained_variance_ratio_)
     return np.pad(shares, (0, q - len(shares)))
-
-
-def _shades(q: int) -> Array:
-    """From dark to light along one scale, so that the order shows without colour."""
-    from matplotlib import colormaps
-
-    return np.asarray(colormaps["viridis"](np.linspace(0.1, 0.95, q)))
