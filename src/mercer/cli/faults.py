@@ -29,8 +29,11 @@ def describe(error: Exception) -> str:
         return _describe_os_error(error)
     if isinstance(error, ImportError):
         return str(error)
-    if isinstance(error, ValueError | TypeError) and _raised_on_purpose(error):
-        return in_words_of_the_command_line(str(error))
+    if isinstance(error, ValueError):
+        from mercer.exceptions import MercerError  # late, as below
+
+        if isinstance(error, MercerError):
+            return in_words_of_the_command_line(str(error))
     return (
         f"unexpected {type(error).__name__}: {error}. This is a fault of mercer: "
         "run again with --debug and report what it prints."
@@ -61,9 +64,3 @@ def _describe_os_error(error: OSError) -> str:
     where = f" '{error.filename}'" if error.filename is not None else ""
     remedy = remedies.get(error.errno or 0, "Check the path and try again")
     return f"{error.strerror}:{where}. {remedy}." if where else f"{error.strerror}. {remedy}."
-
-
-def _raised_on_purpose(error: Exception) -> bool:
-    from mercer.exceptions import MercerError
-
-    return isinstance(error, MercerError)

@@ -1,7 +1,7 @@
 """``mercer plot``: pictures of a model, by :mod:`mercer.plots`."""
 
+import inspect
 import io
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -166,11 +166,12 @@ def _draw(
 ) -> Any:
     from mercer.cli.models import feature_names, seen_by
     from mercer.cli.tables import open_input
+    from mercer.plots._models import nameless_rows
     from mercer.rows import image_shape
 
     model = seen_by(fitted)
     display = _display(KINDS[kind][0])
-    takes = _parameters(display)
+    takes = inspect.signature(display).parameters
     options = _options(kind, takes, look)
     if "image_shape" in takes:
         options.setdefault("image_shape", image_shape(feature_names(fitted)))
@@ -180,9 +181,7 @@ def _draw(
         options["uncertainty"] = model.uncertainty()
     if data is None:
         return display(model, **options).figure_
-    with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
-        # The columns were checked by name; the arrays that are drawn have none.
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    with open_input(data, reading, model=fitted) as table, nameless_rows():
         if intervals:
             options["uncertainty"] = model.uncertainty(table.rows)
         if reading.label is not None and "label_name" in takes:
@@ -190,25 +189,25 @@ def _draw(
         return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
 
 
-def _parameters(display: Any) -> Any:
-    import inspect
-
-    return inspect.signature(display).parameters
-
-
 def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:
     """What was said about the look; what means nothing to this kind is refused."""
     options = {name: value for name, value in look.items() if value is not None}
     for name in options:
         if name not in takes:
-            fits = [k for k, (c, _) in KINDS.items() if c and name in _parameters(_display(c))]
+            shown = {k: inspect.signature(_display(c)) for k, (c, _) in KINDS.items() if c}
+            fits = [k for k, signature in shown.items() if name in signature.parameters]
             raise click.UsageError(
                 f"--{name.replace('_', '-')} goes with {', '.join(fits)}, not with {kind}"
             )
     if kind == "biplot" and isinstance(options.get("components"), int):
         raise click.UsageError("--components of a biplot are two, such as 0,1")
     if "cmap" in options:
-        _check_cmap(options["cmap"])
+        from matplotlib import colormaps
+
+        if options["cmap"] not in colormaps:
+            raise click.UsageError(
+                f"--cmap: matplotlib has no '{options['cmap']}', but gray, gray_r, viridis, ..."
+            )
     return options
 
 
@@ -216,15 +215,6 @@ def _display(name: str) -> Any:
     import mercer.plots
 
     return getattr(mercer.plots, name).from_estimator
-
-
-def _check_cmap(name: str) -> None:
-    from matplotlib import colormaps
-
-    if name not in colormaps:
-        raise click.UsageError(
-            f"--cmap: matplotlib has no '{name}', but gray, gray_r, viridis, ..."
-        )
 
 
 def _as_numbers(labels: Targets) -> Any:
@@ -242,13 +232,13 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     from mercer.cli.models import feature_names, seen_by
     from mercer.cli.tables import open_input
     from mercer.live import describe, render
-    from mercer.rows.images import image_shape
+    from mercer.plots._models import nameless_rows
+    from mercer.rows import image_shape
 
     model, names = seen_by(fitted), feature_names(fitted)
-    options: dict[str, Any] = {"images": image_shape(names), "names": names}
-    options["encoder"] = getattr(fitted, "encoder_", None)
+    encoder = getattr(fitted, "encoder_", None)
+    options: dict[str, Any] = {"images": image_shape(names), "names": names, "encoder": encoder}
     if data is None:
         return render(describe(model, **options)).encode()
-    with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    with open_input(data, reading, model=fitted) as table, nameless_rows():
         return render(describe(model, table.rows[:], table.label, **options)).encode()

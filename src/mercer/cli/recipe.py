@@ -113,36 +113,14 @@ class Recipe:
         ----------
         checkpoint : where a fit on landmarks keeps its state, if it can be resumed
         """
-        if self.model == "sparse":
-            return self._sparse()
-        return self._eigen(self._solver(checkpoint))
-
-    def _solver(self, checkpoint: Path | None) -> Any:
-        """The solver by its name where it has no state to keep."""
-        if self.landmarks is not None:
-            return Landmarks(self.landmarks, checkpoint=checkpoint)
-        name = self.solver or "auto"
-        if checkpoint is None or name not in ("auto", "landmarks"):
-            return name
-        return as_solver(name).set_params(checkpoint=checkpoint)
-
-    def _sparse(self) -> Any:
-        return SparseKernelPCA(
-            self.kernels,
-            n_components=self.make_components(),
-            kernel=self.make_kernel(),
-            solver=self.solver or "auto",
-            preimage=self.preimage or "auto",
-            random_state=self.seed,
-        )
-
-    def _eigen(self, solver: Any) -> Any:
         common: dict[str, Any] = {
             "n_components": self.make_components(),
             "kernel": self.make_kernel(),
-            "solver": solver,
+            "solver": self._solver(checkpoint),
             "random_state": self.seed,
         }
+        if self.model == "sparse":
+            return SparseKernelPCA(self.kernels, preimage=self.preimage or "auto", **common)
         if self.model == "novelty":
             rate = 0.05 if self.false_alarm_rate is None else self.false_alarm_rate
             if self.kernel == "gaussian" and not any(self.widths.values()):
@@ -158,6 +136,15 @@ class Recipe:
         if self.model == "robust":
             return ReweightedKernelPCA(pca, random_state=self.seed)
         return pca
+
+    def _solver(self, checkpoint: Path | None) -> Any:
+        """The solver by its name where it has no state to keep."""
+        if self.landmarks is not None:
+            return Landmarks(self.landmarks, checkpoint=checkpoint)
+        name = self.solver or "auto"
+        if checkpoint is None or name not in ("auto", "landmarks"):
+            return name
+        return as_solver(name).set_params(checkpoint=checkpoint)
 
 
 _EIGEN = ("kpca", "generative", "missing", "robust")

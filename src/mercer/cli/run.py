@@ -65,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        _discard_stdout()
+        # Python's own last flush goes to nothing, and stays quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except Terminated:
         _say("terminated")
@@ -136,8 +137,3 @@ def _say(message: str) -> None:
     """One line on standard error; nobody listening there is no reason to fail."""
     with contextlib.suppress(OSError):
         print(f"mercer: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _discard_stdout() -> None:
-    """Point standard output at nothing, so that Python's own last flush stays quiet."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

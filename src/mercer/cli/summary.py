@@ -39,7 +39,7 @@ def lines_of_columns(encoder: TableEncoder) -> list[str]:
 
 def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
-    subspace = model.subspace_
+    subspace, inner = model.subspace_, getattr(model, "estimator", None) or model
     facts: dict[str, Any] = {
         "model": type(model).__name__,
         "output": str(target),
@@ -48,9 +48,9 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
         "columns": rows.shape[1],
         "dtype": str(subspace.coef.dtype),
         "kernel": repr(subspace.kernel),
-        "kernel_asked": repr(_asked(model, "kernel")),
+        "kernel_asked": repr(inner.kernel),
         "components": subspace.n_components,
-        "components_asked": _describe_rule(model),
+        "components_asked": _describe_rule(model, inner.n_components),
         "support_points": subspace.n_support,
         "seconds": seconds,
         "peak_memory_bytes": peak_bytes(),
@@ -60,7 +60,7 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
         ratio = getattr(getattr(model, "estimator_", None), "explained_variance_ratio_", None)
     if ratio is not None:
         facts["share_of_variance"] = float(ratio.sum())
-        if (limit := _limit_reached(model, facts)) is not None:
+        if (limit := _limit_reached(inner.n_components, facts)) is not None:
             facts["limit_reached"] = limit
     if (report := getattr(model, "report_", None)) is not None:
         facts |= {
@@ -117,28 +117,20 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     return lines
 
 
-def _asked(model: Estimator, name: str) -> Any:
-    inner = getattr(model, "estimator", None) or model
-    return getattr(inner, name)
-
-
-def _describe_rule(model: Estimator) -> str:
+def _describe_rule(model: Estimator, asked: Any) -> str:
     from mercer.subspace import as_rule
 
-    inner = getattr(model, "estimator", None) or model
-    if inner.n_components is None and hasattr(model, "offset_"):
+    if asked is None and hasattr(model, "offset_"):
         from mercer.novelty.components import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)
         return f"auto: {default.describe()}"
-    rule = as_rule(inner.n_components)
+    rule = as_rule(asked)
     return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
 
 
-def _limit_reached(model: Estimator, facts: dict[str, Any]) -> str | None:
+def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
     """Why there are fewer components than the share of the variance asks for, if it is so."""
-    inner = getattr(model, "estimator", None) or model
-    rule = getattr(inner, "n_components", None)
     share, limit = getattr(rule, "share", 0.0), getattr(rule, "limit", None)
     if limit is None or facts["share_of_variance"] >= share:
         return None

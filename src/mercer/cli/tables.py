@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from sklearn.utils import get_tags
 
 from mercer._linalg import Array
 from mercer._types import Estimator
@@ -43,7 +44,8 @@ def open_input(
     model : whose columns are wanted; a model of tables gets the vectors that it makes of them
     allow_nan : whether values may be missing
     """
-    allow_nan = allow_nan or _takes_holes(model)
+    if hasattr(model, "__sklearn_tags__"):  # and not only names of columns that stand in for one
+        allow_nan = allow_nan or bool(get_tags(model).input_tags.allow_nan)
     with located(data, reading) as path:
         if on_tables(model):
             from mercer.tables.opening import vectors_for
@@ -76,15 +78,6 @@ def open_for_fit(
         for line in [] if encoder is None else lines_of_columns(encoder):
             remark(" ".join(line.split()))  # names may have line breaks
         yield table, encoder
-
-
-def _takes_holes(model: Estimator) -> bool:
-    """Whether a model fills in what is missing by itself."""
-    from sklearn.utils import get_tags
-
-    # Where only names of columns are known, something else stands in for a model.
-    tagged = hasattr(model, "__sklearn_tags__")
-    return tagged and bool(get_tags(model).input_tags.allow_nan)
 
 
 @contextlib.contextmanager
@@ -176,16 +169,12 @@ def check_target(path: Path, *, force: bool) -> None:
 
 def prepare_folder(folder: Path, option: str) -> None:
     """Create ``folder``, which ``option`` names, and prove that it can be written to."""
-    remedy = f"Choose another folder with {option}."
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
-    _try_to_write(folder, remedy)
+    _try_to_write(folder, f"Choose another folder with {option}.")
 
 
 def _try_to_write(folder: Path, remedy: str) -> None:
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0")
     except OSError as error:
