@@ -21,6 +21,7 @@ from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import ColumnKinds, Output, Reading
 from mercer.rows import Table, check_sink, open_table, spooled, write_stream, write_table
+from mercer.rows.files import names_text
 from mercer.rows.packed import PACKED, open_packed, plain_name
 from mercer.rows.whole import is_device
 
@@ -105,9 +106,8 @@ def open_located(
     """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
     table = open_table(path, reading.choice(like), array=reading.array, allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.keep]:
-        shown = ", ".join(map(repr, unused[:8]))
-        more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
-        remark(f"columns of '{path.name}' that the model does not know: {shown}{more}")
+        shown = names_text(unused)
+        remark(f"columns of '{path.name}' that the model does not know: {shown}")
     return table
 
 

@@ -18,8 +18,8 @@ from mercer.live.tables import open_guessing, unpack_images
 from mercer.live.wanted import Wanted
 from mercer.plots._models import nameless_rows, rows_of
 from mercer.rows import MemoryRows, Table, image_shape, whole_file
+from mercer.rows.files import names_text
 from mercer.tables import TableEncoder, TableModel
-from mercer.tables.frames import names_text
 
 __all__ = ["MODEL", "PAGE", "Job", "do", "fit", "payload", "read_table", "show"]
 

@@ -17,13 +17,12 @@ from mercer.exceptions import DataError
 from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT, sniff
-from mercer.rows.files import decoding
+from mercer.rows.files import decoding, instead_text, names_text
 from mercer.rows.images import ImageRows, find_images
-from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import open_rows, refuse_array
 from mercer.rows.parquet import ParquetRows, parquet_names
 from mercer.rows.table import Table, pick
-from mercer.sparse_rows import SparseRows, dense
+from mercer.sparse_rows import dense
 
 __all__ = ["Choice", "open_table"]
 
@@ -55,19 +54,19 @@ class Choice:
             if name not in names:
                 raise DataError(
                     f"'{path.name}' has no column {name!r}; {did_you_mean(name, names)}"
-                    f"name one of {_list(names)}."
+                    f"name one of {names_text(names)}."
                 )
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
             raise DataError(
                 f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
-                f"{_list(missing)}; {_instead(self.unused(names))}give the columns that were there "
-                "in fit."
+                f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
+                "were there in fit."
             )
         if text := [name for name in wanted if name in strange]:
             raise DataError(
-                f"'{path.name}' has columns that hold no numbers: {_list(text)}; "
+                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; "
                 f"leave them out with drop={text!r}, or keep the classes with label={text[0]!r}."
             )
         if not wanted:
@@ -165,19 +164,12 @@ def _choose_by_number(path: Path, rows: Rows, choice: Choice) -> Table:
         beside = {choice.label: _npz_label(path, choice.label, n)}
     elif choice.label is not None:
         at = _positions([choice.label], d, path)
-        beside = {choice.label: dense(_picked(rows, at)[:])[:, 0]}
+        beside = {choice.label: dense(pick(rows, at)[:])[:, 0]}
         drop |= set(at)
     if len(choice.columns) or drop:
         index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
-        rows = _picked(rows, [i for i in index if i not in drop])
+        rows = pick(rows, [i for i in index if i not in drop])
     return Table(rows, beside)
-
-
-def _picked(rows: Rows, index: list[int]) -> Rows:
-    """Some columns; of sparse rows without making them dense."""
-    if isinstance(rows, MemoryRows) and isinstance(rows.X, SparseRows):
-        return MemoryRows(SparseRows.of(rows.X.to_scipy()[:, index]))
-    return pick(rows, index)
 
 
 def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
@@ -235,15 +227,3 @@ def _check_count(values: Array, n: int, path: Path) -> Array:
     if len(values) != n:
         raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; mend it.")
     return values
-
-
-def _instead(unknown: Sequence[str]) -> str:
-    """What may be another name of what is missing: the columns that the model does not know."""
-    if not unknown:
-        return ""
-    return f"it has {_list(unknown)} instead; rename what is the same, or "
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

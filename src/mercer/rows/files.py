@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ __all__ = [
     "FileWatch",
     "decoding",
     "file_fingerprint",
+    "instead_text",
+    "names_text",
     "pick_columns",
     "stamps",
 ]
@@ -112,3 +114,14 @@ def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Pat
             f"{', '.join(names[:20])}."
         )
     return [names.index(name) for name in wanted]
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Some names for a message."""
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def instead_text(strange: Sequence[str]) -> str:
+    """What may be another name of what is missing: the columns that the model does not know."""
+    return f"it has {names_text(strange)} instead; rename what is the same, or " if strange else ""

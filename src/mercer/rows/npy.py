@@ -96,8 +96,7 @@ def load_npz(path: Path, name: str | None) -> Array:
             data = file.read(size)
     if len(data) < size:
         raise DataError(f"'{member}' in '{path}' is shorter than it declares; save it again.")
-    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
-    return array
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _member(archive: zipfile.ZipFile, path: Path, name: str | None) -> str:

@@ -47,7 +47,11 @@ class ParquetRows(Rows):
         names = tuple(schema.names)  # type: ignore[union-attr]
         picked = pick_columns(names, columns, path)
         self.columns = tuple(names[i] for i in picked)
-        kinds = [_kind(schema.field(i), path) for i in picked]  # type: ignore[union-attr]
+        chosen = [schema.field(i) for i in picked]  # type: ignore[union-attr]
+        kinds = [
+            floating_type(_dtype(field), f"column {field.name!r} of '{path}' ({field.type})")
+            for field in chosen
+        ]
         self.dtype = np.dtype(np.float32 if set(kinds) == {np.dtype(np.float32)} else np.float64)
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.shape = (int(self._starts[-1]), len(self.columns))
@@ -101,14 +105,16 @@ def parquet_names(path: Path) -> tuple[list[str], list[str]]:
     file = _files(path)[0]
     with decoding(file, "Parquet file"):
         schema = require("pyarrow.parquet", "io").read_schema(file)
-    return list(schema.names), [field.name for field in schema if not _is_numeric(field)]
+    return list(schema.names), [f.name for f in schema if _dtype(f).kind not in "fiub"]
 
 
-def _is_numeric(field: Any) -> bool:
+def _dtype(field: Any) -> np.dtype:
+    """NumPy's type of a column; object where it has none."""
     try:
-        return np.dtype(field.type.to_pandas_dtype()).kind in "fiub"
+        dtype: np.dtype = np.dtype(field.type.to_pandas_dtype())
     except (NotImplementedError, TypeError):
-        return False
+        dtype = np.dtype(object)
+    return dtype
 
 
 def _files(path: Path) -> list[Path]:
@@ -118,11 +124,3 @@ def _files(path: Path) -> list[Path]:
     if not files:
         raise DataError(f"the folder '{path}' holds neither .png nor .parquet files.")
     return files
-
-
-def _kind(field: Any, path: Path) -> np.dtype:
-    try:
-        dtype = field.type.to_pandas_dtype()
-    except NotImplementedError:
-        dtype = object
-    return floating_type(dtype, f"column {field.name!r} of '{path}' ({field.type})")

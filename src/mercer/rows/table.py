@@ -16,6 +16,7 @@ from mercer._progress import announce
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows
 from mercer.rows.memory import MemoryRows
+from mercer.sparse_rows import SparseRows
 
 __all__ = ["Table", "pick"]
 
@@ -149,7 +150,9 @@ class _Picked(Rows):
 
 
 def pick(rows: Rows, index: list[int]) -> Rows:
-    """Some columns of a table, by their numbers."""
+    """Some columns of a table, by their numbers; sparse rows stay sparse."""
+    if isinstance(rows, MemoryRows) and isinstance(rows.X, SparseRows):
+        return MemoryRows(SparseRows.of(rows.X.to_scipy()[:, index]))
     if isinstance(rows, MemoryRows):
         return MemoryRows(np.ascontiguousarray(rows.X[:, index]))
     return _Picked(rows, index)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -163,10 +164,6 @@ def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:
         text.detach()  # the file is not ours to close
 
 
-def _write_tsv(file: BinaryIO, table: Table) -> None:
-    _write_csv(file, table, "\t")
-
-
 def _texts(column: Array) -> Any:
     """Numbers in the shortest form that gives the same number again."""
     return column.astype(str) if column.dtype == np.float32 else map(repr, column.tolist())
@@ -230,7 +227,7 @@ def _write_json(file: BinaryIO, table: Table) -> None:
 
 _WRITERS: dict[str, Any] = {
     "csv": _write_csv,
-    "tsv": _write_tsv,
+    "tsv": partial(_write_csv, delimiter="\t"),
     "npy": _write_npy,
     "npz": _write_npz,
     "parquet": _write_parquet,

@@ -13,6 +13,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.tables.cycles import angles, moved
+from mercer.tables.frames import objects
 
 __all__ = ["Category", "Column", "Date", "LeftOut", "Number"]
 
@@ -204,7 +205,10 @@ class Date:
             whole = np.rint(count_units(late, self.unit)).astype(np.int64)
             dates = origin + whole.astype(f"m8[{self.unit}]")
         dates[np.isnan(counts)] = np.datetime64("NaT")
-        return _as_texts(dates, self.form) if self.form else np.asarray(dates)
+        if not self.form:
+            return np.asarray(dates)
+        plain = dates.astype("M8[us]").tolist()
+        return objects(None if date is None else date.strftime(self.form) for date in plain)
 
     def describe(self) -> str:
         """What is done, in a few words."""
@@ -260,25 +264,13 @@ def parse_dates(values: Array, form: str) -> Array:
     return found
 
 
-def _as_texts(dates: Array, form: str) -> Array:
-    plain = dates.astype("M8[us]").tolist()
-    texts = np.empty(len(plain), dtype=object)
-    texts[:] = [None if date is None else date.strftime(form) for date in plain]
-    return texts
-
-
 def _missing(value: Any) -> bool:
     return value is None or value != value
 
 
 def _nearest(levels: Array, values: Array) -> Array:
     edges = (levels[1:] + levels[:-1]) / 2
-    found = (
-        levels[np.searchsorted(edges, values)]
-        if len(levels) > 1
-        else np.full(len(values), levels[0])
-    )
-    return np.where(np.isnan(values), np.nan, found)
+    return np.where(np.isnan(values), np.nan, levels[np.searchsorted(edges, values)])
 
 
 def _kind_of(values: Array) -> str:

@@ -281,17 +281,17 @@ def _date(
         return None
     first = present.min()
     steps = present - first
-    fits = (u for u in _UNITS if (steps == steps.astype(f"m8[{u}]")).all() and _holds(first, u))
+    fits = (
+        u
+        for u in _UNITS
+        if (steps == steps.astype(f"m8[{u}]")).all() and first == first.astype(f"M8[{u}]")
+    )
     unit = next(fits, "ns")
     scaled = _number("", count_units(steps, unit), "robust", weight)
     number = Number(scaled.center, scaled.scale, scaled.gain, scaled.tails, whole=True)
     if "hour" in cycles and unit == "D":
         raise DataError(f"column {name!r} holds whole days, which have no hour; leave 'hour' out.")
     return Date(number, str(first.astype(f"M8[{unit}]")), unit, form, cycles, weight)
-
-
-def _holds(date: np.datetime64, unit: str) -> bool:
-    return bool(date == date.astype(f"M8[{unit}]"))
 
 
 def _parses(values: Array, form: str) -> bool:

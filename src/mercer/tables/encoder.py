@@ -13,10 +13,11 @@ from mercer._sklearn import BaseEstimator, TransformerMixin
 from mercer._spelling import SpellingMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.rows.files import instead_text, names_text
 from mercer.tables.columns import Category, Column, Date, LeftOut, Number
 from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, one_unit
-from mercer.tables.frames import Frame, is_absent, names_text, no_column, take_apart
+from mercer.tables.frames import Frame, is_absent, no_column, take_apart
 
 __all__ = ["TableEncoder"]
 
@@ -213,13 +214,13 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
                 )
             columns = dict(zip(self.columns_, frame.columns.values(), strict=True))
             return Frame(columns, "array")
-        lost = [name for name, column in self.columns_.items() if column.width]
-        lost = [name for name in lost if name not in frame.columns]
-        if lost:
+        used = [name for name, column in self.columns_.items() if column.width]
+        if lost := [name for name in used if name not in frame.columns]:
+            strange = [name for name in frame.columns if name not in self.columns_]
             raise DataError(
                 f"the table lacks {len(lost)} of the model's {self.n_features_in_} columns: "
-                f"{names_text(lost)}; {_instead(frame, self.columns_)}give the columns that were "
-                "there in fit."
+                f"{names_text(lost)}; {instead_text(strange)}give the columns that were there in "
+                "fit."
             )
         return frame
 
@@ -331,9 +332,3 @@ def _is_constant(column: Column) -> bool:
 def _one_of(what: str, given: Any, known: Sequence[str]) -> None:
     if given not in known:
         raise DataError(f"{what} is {given!r}; give one of {', '.join(map(repr, known))}.")
-
-
-def _instead(frame: Frame, known: Mapping[str, Any]) -> str:
-    """What may be another name of what is missing: the columns that the fit has not seen."""
-    strange = [name for name in frame.columns if name not in known]
-    return f"it has {names_text(strange)} instead; rename what is the same, or " if strange else ""

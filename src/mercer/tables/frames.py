@@ -7,7 +7,7 @@ NaT, or objects (texts, booleans) with None where a value is missing.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from numbers import Real
@@ -19,8 +19,9 @@ from scipy.sparse import issparse
 from mercer._linalg import Array
 from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
+from mercer.rows.files import names_text
 
-__all__ = ["Frame", "is_absent", "names_text", "no_column", "plain_column", "take_apart"]
+__all__ = ["Frame", "is_absent", "no_column", "objects", "plain_column", "take_apart"]
 
 
 @dataclass(frozen=True)
@@ -117,26 +118,30 @@ def is_absent(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
+def objects(values: Iterable[Any]) -> Array:
+    """Values of any kind as an array of one dimension, whatever is inside them."""
+    listed = list(values)
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
+    return found
+
+
 def _of_values(values: list[Any], name: str) -> Array:
     """Python values of one kind, None where one is missing."""
     seen = [value for value in values if value is not None]
     if all(isinstance(value, bool | np.bool_) for value in seen):
-        plain: list[Any] = [None if value is None else bool(value) for value in values]
-    elif all(isinstance(value, Real) and not isinstance(value, bool) for value in seen):
+        return objects(None if value is None else bool(value) for value in values)
+    if all(isinstance(value, Real) and not isinstance(value, bool) for value in seen):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    elif all(isinstance(value, datetime.date | np.datetime64) for value in seen):
+    if all(isinstance(value, datetime.date | np.datetime64) for value in seen):
         return _dates(values)
-    elif all(isinstance(value, str) for value in seen):
-        plain = [None if value is None else str(value) for value in values]
-    else:
-        kinds = sorted({type(value).__name__ for value in seen})
-        raise DataError(
-            f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])}); make them "
-            "all numbers, all texts or all dates, or leave the column out."
-        )
-    found = np.empty(len(plain), dtype=object)
-    found[:] = plain
-    return found
+    if all(isinstance(value, str) for value in seen):
+        return objects(None if value is None else str(value) for value in values)
+    kinds = sorted({type(value).__name__ for value in seen})
+    raise DataError(
+        f"column {name!r} holds values of several kinds ({', '.join(kinds[:5])}); make them "
+        "all numbers, all texts or all dates, or leave the column out."
+    )
 
 
 def _dates(values: list[Any]) -> Array:
@@ -171,20 +176,11 @@ def _from_array(X: Any) -> Frame:
 def _as_written(values: Array, form: str) -> Array:
     """Numbers as a file had them: whole, or with a unit."""
     if form == "int":
-        return _whole(values)
+        return objects(None if is_absent(value) else int(value) for value in values.tolist())
     if "{}" not in form or values.dtype.kind != "f":
         return values
-    found = np.empty(len(values), dtype=object)
     texts = (None if value != value else repr(value) for value in values.tolist())
-    found[:] = [None if t is None else form.replace("{}", t.removesuffix(".0")) for t in texts]
-    return found
-
-
-def _whole(values: Array) -> Array:
-    """Whole numbers as such, None where one is missing."""
-    found = np.empty(len(values), dtype=object)
-    found[:] = [None if is_absent(value) else int(value) for value in values.tolist()]
-    return found
+    return objects(None if t is None else form.replace("{}", t.removesuffix(".0")) for t in texts)
 
 
 def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
@@ -225,9 +221,3 @@ def no_column(name: str, names: Sequence[str]) -> DataError:
     """A column that is not there; what may have been meant, and what there is."""
     guess = did_you_mean(name, names)
     return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
-
-
-def names_text(names: Sequence[str], most: int = 8) -> str:
-    """Some names for a message."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -12,7 +12,8 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
-from mercer.tables.frames import Frame, is_absent, names_text
+from mercer.rows.files import names_text
+from mercer.tables.frames import Frame, is_absent
 
 __all__ = ["is_pattern", "joined", "matching"]
 

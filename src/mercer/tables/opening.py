@@ -92,7 +92,11 @@ def read_for(
 ) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
     known = model.encoder_.columns_
-    texts = [name for name, column in known.items() if _is_text(column)]
+    texts = [
+        name
+        for name, column in known.items()
+        if isinstance(column, Category) and isinstance(column.values[0], str)
+    ]
     texts += [name for name in keep if name not in known]
     return _read(path, choice or Choice(), texts, keep)
 
@@ -212,10 +216,6 @@ def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] 
     if all(name in label for name in wanted):
         raise DataError(f"no column of '{path.name}' is left; choose others.")
     return Frame({name: frame.columns[name] for name in wanted}, frame.container, frame.dtypes)
-
-
-def _is_text(column: object) -> bool:
-    return isinstance(column, Category) and isinstance(column.values[0], str)
 
 
 def _encode(

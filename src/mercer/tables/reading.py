@@ -11,10 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mercer._extras import require
-from mercer._linalg import Array
 from mercer._spelling import similar_file
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows.dialect import (
@@ -27,7 +24,7 @@ from mercer.rows.dialect import (
 )
 from mercer.rows.files import decoding
 from mercer.rows.packed import open_packed, plain_name
-from mercer.tables.frames import Frame, take_apart
+from mercer.tables.frames import Frame, objects, take_apart
 from mercer.tables.joining import joined, matching
 from mercer.tables.numerals import decimal_mark, read_numerals, units_of
 from mercer.tables.spreadsheet import SHEETS, read_sheet
@@ -172,7 +169,8 @@ def _frame_of_texts(
     for name, texts in fields.items():
         found = None if name in as_texts else read_numerals(texts, delimiter, mark)
         if found is None:
-            columns[name], dtypes[name] = _plain_texts(texts), ""
+            columns[name] = objects(None if is_missing(text) else text for text in texts)
+            dtypes[name] = ""
             if name not in as_texts:
                 _refuse_typing_errors(path, name, texts)
                 _warn_of_units(path, name, texts)
@@ -197,12 +195,6 @@ def _stripped(values: Sequence[str]) -> list[str]:
     if others and all(text.lstrip("-+")[:1].isdigit() for text in others):
         return ["" if text in _DASHES else text for text in texts]
     return texts
-
-
-def _plain_texts(texts: list[str]) -> Array:
-    found = np.empty(len(texts), dtype=object)
-    found[:] = [None if is_missing(text) else text for text in texts]
-    return found
 
 
 def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:

@@ -40,18 +40,14 @@ def read_sheet(path: Path) -> Frame:
         raise DataError(f"'{path}' has several columns called {repeated[0]!r}; rename them.")
     if len(lines) < 2:
         raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
-    columns = {
-        name: [_plain(cell) for cell in cells]
+    columns: dict[str, list[Any]] = {
+        name: [None if cell == "" else cell for cell in cells]
         for name, cells in zip(head, zip(*lines[1:], strict=True), strict=True)
     }
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
-    whole = {name: "int" for name, cells in columns.items() if _all_whole(cells)}
+    whole = {
+        name: "int"
+        for name, cells in columns.items()
+        if all(type(cell) in (int, float) and cell == int(cell) for cell in cells)
+    }
     return Frame(take_apart(columns).columns, "columns", whole)
-
-
-def _plain(cell: Any) -> Any:
-    return None if cell == "" else cell
-
-
-def _all_whole(cells: list[Any]) -> bool:
-    return all(type(cell) in (int, float) and cell == int(cell) for cell in cells)

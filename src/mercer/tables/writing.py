@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer.rows import MemoryRows, Table
-from mercer.tables.frames import Frame, no_column
+from mercer.tables.frames import Frame, no_column, objects
 
 __all__ = ["classes_of", "columns_table", "kept_columns"]
 
@@ -39,11 +38,7 @@ def classes_of(values: Array) -> Array:
 
 def _written(values: Array) -> Array:
     if values.dtype.kind == "M":
-        listed: list[Any] = [None if text == "NaT" else text for text in values.astype(str)]
-    else:
-        listed = [None if value != value else value for value in values.tolist()]
-    if values.dtype.kind == "f" and None not in listed:
+        return objects(None if text == "NaT" else text for text in values.astype(str))
+    if values.dtype.kind == "f" and not np.isnan(values).any():
         return values
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
+    return objects(None if value != value else value for value in values.tolist())
