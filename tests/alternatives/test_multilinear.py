@@ -204,6 +204,7 @@ def test_uncorrelated_room():
         assert UncorrelatedMultilinearPCA(20).fit_transform(IMAGES).shape[1] <= 8
 
 
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.ConvergenceWarning")
 def test_non_negative_parts():
     pytest.importorskip("tensorly")
     model = NonNegativeMultilinearPCA((5, 4), max_iter=50).fit(IMAGES)
@@ -218,6 +219,7 @@ def test_non_negative_parts():
     assert best <= error <= 1.5 * best
 
 
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.ConvergenceWarning")
 def test_non_negative_codes_against_scipy():
     pytest.importorskip("tensorly")
     model = NonNegativeMultilinearPCA((4, 3), max_iter=20).fit(IMAGES)
@@ -258,3 +260,17 @@ def test_without_tensorly_the_remedy_is_named(variant, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorly.decomposition", None)
     with pytest.raises(ImportError, match="pip install tensorly"):
         variant(2).fit(IMAGES)
+
+
+@pytest.mark.parametrize("variant", [NonNegativeMultilinearPCA, UncorrelatedMultilinearPCA])
+@pytest.mark.parametrize("limits", [{"max_iter": 0}, {"tol": 0.0}, {"tol": 2}])
+def test_senseless_limits_are_refused(variant, limits):
+    """No round at all used to give components that correlate, or an IndexError."""
+    with pytest.raises(DataError, match="give tol between 0 and 1, and max_iter of 1 or more"):
+        variant(2, **limits).fit(IMAGES[:20])
+
+
+@pytest.mark.parametrize("variant", [NonNegativeMultilinearPCA, UncorrelatedMultilinearPCA])
+def test_rounds_that_run_out_are_reported(variant):
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        variant(2, max_iter=2, tol=1e-12).fit(IMAGES[:50])

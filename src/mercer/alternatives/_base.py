@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
-from mercer._random import make_rng
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._spelling import SpellingMixin
-from mercer._types import ArrayLike, RowsLike, Seed, Targets
+from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.exceptions import DataError
@@ -36,7 +35,6 @@ class Alternative(
     Computes in double precision, and answers in that of the rows.
     """
 
-    random_state: Seed
     tol: float
     max_iter: int
 
@@ -89,10 +87,6 @@ class Alternative(
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._saved[0])
-
-    def _rng(self) -> np.random.Generator:
-        """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
-        return make_rng(self.random_state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -44,15 +44,12 @@ def shrink_singular_values(A: Array, tau: float, start: Array) -> tuple[Array, A
     O(n d r) time for r triplets above τ.
     """
     found = _leading(A, tau, start)
-    U, s, Vt = _whole(A) if found is None else found
+    if found is None:
+        with lapack_threads(min(A.shape)):
+            found = np.linalg.svd(A, full_matrices=False)
+    U, s, Vt = found
     keep = s > tau
     return U[:, keep], s[keep] - tau, Vt[keep]
-
-
-def _whole(A: Array) -> tuple[Array, Array, Array]:
-    with lapack_threads(min(A.shape)):
-        U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    return U, s, Vt
 
 
 def _leading(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array] | None:

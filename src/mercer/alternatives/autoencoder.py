@@ -13,6 +13,7 @@ from sklearn.neural_network import MLPRegressor
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._progress import announce
+from mercer._random import make_rng
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.exceptions import ConvergenceWarning, DataError, warn
@@ -124,7 +125,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
             raise DataError("all rows are equal; a network needs rows that differ.")
         self._scale = float(largest * ((rows - self._center) / largest).std(axis=0).max())
         scaled = (rows - self._center) / self._scale
-        networks = self._train(scaled, self._rng())
+        networks = self._train(scaled, make_rng(self.random_state))
         self.losses_ = np.array([network.loss_ for network in networks])
         self.network_ = networks[int(np.argmin(self.losses_))]
         self._weights = list(zip(self.network_.coefs_, self.network_.intercepts_, strict=True))
@@ -184,6 +185,3 @@ class BottleneckAutoencoder(ReversibleAlternative):
             value = getattr(self, name)
             if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
                 raise DataError(f"{name}={value!r}: give a number of 0 or more.")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_weights")

@@ -112,7 +112,18 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         """
         self._check_limits()
         tensors, dtype = self._fit_tensors(X)
-        self._learn(tensors, dtype)
+        mean = tensors.mean(axis=0)
+        centered = tensors - mean
+        scale = np.abs(centered).max()  # squares of 1e300 would overflow
+        if scale == 0:
+            raise DataError("all samples are equal; multilinear PCA needs samples that differ.")
+        centered /= scale
+        factors, self.n_iter_ = alternate(centered, self.ranks, self.tol, self.max_iter)
+        self.mean_ = mean.astype(dtype)
+        self.factors_ = [U.astype(dtype) for U in factors]
+        self.ranks_ = tuple(U.shape[1] for U in factors)
+        power = (project(centered, factors) ** 2).sum(axis=0).ravel()
+        self.explained_variance_ratio_ = (power / (centered**2).sum()).astype(dtype)
         return self
 
     def transform(self, X: RowsLike) -> Array:
@@ -128,20 +139,6 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         """Samples with the given cores, (n, d1, …, dK); Z may be flat or of the cores' shape."""
         cores, dtype = self._check_cores(Z)
         return np.asarray((expand(cores, self.factors_) + self.mean_).astype(dtype))
-
-    def _learn(self, tensors: Array, dtype: np.dtype) -> None:
-        mean = tensors.mean(axis=0)
-        centered = tensors - mean
-        scale = np.abs(centered).max()  # squares of 1e300 would overflow
-        if scale == 0:
-            raise DataError("all samples are equal; multilinear PCA needs samples that differ.")
-        centered /= scale
-        factors, self.n_iter_ = alternate(centered, self.ranks, self.tol, self.max_iter)
-        self.mean_ = mean.astype(dtype)
-        self.factors_ = [U.astype(dtype) for U in factors]
-        self.ranks_ = tuple(U.shape[1] for U in factors)
-        power = (project(centered, factors) ** 2).sum(axis=0).ravel()
-        self.explained_variance_ratio_ = (power / (centered**2).sum()).astype(dtype)
 
 
 def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[Array], int]:

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import make_rng
 from mercer._sklearn import Tags
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
@@ -20,7 +21,7 @@ from mercer.alternatives._tensor import (
     require_tensorly,
     scatter,
 )
-from mercer.exceptions import DataError
+from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["NonNegativeMultilinearPCA"]
 
@@ -71,7 +72,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
     >>> from sklearn.datasets import load_digits
     >>> from mercer.alternatives import NonNegativeMultilinearPCA
     >>> images = load_digits().images[:100]
-    >>> model = NonNegativeMultilinearPCA((5, 4), max_iter=20).fit(images)
+    >>> model = NonNegativeMultilinearPCA((5, 4), tol=1e-2).fit(images)
     >>> Z = model.transform(images)
     >>> Z.shape, bool((Z >= 0).all())
     ((100, 20), True)
@@ -108,6 +109,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         y : ignored
         """
         tensorly = require_tensorly()
+        self._check_limits()
         tensors, dtype = self._fit_tensors(X)
         _check_sign(tensors, self)
         scale = tensors.max()
@@ -122,12 +124,19 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
                 rank=[min(len(tensors), math.prod(counts)), *counts],
                 n_iter_max=self.max_iter,
                 tol=self.tol,
-                random_state=int(self._rng().integers(2**31)),
+                random_state=int(make_rng(self.random_state).integers(2**31)),
                 return_errors=True,
             )
         self.factors_ = [_unit_columns(np.asarray(U)).astype(dtype) for U in factors[1:]]
         self.ranks_ = counts
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
+        change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
+        if change > self.tol:
+            warn(
+                f"the error still changed by {change:.1e} after {self.n_iter_} steps; raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
         return self
 
     def transform(self, X: RowsLike) -> Array:

@@ -24,7 +24,6 @@ NODES = 500
 FINER, FINEST = 1.25, 60.0
 #: Levels without improvement after which the annealing ends.
 PATIENCE = 4
-COST = 1.0
 
 
 class PrincipalCurve(ReversibleAlternative):

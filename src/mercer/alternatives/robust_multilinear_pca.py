@@ -111,7 +111,9 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         y : ignored
         """
         tensorly = require_tensorly()
-        self._check_parameters()
+        if self.penalty is not None:
+            check_positive("penalty", self.penalty, instead=", or None")
+        self._check_limits()
         tensors, dtype = self._fit_tensors(X)
         scale = float(np.abs(tensors).max())
         if scale == 0:
@@ -149,7 +151,8 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
 
     def _decompose(self, tensorly: Any, tensors: Array) -> tuple[Array, Array]:
         size = float(np.linalg.norm(tensors))
-        largest = max(np.linalg.norm(_unfold(tensors, k), 2) for k in range(tensors.ndim))
+        unfolded = [np.moveaxis(tensors, k, 0).reshape(n, -1) for k, n in enumerate(tensors.shape)]
+        largest = max(np.linalg.norm(matrix, 2) for matrix in unfolded)
         with tensorly.backend_context("numpy"):
             low_rank, sparse, errors = tensorly.decomposition.robust_pca(
                 tensors,
@@ -170,16 +173,6 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
                 ConvergenceWarning,
             )
         return np.asarray(low_rank), np.asarray(sparse)
-
-    def _check_parameters(self) -> None:
-        penalty = self.penalty
-        if penalty is not None:
-            check_positive("penalty", penalty, instead=", or None")
-        self._check_limits()
-
-
-def _unfold(X: Array, k: int) -> Array:
-    return np.moveaxis(X, k, 0).reshape(X.shape[k], -1)
 
 
 def _universal(shape: tuple[int, ...]) -> float:

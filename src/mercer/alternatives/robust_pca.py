@@ -8,6 +8,7 @@ import numpy as np
 
 from mercer._linalg import Array, fix_signs
 from mercer._numbers import check_count, check_positive
+from mercer._random import make_rng
 from mercer._sklearn import Tags
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
@@ -122,11 +123,8 @@ class RobustPCA(ReversibleAlternative):
         rows, dtype = self._fit_rows(X, allow_nan=True)
         observed = ~np.isnan(rows)
         _check_observed(rows, observed)
-        self.penalty_ = (
-            float(1 / np.sqrt(observed.mean() * max(rows.shape)))
-            if self.penalty is None
-            else float(self.penalty)
-        )
+        universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
+        self.penalty_ = float(universal if self.penalty is None else self.penalty)
         scale = np.abs(rows[observed]).max()  # squares of 1e300 would overflow
         found = principal_component_pursuit(
             rows / scale,
@@ -134,7 +132,7 @@ class RobustPCA(ReversibleAlternative):
             observed=None if observed.all() else observed,
             tol=self.tol,
             max_iter=self.max_iter,
-            rng=self._rng(),
+            rng=make_rng(self.random_state),
         )
         self._keep(found, scale, dtype)
         return self
@@ -223,11 +221,10 @@ class RobustPCA(ReversibleAlternative):
         self.n_iter_, self.residual_ = found.n_iter, found.primal
 
     def _check_parameters(self) -> None:
-        q, penalty = self.n_components, self.penalty
-        if q is not None:
-            check_count("n_components", q, instead=", or None")
-        if penalty is not None:
-            check_positive("penalty", penalty, instead=", or None")
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, instead=", or None")
+        if self.penalty is not None:
+            check_positive("penalty", self.penalty, instead=", or None")
         self._check_limits()
 
     def __sklearn_tags__(self) -> Tags:

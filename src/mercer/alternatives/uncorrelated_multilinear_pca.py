@@ -13,7 +13,7 @@ from mercer._progress import announce
 from mercer._types import RowsLike, Targets
 from mercer.alternatives._base import SEEN
 from mercer.alternatives._tensor import TensorAlternative, scatter
-from mercer.exceptions import DataError, RankWarning, warn
+from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 
 __all__ = ["UncorrelatedMultilinearPCA"]
 
@@ -96,9 +96,9 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         X : (n, d1, …, dK) array, or (n, d) array or data frame
         y : ignored
         """
-        q = self.n_components
-        if q is not None:
-            check_count("n_components", q, instead=", or None")
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, instead=", or None")
+        self._check_limits()
         tensors, dtype = self._fit_tensors(X)
         mean = tensors.mean(axis=0)
         centered = tensors - mean
@@ -117,16 +117,13 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         """Uncorrelated scores of samples, (n, q)."""
         tensors, dtype = self._new_samples(X)
         centered = tensors - self.mean_
-        columns = [_contract(centered, vectors) for vectors in self._components()]
+        components = zip(*(V.T for V in self.projections_), strict=True)  # a vector for each mode
+        columns = [_contract(centered, vectors) for vectors in components]
         return np.column_stack(columns).astype(dtype)
 
     @property
     def _n_features_out(self) -> int:
         return int(self.projections_[0].shape[1])
-
-    def _components(self) -> list[list[Array]]:
-        """The vectors of each component, one per mode."""
-        return [list(vectors) for vectors in zip(*(V.T for V in self.projections_), strict=True)]
 
     def _count(self, tensors: Array) -> int:
         room = int(min(*tensors.shape[1:], len(tensors) - 1))
@@ -172,6 +169,13 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
             last, variance = variance, float((_contract(X, vectors) ** 2).sum())
             if abs(variance - last) <= self.tol * variance:
                 break
+        else:
+            warn(
+                f"the variance of component {scores.shape[1]} still changed by "
+                f"{abs(variance - last) / variance:.1e} of it after {self.max_iter} rounds; raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
         return [u * fix_signs(u[:, None])[0] for u in vectors]
 
 

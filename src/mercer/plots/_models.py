@@ -137,10 +137,10 @@ def check_components(components: Any, available: int, default: int, at_least: in
     return wanted
 
 
-def names_of(estimator: Estimator, columns: Iterable[int]) -> list[str]:
+def names_of(estimator: Estimator, columns: Iterable[int]) -> tuple[str, ...]:
     """Names of variables, as they were in ``fit``."""
     given = getattr(estimator, "feature_names_in_", None)
-    return [f"x{j}" if given is None else str(given[j]) for j in columns]
+    return tuple(f"x{j}" if given is None else str(given[j]) for j in columns)
 
 
 def shares_if_known(estimator: Estimator) -> Array | None:

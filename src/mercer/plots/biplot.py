@@ -129,7 +129,7 @@ class BiplotDisplay(Display):
                 J = sensitivity(subspace, points)[:, pair]
         arrows = np.moveaxis(J * std, 1, 2)  # (points, variables, 2)
         best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")[:count]
-        names = names_of(estimator, best)
+        names = list(names_of(estimator, best))
         shares = shares_if_known(estimator)
         text = ["" if shares is None else f" ({shares[k]:.1%})" for k in pair]
         titles = (f"component {pair[0]}{text[0]}", f"component {pair[1]}{text[1]}")

@@ -66,7 +66,7 @@ class ContributionsDisplay(Display):
         """
         found: Any = estimator.contributions(row)
         values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-        names = names_of(estimator, range(values.shape[1]))
+        names = list(names_of(estimator, range(values.shape[1])))
         if len(values) == 1:
             return cls(values[0], names).plot(limit=limit, ax=ax)
         titles = [f"row {name}" for name in getattr(row, "index", range(len(values)))]

@@ -135,7 +135,7 @@ class RepresentingVectorsDisplay(Display):
         if subspace.n_components < 2:
             raise DataError("a plane needs 2 components, and the model has 1; fit it with more.")
         pair = subspace.leading(2)
-        dots, names = None if rows is None else pair.scores(rows), ["component 0", "component 1"]
+        dots, names = None if rows is None else pair.scores(rows), ("component 0", "component 1")
         places = pair.scores(vectors)
         return cls(vectors, weights, len(weights), places, dots, names=names).plot(ax=ax)
 

@@ -168,7 +168,10 @@ def _choose_by_number(path: Path, rows: Rows, choice: Choice) -> Table:
         drop |= set(at)
     if len(choice.columns) or drop:
         index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
-        rows = pick(rows, [i for i in index if i not in drop])
+        left = [i for i in index if i not in drop]
+        if not left:
+            raise DataError(f"no column of '{path.name}' is left; choose others.")
+        rows = pick(rows, left)
     return Table(rows, beside)
 
 
@@ -181,6 +184,10 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
             raise DataError(
                 f"'{path.name}' has no names of columns, so that {name!r} means nothing; "
                 f"give numbers from 0 to {d - 1}, such as 0,2-4."
+            )
+        if int(last or first) < int(first):
+            raise DataError(
+                f"columns {name!r} of '{path.name}' run backwards; give {last}-{first}."
             )
         found += range(int(first), int(last or first) + 1)
     if found and max(found) >= d:
@@ -215,12 +222,13 @@ def _npz_label(path: Path, name: str, n: int) -> Array:
 
 
 def _as_classes(values: Sequence[Any]) -> Array:
-    """Whole numbers where all are, else text."""
+    """Whole numbers where all are, else text; 007 and 7 are two classes, and stay so."""
     text = [str(value).strip() for value in values]
     try:
-        return np.array([int(value) for value in text])
+        numbers = [int(value) for value in text]
     except ValueError:
         return np.array(text)
+    return np.array(numbers if len({*numbers}) == len({*text}) else text)
 
 
 def _check_count(values: Array, n: int, path: Path) -> Array:

@@ -220,9 +220,9 @@ def is_missing(text: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether a field can be read as a number."""
+    """Whether a field can be read as a number; 12_3 is a code, though Python takes it for 123."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
