@@ -17,7 +17,7 @@ __all__ = ["curve", "montage", "scatter", "spectrum"]
 SIDE, PAD = 440, 18
 
 
-def montage(images: Array, columns: int, label: str, *, gap: int = 2) -> str:
+def montage(images: Array, columns: int, label: str) -> str:
     """Images in lines of ``columns``, as an ``<img>`` whose picture is inside the page.
 
     Parameters
@@ -25,9 +25,8 @@ def montage(images: Array, columns: int, label: str, *, gap: int = 2) -> str:
     images : (n, d) rows of ink from 0 to 1
     columns : images in a line
     label : what it shows, for those who cannot see it
-    gap : pixels between images
     """
-    h, w = SHAPE
+    (h, w), gap = SHAPE, 2
     lines = -(-len(images) // columns)
     sheet = np.zeros((lines * (h + gap) - gap, columns * (w + gap) - gap))
     for i, image in enumerate(images):
@@ -64,10 +63,10 @@ def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
     return "".join(parts)
 
 
-def spectrum(shares: Array, shown: int = 40) -> str:
-    """Bars of the shares of the true variance, and the line of their sum."""
+def spectrum(shares: Array) -> str:
+    """Bars of the first forty shares of the true variance, and the line of their sum."""
     width, height, foot = 920, 190, 24
-    shares = np.asarray(shares)[:shown]
+    shares = np.asarray(shares)[:40]
     step = width / len(shares)
     tall = (height - 30) / shares[0]
     parts = [_open(width, height + foot, "shares of the variance, component by component")]

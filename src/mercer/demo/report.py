@@ -40,7 +40,10 @@ def render(results: Results) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
     page = files("mercer.demo").joinpath("page.html").read_text(encoding="utf-8")
     parts = {
-        **_general(results),
+        "n_train": f"{len(results.digits.train):,}",
+        "n_test": f"{len(results.digits.test):,}",
+        "version": escape(__version__),
+        "seconds": f"{results.seconds:.0f}",
         **_embedding(results),
         **_denoising(results),
         **_compression(results),
@@ -48,15 +51,6 @@ def render(results: Results) -> str:
         **_novelty(results),
     }
     return Template(page).substitute(parts)
-
-
-def _general(results: Results) -> dict[str, str]:
-    return {
-        "n_train": f"{len(results.digits.train):,}",
-        "n_test": f"{len(results.digits.test):,}",
-        "version": escape(__version__),
-        "seconds": f"{results.seconds:.0f}",
-    }
 
 
 def _embedding(results: Results) -> dict[str, str]:

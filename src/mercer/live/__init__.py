@@ -44,8 +44,7 @@ def show(
 class _Callable(ModuleType):
     """The package itself, so that ``mercer.live(model, X)`` shows a model."""
 
-    def __call__(self, model: Estimator, X: RowsLike = None, *more: Any, **options: Any) -> Any:
-        return show(model, X, *more, **options)
+    __call__ = staticmethod(show)
 
 
 sys.modules[__name__].__class__ = _Callable

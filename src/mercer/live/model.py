@@ -114,6 +114,7 @@ def describe(
     Z, error = full.scores_and_residual(rows)
     novelty, judged = novelty_facts(model, full, Z, error, seen=_is_support(rows, full))
     pictures, shape = _pictures(images, rows)
+    shares = shares_if_known(model)
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
@@ -126,7 +127,7 @@ def describe(
         "n": len(rows),
         "columns": None if encoder is None else column_facts(encoder),
         "names": _names(model, names, X, rows.shape[1]),
-        "shares": _plain(shares_if_known(model)),
+        "shares": None if shares is None else shares.astype(float).tolist(),
         "median": _median(rows),
         "imageShape": None if shape is None else list(shape),
         "limits": _limits(rows),
@@ -268,7 +269,3 @@ def _limits(rows: Array) -> list[float]:
     some = rows[:: max(1, len(rows) // 2000)]
     low, high = (float(edge) for edge in np.quantile(some, [0.001, 0.999]))
     return [low, high if high > low else low + 1.0]
-
-
-def _plain(values: Array | None) -> list[float] | None:
-    return None if values is None else [float(value) for value in values]

@@ -26,7 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from mercer.exceptions import DataError, MercerError
 from mercer.live.bundle import bundle, source
 from mercer.live.guard import Guard, Rules
-from mercer.live.store import Store
+from mercer.live.store import Item, Store
 from mercer.live.wanted import Wanted, is_id, read_message
 from mercer.live.work import MODEL, PAGE, Job
 from mercer.live.worker import Desk, Pool
@@ -91,8 +91,7 @@ class Studio:
         """What the command line named: rows to fit, or a model."""
         if self.start is None:
             return JSONResponse(None)
-        item = self.store.get(self.start)
-        return JSONResponse(_facts(item.id, item.name, item.path))
+        return JSONResponse(_facts(self.store.get(self.start)))
 
     async def _upload(self, request: Request) -> Response:
         """The body is the file; its name is shown, and its ending read."""
@@ -109,7 +108,7 @@ class Studio:
             raise
         finally:
             self.uploads -= 1
-        return JSONResponse(_facts(item.id, item.name, item.path))
+        return JSONResponse(_facts(item))
 
     async def _result(self, request: Request) -> Response:
         return self._file(request, PAGE)
@@ -281,8 +280,8 @@ def _config(app: Any) -> uvicorn.Config:
     )
 
 
-def _facts(key: str, name: str, path: Path) -> dict[str, Any]:
-    return {"id": key, "name": name, "model": path.suffix.lower() == ".mercer"}
+def _facts(item: Item) -> dict[str, Any]:
+    return {"id": item.id, "name": item.name, "model": item.path.suffix.lower() == ".mercer"}
 
 
 async def _problem(_request: Request, error: Exception) -> Response:

@@ -54,7 +54,10 @@ class Pool:
                 self._free.append(worker)
                 self.done += 1
             except MercerError:
-                self._keep_or_end(worker)
+                if worker.alive:
+                    self._free.append(worker)
+                else:
+                    worker.end()
                 raise
             except BaseException:
                 worker.end()
@@ -66,12 +69,6 @@ class Pool:
         """Start a process now, so that the first fit need not wait for its imports."""
         if not self._free and not self.running:
             self._free.append(_Worker())
-
-    def _keep_or_end(self, worker: _Worker) -> None:
-        if worker.alive:
-            self._free.append(worker)
-        else:
-            worker.end()
 
     def close(self) -> None:
         """End the processes that wait."""

@@ -73,11 +73,9 @@ class Encoder:
 
     def encode(self, value: object, name: str) -> Json:
         """``value`` as JSON; ``name`` is what its array is called if it is one."""
-        if value is None or isinstance(value, bool | str):
-            return value
         if isinstance(value, np.generic):
             return self._scalar(value, name)
-        if isinstance(value, int):
+        if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
             return _float(value, name)

@@ -8,13 +8,13 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO, TypedDict
+from typing import Any, TypedDict
 
 from mercer.exceptions import ModelFileError
 from mercer.model_file.checks import check_answers
 from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
-from mercer.rows import write_whole
+from mercer.rows import whole_file
 
 __all__ = ["FORMAT", "VERSION", "Fingerprint", "header_of", "read_model", "write_model"]
 
@@ -75,11 +75,8 @@ def write_model(model: object, path: str | os.PathLike[str]) -> Path:
         "data": json.dumps(getattr(model, "_data_fingerprint", None)),
         "model": json.dumps(encoded, allow_nan=False),
     }
-
-    def write(file: BinaryIO) -> None:
+    with whole_file(path) as file:
         write_container(file, texts, encoder.tensors)
-
-    write_whole(Path(path), write)
     return Path(path)
 
 

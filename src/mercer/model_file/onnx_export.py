@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,7 @@ from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_kernels import Exported, export_kernel
 from mercer.model_file.onnx_preimage import as_type, export_preimage
 from mercer.preimage.noise import can_be_matched, match_limits
-from mercer.rows import write_whole
+from mercer.rows import whole_file
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
@@ -264,9 +264,6 @@ def _write(graph: Any, path: Path) -> Path:
             f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
             "compress the model."
         )
-
-    def write(file: BinaryIO) -> None:
+    with whole_file(path) as file:
         file.write(graph.SerializeToString())
-
-    write_whole(path, write)
     return path

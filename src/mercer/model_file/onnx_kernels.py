@@ -37,8 +37,8 @@ def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype) -> Exported:
     if isinstance(kernel, DotProductKernel) and _has_formula(kernel):
         return _DotProduct(kernel, S)
     # By the class itself: a subclass, which only others may have made, is another kernel.
-    if isinstance(kernel, Cosine) and type(kernel) is Cosine:
-        return _Cosine(kernel, S)
+    if type(kernel) is Cosine:
+        return _Cosine(S)
     if isinstance(kernel, Sum | Product):
         parts = (export_kernel(kernel.k1, S, dtype), export_kernel(kernel.k2, S, dtype))
         return _Pair("Add" if isinstance(kernel, Sum) else "Mul", *parts)
@@ -119,7 +119,6 @@ class _DotProduct(Exported):
 
 @dataclass(frozen=True)
 class _Cosine(Exported):
-    kernel: Cosine
     S: Array
 
     def rows(self, g: Graph, X: str) -> str:

@@ -87,7 +87,8 @@ class _FixedPoint:
             g.op("GreaterOrEqual", image, g.number(low[None])),
             g.op("LessOrEqual", image, g.number(high[None])),
         )
-        share = g.sum(g.op("Cast", inside, to=self._kind(g)), "ReduceMin")
+        kind = {"float32": 1, "float64": 11}[g.dtype.name]  # TensorProto.FLOAT and DOUBLE
+        share = g.sum(g.op("Cast", inside, to=kind), "ReduceMin")
         good = g.op(
             "And",
             g.op("Greater", share, g.number(0.5)),
@@ -99,9 +100,6 @@ class _FixedPoint:
         start = g.op("Where", second, g.op("Mul", best, g.number(0.0)), best)
         moved = g.op("Where", good, image, start)
         return g.op("Where", stopped, Y, moved), tries
-
-    def _kind(self, g: Graph) -> int:
-        return {"float32": 1, "float64": 11}[g.dtype.name]  # TensorProto.FLOAT and DOUBLE
 
 
 def _smoother(g: Graph, solver: Smoother, subspace: Subspace, Z: str) -> str:

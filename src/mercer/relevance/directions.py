@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -152,8 +153,7 @@ class GroupSums:
         )
 
     def __add__(self, other: GroupSums) -> GroupSums:
-        parts = (getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__)
-        return GroupSums(*parts)
+        return GroupSums(*map(add, vars(self).values(), vars(other).values()))
 
     def turned(self, axes: Array) -> GroupSums:
         """In other axes of the same space; moments of fourth order only where they have moved.

@@ -239,16 +239,7 @@ class _Sums:
     error: Array
 
     def __add__(self, other: _Sums) -> _Sums:
-        return _Sums(
-            self.weight + other.weight,
-            self.linear + other.linear,
-            self.square + other.square,
-            self.count + other.count,
-            self.looked_at + other.looked_at,
-            self.scores + other.scores,
-            self.slopes + other.slopes,
-            self.error + other.error,
-        )
+        return _Sums(*map(add, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True)
@@ -296,14 +287,12 @@ class _Pass:
 
 def _parts(work: _Pass, X: RowsLike) -> Iterator[_Sums]:
     if isinstance(X, Rows):
-        total = X.n_steps
-        for done, part in enumerate(X.map_steps(work), 1):
-            announce("relevance", done, total)
-            yield part
-        return
-    tasks = blocks(len(X), max(TASK, work._step()))
-    for done, part in enumerate(ordered_map(lambda rows: work(rows, X[rows]), tasks), 1):
-        announce("relevance", done, len(tasks))
+        total, parts = X.n_steps, X.map_steps(work)
+    else:
+        tasks = blocks(len(X), max(TASK, work._step()))
+        total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
+    for done, part in enumerate(parts, 1):
+        announce("relevance", done, total)
         yield part
 
 

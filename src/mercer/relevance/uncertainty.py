@@ -244,27 +244,18 @@ def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Inter
     share = fourth - 2 * sums.cross[:q] / top / trace + sums.totals[1] / trace**2
     gaps = top - lam[:, None]
     np.fill_diagonal(gaps, np.inf)
+    gaps = np.where(np.abs(gaps) < np.finfo(float).tiny, np.finfo(float).tiny, gaps)
     beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
-    push = (sums.fourth[:, :q] / _away_from_zero(gaps)).sum(axis=0) + beyond / top
+    push = (sums.fourth[:, :q] / gaps).sum(axis=0) + beyond / top
     z = float(norm.ppf((1 + level) / 2))
     made = []
     for estimate, variance in ((top, own), (top / trace, share)):
         error = np.sqrt(np.maximum(variance, 0)) / weight
         # Between eigenvalues that sampling cannot tell apart the series means nothing.
         bias = np.clip(push / top / weight**2, -error / 2, error / 2)
-        made.append(
-            Interval(
-                estimate,
-                estimate * np.exp(-bias - z * error),
-                estimate * np.exp(-bias + z * error),
-            )
-        )
+        low, high = np.exp(-bias - z * error), np.exp(-bias + z * error)
+        made.append(Interval(estimate, estimate * low, estimate * high))
     return made[0], made[1]
-
-
-def _away_from_zero(gaps: Array) -> Array:
-    tiny = np.finfo(float).tiny
-    return np.where(np.abs(gaps) < tiny, tiny, gaps)
 
 
 def _decreasing(C: Array) -> tuple[Array, Array]:

@@ -45,7 +45,7 @@ def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
         return ""
     named = [_range(range(first, last + 1)) for first, last in groups]
     return (
-        f"by their eigenvalues, {n:.0f} rows hardly tell components {_listed(named)} apart: "
+        f"by their eigenvalues, {n:.0f} rows hardly tell components {'; '.join(named)} apart: "
         "read such a group as one; uncertainty() measures it"
     )
 
@@ -94,7 +94,3 @@ def _range(numbers: Sequence[int] | Array | range) -> str:
     if len(shown) > 2 and shown[-1] - shown[0] == len(shown) - 1:
         return f"{shown[0]} to {shown[-1]}"
     return f"{', '.join(map(str, shown[:-1]))} and {shown[-1]}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return "; ".join(parts)

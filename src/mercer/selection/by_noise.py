@@ -113,9 +113,10 @@ def choose_by_noise(
 
     splits = list(KFold(n_splits, shuffle=True, random_state=0).split(X))
     most = min(LARGEST_COUNT, len(splits[0][0]) - 1)
-    counts = sorted(counts) if counts is not None else _powers_of_two(most)
+    if counts is None:
+        counts = [2**k for k in range(1, 20) if 2**k <= most] or [1]
     noise = typical_noise(X) if noise is None else noise
-    cells = _Cells(estimator, X, noise, splits, list(counts), match_noise, candidates)
+    cells = _Cells(estimator, X, noise, splits, sorted(counts), match_noise, candidates)
     if exhaustive:
         cells.fill()
     else:
@@ -303,7 +304,3 @@ class _Model:
         solver = self.solver.init(leading) if in_full else rough_preimage(self.solver, leading)
         points = solver.solve(Z, self.noisy).points
         return points if isinstance(points, SparseRows) else np.asarray(points)
-
-
-def _powers_of_two(most: int) -> list[int]:
-    return [2**k for k in range(1, 20) if 2**k <= most] or [1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,17 +81,14 @@ class FitProblem:
     def describe(self) -> str:
         """One line that says what the problem is."""
         n, d = self.X.shape
-        weights = "" if self.weight is None else f", weights {_range(self.weight)}"
+        w = self.weight
+        weights = "" if w is None else f", weights {w.min():.2g}…{w.max():.2g}"
         centred = "" if self.center else ", uncentred"
         text = (
             f"{self.method} k={self.k}, {self.kernel!r} on {self.data} {n} x {d} "
             f"{self.X.dtype}{weights}{centred}"
         )
         return " ".join(re.sub(r"<function .*? at 0x\w+>", "f", text).split())
-
-
-def _range(w: Array) -> str:
-    return f"{w.min():.2g}…{w.max():.2g}"
 
 
 def _kernel_pca(solver: Callable[[FitProblem], Any]) -> Callable[[FitProblem], KernelPCA]:
@@ -156,7 +153,8 @@ def random_problem(seed: int) -> FitProblem:
     True
     """
     rng = fixed_rng([seed, 20])
-    method = METHODS[int(rng.choice(len(METHODS), p=_shares()))]
+    p = np.array([_SHARES[method.name] for method in METHODS])
+    method = METHODS[int(rng.choice(len(METHODS), p=p / p.sum()))]
     data, rows = _random_rows(rng, _size(rng, method))
     spread, size = _spread(rows), float(np.sqrt((rows**2).sum(axis=1).mean()))
     drawn = random_kernel(rng, spread, max(size, 1e-3), rows.shape[1])
@@ -177,11 +175,6 @@ def random_problem(seed: int) -> FitProblem:
     )  # fmt: skip
     precomputed = method.pairwise and drawn.kernel.is_mercer and rng.random() < 0.06
     return _precomputed(problem, drawn) if precomputed else problem
-
-
-def _shares() -> Array:
-    p = np.array([_SHARES[method.name] for method in METHODS], dtype=float)
-    return np.asarray(p / p.sum())
 
 
 def _size(rng: np.random.Generator, method: Method) -> int:
@@ -270,7 +263,7 @@ def _precomputed(problem: FitProblem, drawn: DrawnKernel) -> FitProblem:
         C = drawn.definition(B, A).astype(problem.X.dtype)
     if not (np.isfinite(K).all() and np.isfinite(C).all()):
         return problem
-    return FitProblem(
-        Precomputed(), None, np.tril(K) + np.tril(K, -1).T, C, problem.weight, problem.k,
-        problem.center, problem.method, "precomputed", problem.data, problem.seed,
-    )  # fmt: skip
+    symmetric = np.tril(K) + np.tril(K, -1).T
+    return replace(
+        problem, kernel=Precomputed(), definition=None, X=symmetric, Y=C, family="precomputed"
+    )
