@@ -4,10 +4,7 @@ __all__ = ["looks_like"]
 
 _PICKLE = "a Python pickle, which could run any code and is never read; save with model.save(path)"
 _SIGNS = (
-    (b"\x80\x02", _PICKLE),
-    (b"\x80\x03", _PICKLE),
-    (b"\x80\x04", _PICKLE),
-    (b"\x80\x05", _PICKLE),
+    *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),
     (b"\x93NUMPY", "a NumPy array; open it with numpy.load"),
     (b"PK\x03\x04", "a zip archive (.npz, skops, PyTorch); open it with what wrote it"),
     (b"\x89HDF\r\n", "an HDF5 file; open it with what wrote it"),

@@ -15,16 +15,12 @@ if TYPE_CHECKING:
     from mercer.papers.running import reproduce
     from mercer.papers.sources import Labelled, Sources
 
-_WHERE = {
+#: Names that are not in ``item``, and where they are.
+_ELSEWHERE = {
     "ITEMS": "registry",
     "PAPERS": "registry",
-    "Check": "item",
-    "Item": "item",
     "Labelled": "sources",
-    "Result": "item",
-    "Setting": "item",
     "Sources": "sources",
-    "Verdict": "item",
     "reproduce": "running",
     "select": "registry",
     "write_report": "report",
@@ -48,9 +44,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: one paper's data should not wait for the code of all the others.
-    if name not in _WHERE:
+    if name not in __all__:
         raise AttributeError(f"module 'mercer.papers' has no attribute {name!r}")
-    return getattr(import_module(f"mercer.papers.{_WHERE[name]}"), name)
+    return getattr(import_module(f"mercer.papers.{_ELSEWHERE.get(name, 'item')}"), name)
 
 
 def __dir__() -> list[str]:

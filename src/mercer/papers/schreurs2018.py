@@ -173,10 +173,7 @@ def zeros_and_ones(
 ) -> tuple[GenerativeKernelPCA, Array]:
     """The model of Figure 2 (a), 50 zeros and 50 ones with 20 components, and its digits."""
     X, y = mnist_digits(source, fixed_rng(seed), 50, (0, 1))
-    model = GenerativeKernelPCA(
-        20, kernel=MNIST_KERNEL, density="normal", preimage=KernelSmoother(10), random_state=seed
-    )
-    return model.fit(X, y), y
+    return paper_generator(20, 10, seed).fit(X, y), y
 
 
 @dataclass(frozen=True)

@@ -104,12 +104,9 @@ def write_images(
     folder: Path, blocks: Iterator[Array], shape: tuple[int, ...], names: Sequence[str] | None
 ) -> None:
     """Rows as PNG files with the given names, or numbered from 0."""
-    done = 0
-    for block in blocks:
-        for row in block:
-            name = f"{done:06d}.png" if names is None else names[done]
-            (folder / name).write_bytes(encode_png(to_bytes(np.asarray(row).reshape(shape))))
-            done += 1
+    for i, row in enumerate(row for block in blocks for row in block):
+        name = f"{i:06d}.png" if names is None else names[i]
+        (folder / name).write_bytes(encode_png(to_bytes(np.asarray(row).reshape(shape))))
 
 
 def _ink(image: Any, path: Path) -> Array:

@@ -21,6 +21,7 @@ from mercer.tables.columns import (
     parse_dates,
 )
 from mercer.tables.cycles import parse_cycles
+from mercer.tables.frames import absent
 from mercer.tables.numerals import read_numerals
 
 __all__ = ["KINDS", "ROW_NAMES", "decide", "is_id_name", "one_unit"]
@@ -104,7 +105,7 @@ def decide(
     weight : how much it counts; 1 is what a standardised number does
     unit : of its numbers, if known; "%" tells of bounds
     """
-    present = values[~_absent(values)]
+    present = values[~absent(values)]
     cycles = parse_cycles(asked or "") or ()
     asked = "date" if cycles else asked
     if asked == "drop":
@@ -139,14 +140,6 @@ def decide(
     if asked is None and (reason := _is_no_category(present.tolist())):
         return LeftOut(reason)
     return _category(name, present.tolist(), asked is not None, weight)
-
-
-def _absent(values: Array) -> Array:
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind == "M":
-        return np.isnat(values)
-    return np.array([value is None for value in values.tolist()], dtype=bool)
 
 
 def _is_no_category(values: list[Any]) -> str:

@@ -21,7 +21,7 @@ from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
 from mercer.rows.files import names_text
 
-__all__ = ["Frame", "is_absent", "no_column", "objects", "plain_column", "take_apart"]
+__all__ = ["Frame", "absent", "is_absent", "no_column", "objects", "plain_column", "take_apart"]
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,13 @@ def is_absent(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def absent(values: Array) -> Array:
+    """Where a column of a plain kind has no value, (n,) bool."""
+    if values.dtype.kind == "O":
+        return np.array([value is None for value in values.tolist()], dtype=bool)
+    return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
 
 
 def objects(values: Iterable[Any]) -> Array:

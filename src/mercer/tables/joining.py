@@ -13,7 +13,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.files import names_text
-from mercer.tables.frames import Frame, is_absent
+from mercer.tables.frames import Frame, absent
 
 __all__ = ["is_pattern", "joined", "matching"]
 
@@ -62,7 +62,7 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
 
 def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     """Parts of one kind; one without a single value is of any."""
-    empty = [all(map(is_absent, part.tolist())) for part in parts]
+    empty = [bool(absent(part).all()) for part in parts]
     kinds = {part.dtype.kind for part, none in zip(parts, empty, strict=True) if not none}
     if len(kinds) > 1:
         known = [part.dtype.kind for part in parts]

@@ -22,7 +22,7 @@ from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, is_absent
+from mercer.tables.frames import Frame, absent
 
 __all__ = ["TableModel"]
 
@@ -290,9 +290,6 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
 
 def _filled(given: Array, values: Array) -> Array:
     """The given values, and others where they are missing."""
-    absent = np.array([is_absent(value) for value in given.tolist()], dtype=bool)
-    if given.dtype.kind == "M":
-        absent = np.isnat(given)
-    found = given.copy() if given.dtype.kind != "M" else given.astype(values.dtype)
-    found[absent] = values[absent]
+    found = given.astype(values.dtype) if given.dtype.kind == "M" else given.copy()
+    found[absent(given)] = values[absent(given)]
     return found

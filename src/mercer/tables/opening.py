@@ -13,7 +13,7 @@ from sklearn.base import clone
 from mercer._linalg import Array
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows import Choice, MemoryRows, Table, open_table
-from mercer.rows.dialect import LOOK, TEXT, Dialect, is_missing, is_number, sniff
+from mercer.rows.dialect import LOOK, TEXT, is_missing, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit
@@ -145,34 +145,32 @@ def _strange(path: Path, kind: str) -> list[str] | None:
     if not _is_utf8(line) or line.count(b'"') % 2:  # a name with a line break in it
         return None
     dialect = sniff(path)
-    return [*dialect.strange(path), *_codes(dialect, path)] if dialect.named else []
-
-
-def _codes(dialect: Dialect, path: Path) -> list[str]:
-    """Columns of digits that are no numbers, such as post codes."""
-    fields = zip(*dialect.first_rows(path), strict=True)
-    return [
+    if not dialect.named:
+        return []
+    codes = [  # digits that are no numbers, such as post codes
         name
-        for name, texts in zip(dialect.names, fields, strict=False)
+        for name, texts in _first_fields(path).items()
         if read_numerals([text.strip() for text in texts]) is None and any(map(str.strip, texts))
     ]
+    return [*dialect.strange(path), *codes]
+
+
+def _first_fields(path: Path) -> dict[str, tuple[str, ...]]:
+    """For each column of a text file with names its first fields; nothing of other files."""
+    if path.suffix.lower() not in TEXT or not path.is_file() or not (dialect := sniff(path)).named:
+        return {}
+    return dict(zip(dialect.names, zip(*dialect.first_rows(path), strict=True), strict=False))
 
 
 def _without_useless(path: Path, choice: Choice) -> Choice:
     """The same without columns of a text file that say nothing, and with a word about each."""
-    if path.suffix.lower() not in TEXT or not path.is_file():
-        return choice
-    dialect = sniff(path)
-    if not dialect.named:
-        return choice
-    asked = (*choice.columns, *choice.drop, choice.label)
-    useless = {}
-    for name, texts in zip(
-        dialect.names, zip(*dialect.first_rows(path), strict=True), strict=False
-    ):
-        if name not in asked and (why := _useless(name, texts)):
-            useless[name] = why
-    if len(useless) == len(dialect.fields):
+    first, asked = _first_fields(path), (*choice.columns, *choice.drop, choice.label)
+    useless = {
+        name: why
+        for name, texts in first.items()
+        if name not in asked and (why := _useless(name, texts))
+    }
+    if len(useless) == len(first):
         return choice
     for name, why in useless.items():
         warn(f"{name or 'the column without a name'}: left out: {why}.", MercerWarning)
@@ -241,13 +239,12 @@ def _wants_scale(path: Path, table: Table, encoder: TableEncoder) -> bool:
     if encoder.scale != "auto":
         return encoder.scale != "none"
     if path.suffix.lower() in TEXT:
-        dialect = sniff(path)
-        at = [dialect.fields.index(name) for name in names]
-        rows = [[float(f) if is_number(f) else np.nan for f in r] for r in dialect.first_rows(path)]
-        X = np.array(rows).reshape(-1, len(dialect.fields))[:, at]
+        first = _first_fields(path)
+        fields = [first.get(name, ()) for name in names]
+        columns = [np.array([float(f) if is_number(f) else np.nan for f in fs]) for fs in fields]
     else:
-        X = table.rows[:1000]
-    return not one_unit(column for column in X.T if np.isfinite(column).any())
+        columns = list(table.rows[:1000].T)
+    return not one_unit(column for column in columns if np.isfinite(column).any())
 
 
 def _scale(table: Table, encoder: TableEncoder) -> tuple[Table, TableEncoder]:

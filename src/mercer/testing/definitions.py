@@ -90,16 +90,10 @@ def _composite(
     return DrawnKernel(product, lambda A, B: f(A, B) * g(A, B), f"{nested}product", histogram, slow)
 
 
-_PLAIN = (
-    "gaussian", "laplacian", "matern12", "matern32", "matern52", "rational", "cauchy", "linear",
-    "polynomial", "cosine", "sigmoid", "chi2", "function",
-)  # fmt: skip
-
-
 def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
-    p = np.ones(len(_PLAIN))
+    p = np.ones(len(_MAKERS))
     p[0], p[-3], p[-1] = 4, 0.4, 0.4  # most are refused or slow, and say little more
-    name = str(rng.choice(_PLAIN, p=p / p.sum()))
+    name = str(rng.choice(list(_MAKERS), p=p / p.sum()))
     # Most widths suit the data; some are far too wide or too narrow.
     length = float(
         spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2))

@@ -23,13 +23,9 @@ __all__ = ["figure1", "figure2", "figure3", "figure4", "figure5", "figure6", "fi
 PICTURES_ONLY = "The report prints pictures alone, without data or numbers; both are ours."
 
 
-def _rng(setting: Setting) -> np.random.Generator:
-    return fixed_rng(setting.seed)
-
-
 def figure1(setting: Setting) -> Result:
     """Principal components are orthogonal, the first along the largest variance."""
-    X = paper.tilted_cloud(_rng(setting))
+    X = paper.tilted_cloud(fixed_rng(setting.seed))
     axes, share = paper.linear_pca(X)
     truth = np.array([np.cos(np.radians(35)), np.sin(np.radians(35))])
     checks = [
@@ -64,7 +60,7 @@ def _arrows(ax: Axes, X: Array, axes: Array, share: Array) -> None:
 
 def figure2(setting: Setting) -> Result:
     """A parabola: one linear component misses it, kernel PCA follows."""
-    X, _ = paper.parabola(_rng(setting))
+    X, _ = paper.parabola(fixed_rng(setting.seed))
     fine = np.linspace(-1.8, 1.8, 3000)
     truth = np.column_stack([fine, fine**2])
     axes, share = paper.linear_pca(X)
@@ -100,7 +96,7 @@ def _to_curve(points: Array, curve: Array) -> float:
 
 def figure3(setting: Setting) -> Result:
     """Pancakes: what counts lies along the axis of least variance."""
-    X, labels = paper.pancakes(_rng(setting))
+    X, labels = paper.pancakes(fixed_rng(setting.seed))
     axes, share = paper.linear_pca(X)
     Z = (X - X.mean(axis=0)) @ axes.T
     told = [paper.separated(Z[:, k], labels) for k in range(3)]
@@ -146,7 +142,7 @@ def _strip(ax: Axes, values: Array, labels: Array, height: float) -> None:
 
 def figure4(setting: Setting) -> Result:
     """Two clouds that cross: orthogonal components meet neither; independent ones do."""
-    X, truth = paper.crossing_clouds(_rng(setting))
+    X, truth = paper.crossing_clouds(fixed_rng(setting.seed))
     axes, _ = paper.linear_pca(X)
     model = FastICA(
         2, fun="cube", algorithm="deflation", max_iter=1000, random_state=0, whiten="unit-variance"
@@ -184,7 +180,7 @@ def figure4(setting: Setting) -> Result:
 
 def figure5(setting: Setting) -> Result:
     """An ellipse becomes a line in feature space; the kernel alone finds its direction."""
-    X = paper.ellipse(_rng(setting))
+    X = paper.ellipse(fixed_rng(setting.seed))
     F = X**2
     axes, share = paper.linear_pca(F)
     explicit = (F - F.mean(axis=0)) @ axes.T
@@ -227,7 +223,7 @@ def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Any:
 
 def figure6(setting: Setting) -> Result:
     """Concentric clouds: no plane tells them apart in 2-D; in three kernel components one does."""
-    X, labels = paper.rings(_rng(setting))
+    X, labels = paper.rings(fixed_rng(setting.seed))
     Z = KernelPCA(3, kernel=paper.RINGS_KERNEL).fit_transform(X)
     flat, deep = (_linear_score(points, labels) for points in (X, Z / Z.std(axis=0)))
     checks = [
@@ -259,7 +255,7 @@ def _linear_score(points: Array, labels: Array) -> float:
 
 def figure7(setting: Setting) -> Result:
     """The first kernel component alone tells the clouds apart; no linear one does."""
-    X, labels = paper.rings(_rng(setting))
+    X, labels = paper.rings(fixed_rng(setting.seed))
     axes, _ = paper.linear_pca(X)
     found = {
         "kernel PCA": KernelPCA(2, kernel=paper.RINGS_KERNEL).fit_transform(X),

@@ -114,14 +114,16 @@ def figure3(setting: Setting) -> Result:
     data = setting.sources.usps()
     found = paper.reconstructions(data, setting.seed)
     ratio = found.kernel / found.linear
-    shown = [((X - found.original) ** 2).sum(axis=1) for X in _shown(found)]
+    linear, kernel = (
+        ((X - found.original) ** 2).sum(axis=1) for X in (found.shown_linear, found.shown_kernel)
+    )
     numbers = [
         {
             "n": q,
             "linear": found.linear[i],
             "kernel": found.kernel[i],
             "kernel / linear": ratio[i],
-            "shown digit": shown[1][i] / shown[0][i],
+            "shown digit": kernel[i] / linear[i],
         }
         for i, q in enumerate(found.counts)
     ]
@@ -136,7 +138,7 @@ def figure3(setting: Setting) -> Result:
     return Result(
         numbers,
         checks,
-        lambda: _draw_figure3(found, shown[1] / shown[0]),
+        lambda: _draw_figure3(found, kernel / linear),
         {**_setting(data), "n": "1 to 20"},
         (
             SMOOTHED,
@@ -149,13 +151,10 @@ def figure3(setting: Setting) -> Result:
     )
 
 
-def _shown(found: paper.Reconstructions) -> tuple[Array, Array]:
-    return found.shown_linear, found.shown_kernel
-
-
 def _draw_figure3(found: paper.Reconstructions, ratio: Array) -> Any:
     figure, axes = sheet(1, 1, (11.5, 1.7))
-    tiles = np.stack([np.vstack([X, found.original]) for X in _shown(found)])
+    lines = (found.shown_linear, found.shown_kernel)
+    tiles = np.stack([np.vstack([X, found.original]) for X in lines])
     ax, _ = show_tiles(
         axes[0, 0],
         tiles,
