@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from benchmarks._data import folder
+from benchmarks._generators import GENERATORS, compare_generators
 from benchmarks._measure import table
 from mercer import DeepGenerativeKernelPCA, GenerativeKernelPCA, RKMClassifier
 from mercer.generative import KernelSmoother, judge, largest_step
@@ -107,12 +108,12 @@ def mixing() -> None:
 def generators(network: paper.Network) -> None:
     """The paper's generator, ours, and linear PCA."""
     print("50 per digit, 50 components, 1,000 samples against 1,000 test images; 3 seeds, means.")
-    found = [paper.compare_generators(folder(), network, seed=seed) for seed in SEEDS]
+    found = [compare_generators(folder(), network, seed=seed) for seed in SEEDS]
     names = ("coverage", "recall", "precision", "density", "mmd2", "nearest_train")
     for kind in ("raw", "clipped"):
         print("Samples as they are:" if kind == "raw" else "Samples clipped to [0, 1]:")
         rows = []
-        for name in paper.GENERATORS:
+        for name in GENERATORS:
             means = [_values(found, name, kind, m).mean() for m in names]
             confidence = np.mean([one[name].confidence for one in found])
             rows.append([name, *(f"{mean:.3f}" for mean in means), f"{confidence:.3f}"])
@@ -127,9 +128,7 @@ def generators(network: paper.Network) -> None:
         bar(f"{at} MMD²", _values(found, default, kind, "mmd2").max(), "<=", 0.02)
         nearest = _values(found, default, kind, "nearest_train").min()
         bar(f"{at} nearest training image", nearest, ">=", 3.0)
-    fresh = [
-        paper.compare_generators(folder(), network, seed=seed, names=[default]) for seed in FRESH
-    ]
+    fresh = [compare_generators(folder(), network, seed=seed, names=[default]) for seed in FRESH]
     print(
         "The rule for the regression's width was set on seed 0. On five seeds looked at after it:"
     )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchmarks._generators import compare_generators
 from mercer.generative import KernelSmoother, largest_step
 from mercer.papers import schreurs2018 as paper
 
@@ -69,7 +70,7 @@ def test_a_traversal_of_digits_is_smooth(data_dir):
 def test_generators(data_dir):
     network = paper.digit_network(data_dir)
     names = ["paper: normal + smoother S=100", "default: local + ridge"]
-    found = paper.compare_generators(data_dir, network, names=names)
+    found = compare_generators(data_dir, network, names=names)
     theirs = found[names[0]].raw
     for ours in (found[names[1]].raw, found[names[1]].clipped):
         assert ours.coverage >= 0.80

@@ -1,9 +1,9 @@
-"""Schreurs & Suykens 2018, "Generative kernel PCA": Figures 1 and 2, and generators beyond.
+"""Schreurs & Suykens 2018, "Generative kernel PCA": Figures 1 and 2.
 
 The paper prints pictures, and settings for them; where a setting can be read in two ways, the one
 that gives the picture is used here and marked as an inference. The numbers beside the pictures
-(distances to the true curve, shares of samples that a network takes for a digit, coverage and
-recall) are ours: the paper has none.
+(distances to the true curve, shares of samples that a network takes for a digit) are ours: the
+paper has none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 from sklearn.neural_network import MLPClassifier
 
 from mercer import GenerativeKernelPCA
@@ -24,21 +23,18 @@ from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer._types import Estimator
-from mercer.generative import KernelSmoother, SampleReport, judge, scaled_similarities
+from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.sources import Labelled, read_mnist
 
 __all__ = [
-    "GENERATORS",
     "LAYOUTS",
     "MNIST_KERNEL",
-    "Judged",
     "Mixing",
     "Network",
     "Scene",
     "circle",
     "circle_and_lines",
-    "compare_generators",
     "digit_network",
     "distances",
     "figure1",
@@ -217,68 +213,6 @@ def paper_generator(q: int, S: int, seed: int) -> GenerativeKernelPCA:
     )
 
 
-#: Name → function (training images, q, number of samples, seed) → samples.
-GENERATORS: Mapping[str, Callable[[Array, int, int, int], Array]] = {
-    "paper: normal + smoother S=100": lambda X, q, n, seed: _draw(
-        paper_generator(q, 100, seed), X, n
-    ),
-    "normal + smoother S=10": lambda X, q, n, seed: _draw(paper_generator(q, 10, seed), X, n),
-    "normal + ridge": lambda X, q, n, seed: _ours("normal", X, q, n, seed),
-    "mixture (BIC) + ridge": lambda X, q, n, seed: _ours("mixture", X, q, n, seed),
-    "kde + ridge": lambda X, q, n, seed: _ours("kde", X, q, n, seed),
-    "interpolate + ridge": lambda X, q, n, seed: _ours("interpolate", X, q, n, seed),
-    "default: local + ridge": lambda X, q, n, seed: _ours("local", X, q, n, seed),
-    "linear PCA + mixture 10": lambda X, q, n, seed: _linear(X, q, n, seed),
-    "training images, drawn again": lambda X, q, n, seed: X[  # noqa: ARG005
-        fixed_rng(seed).integers(len(X), size=n)
-    ],
-}
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Measures of samples as they are, and with pixels clipped to [0, 1]; and confidence in them.
-
-    Values outside [0, 1] are noise to the network: they enlarge the balls around samples, and with
-    them the recall.
-    """
-
-    raw: SampleReport
-    clipped: SampleReport
-    confidence: float
-
-
-def compare_generators(
-    source: str | Path | Labelled,
-    network: Network,
-    *,
-    per_digit: int = 50,
-    q: int = 50,
-    n: int = 1000,
-    seed: int = 0,
-    names: Sequence[str] = tuple(GENERATORS),
-) -> dict[str, Judged]:
-    """Each generator's measures against ``n`` test images, and the network's confidence in it.
-
-    Neighbours are counted in the network's hidden layer; mean discrepancy and distances to the
-    training images are those of pixels.
-    """
-    rng = fixed_rng(seed)
-    train, _ = mnist_digits(source, rng, per_digit)
-    X_test = _mnist(source).X_test / 255.0
-    real = X_test[rng.choice(len(X_test), n, replace=False)]
-    reports = {}
-    for i, name in enumerate(names):
-        announce("generators", i, len(names))
-        samples = GENERATORS[name](train, q, n, seed)
-        raw, clipped = (
-            judge(images, real, train=train, features=network.features)
-            for images in (samples, np.clip(samples, 0, 1))
-        )
-        reports[name] = Judged(raw, clipped, network.confidence(samples))
-    return reports
-
-
 def _mnist(source: str | Path | Labelled) -> Labelled:
     return source if isinstance(source, Labelled) else read_mnist(source)
 
@@ -293,24 +227,6 @@ def _mixing(model: GenerativeKernelPCA, y: Array, n: int, S: int, seed: int) -> 
         np.stack([similarity[:, y == digit].mean(axis=1) for digit in digits], axis=1),
         np.stack([(y[nearest] == digit).sum(axis=1) for digit in digits], axis=1),
     )
-
-
-def _draw(model: GenerativeKernelPCA, X: Array, n: int) -> Array:
-    return np.asarray(model.fit(X).sample(n))
-
-
-def _ours(density: str, X: Array, q: int, n: int, seed: int) -> Array:
-    model = GenerativeKernelPCA(q, kernel=MNIST_KERNEL, density=density, random_state=seed)
-    return _draw(model, X, n)
-
-
-def _linear(X: Array, q: int, n: int, seed: int) -> Array:
-    """Linear PCA with a mixture of ten normals on its scores."""
-    mean = X.mean(axis=0)
-    axes = np.linalg.svd(X - mean, full_matrices=False)[2][:q]
-    mixture = GaussianMixture(10, covariance_type="diag", random_state=seed)
-    scores = mixture.fit((X - mean) @ axes.T).sample(n)[0]
-    return np.asarray(scores @ axes + mean)
 
 
 def _on_circle(rng: np.random.Generator, n: int) -> Array:
