@@ -1,6 +1,7 @@
 """The options of ``mercer fit`` that describe the model."""
 
 import functools
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -120,13 +121,11 @@ def describes_model(function: Any) -> Any:
         help="Where a generative model draws from.  [default: local]",
     )
     @functools.wraps(function)
-    def wrapper(*args: Any, gamma: Any, sigma: Any, width: Any, seed: int, **rest: Any) -> Any:
+    def wrapper(*args: Any, **rest: Any) -> Any:
         from mercer.cli.recipe import Recipe
 
-        names = ("model", "kernel", "components", "solver", "landmarks", "kernels", "preimage",
-                 "false_alarm_rate", "contamination", "density")  # fmt: skip
-        widths = {"gamma": gamma, "sigma": sigma, "width": width}
-        recipe = Recipe(widths=widths, seed=seed, **{name: rest.pop(name) for name in names})
-        return function(*args, recipe=recipe, **rest)
+        widths = {name: rest.pop(name) for name in ("gamma", "sigma", "width")}
+        given = {part.name: rest.pop(part.name) for part in fields(Recipe) if part.name in rest}
+        return function(*args, recipe=Recipe(widths=widths, **given), **rest)
 
     return wrapper

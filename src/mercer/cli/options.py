@@ -142,16 +142,10 @@ def reads(function: Command) -> Command:
     @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
     @format_option
     @functools.wraps(function)
-    def wrapper(
-        *args: Any,
-        columns: tuple[str, ...],
-        drop: tuple[str, ...],
-        label: str | None,
-        array: str | None,
-        format: str,
-        **rest: Any,
-    ) -> Any:
-        return function(*args, reading=Reading(columns, drop, label, array, format), **rest)
+    def wrapper(*args: Any, **rest: Any) -> Any:
+        names = ("columns", "drop", "label", "array", "format")
+        reading = Reading(**{name: rest.pop(name) for name in names})
+        return function(*args, reading=reading, **rest)
 
     return wrapper
 

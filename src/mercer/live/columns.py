@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -33,16 +34,7 @@ def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
 
 def _number(column: Number) -> dict[str, Any]:
     low, high = (None if np.isinf(edge) else edge for edge in (column.low, column.high))
-    return {
-        "center": column.center,
-        "scale": column.scale,
-        "gain": column.gain,
-        "tails": column.tails,
-        "whole": column.whole,
-        "low": low,
-        "high": high,
-        "levels": list(column.levels),
-    }
+    return {**asdict(column), "low": low, "high": high, "levels": list(column.levels)}
 
 
 def _text(value: Any) -> str:

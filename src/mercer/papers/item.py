@@ -100,8 +100,7 @@ class Verdict:
     reason: str
 
     def __str__(self) -> str:
-        word = "reproduced" if self.reproduced else "differs, because"
-        return f"{word}: {self.reason}" if self.reproduced else f"{word} {self.reason}"
+        return f"{'reproduced:' if self.reproduced else 'differs, because'} {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -151,10 +150,8 @@ class Result:
             return Verdict(False, "; ".join(faults[:NAMED]) + rest)
         if not self.checks:
             return Verdict(False, "nothing was checked")
-        few = len(self.checks) == 1
-        return Verdict(
-            True, "the one check holds" if few else f"all {len(self.checks)} checks hold"
-        )
+        count = len(self.checks)
+        return Verdict(True, "the one check holds" if count == 1 else f"all {count} checks hold")
 
 
 @dataclass(frozen=True)
