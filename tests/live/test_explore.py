@@ -175,6 +175,26 @@ def test_zip_of_images(tmp_path):
         unpack_images(path, tmp_path / "out")
 
 
+def test_a_zip_with_a_password_is_the_visitors_fault(tmp_path):
+    """It used to end as an unexpected RuntimeError, "a fault of mercer"."""
+    path = tmp_path / "images.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.png", b"x" * 100)
+    raw = bytearray(path.read_bytes())
+    raw[6] |= 1  # encrypted, say the header of the entry and the list of them
+    raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match=r"'images\.zip' .*encrypted"):
+        unpack_images(path, tmp_path / "out")
+
+
+def test_a_degree_that_is_no_whole_number_is_not_cut():
+    X = load_iris().data
+    wanted = Wanted.read({"data": ID, "kernel": {"name": "polynomial", "degree": 2.7}})
+    with pytest.raises(KernelError, match=r"degree=2\.7 must be a whole number"):
+        wanted.make(X).fit(X)
+
+
 def test_a_model_is_shown_and_fitted_again(tmp_path):
     X = load_iris().data
     KernelPCA(5).fit(X).save(tmp_path / "m.mercer")

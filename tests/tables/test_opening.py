@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer import KernelNovelty, KernelPCA
+from mercer.cli import main
 from mercer.exceptions import DataError
 from mercer.novelty import judge
 from mercer.rows import Choice, MemoryRows, Table
@@ -85,3 +86,46 @@ def test_verdicts_are_those_of_the_detector():
     assert_array_equal(found.beside["data_score"], np.arange(50))
     alone = judge(KernelPCA(5).fit(X), Table(MemoryRows(new)))
     assert alone.names == ["score"]
+
+
+LONG = [900002971734914716, 900003111280725317, 900000000000000001] * 20
+
+
+@pytest.fixture
+def with_long_ids(rng):
+    """Ids that a float64 cannot hold beside what a model is made of."""
+    city = np.array(["Oslo", "Rome"], dtype=object)[rng.integers(2, size=60)]
+    ids = [number + 10 * i for i, number in enumerate(LONG)]
+    return {"id": ids, "city": city, "a": rng.standard_normal(60), "b": rng.standard_normal(60)}
+
+
+def test_long_ids_come_back_to_the_last_digit(with_long_ids):
+    """They went through float64: 900002971734914716 was written as 900002971734914688."""
+    pandas = pytest.importorskip("pandas")
+    ids = with_long_ids["id"]
+    for table in (with_long_ids, pandas.DataFrame(with_long_ids, index=range(7, 67))):
+        model = TableModel(KernelPCA(3), TableEncoder(id="index")).fit(table)
+        assert list(model.denoise(table)["id"]) == ids
+    for library in ("polars", "pyarrow"):
+        module = pytest.importorskip(library)
+        make = module.DataFrame if library == "polars" else module.table
+        table = make({name: list(column) for name, column in with_long_ids.items()})
+        found = TableModel(KernelPCA(3), TableEncoder(id="index")).fit(table).denoise(table)["id"]
+        assert (found.to_pylist() if library == "pyarrow" else found.to_list()) == ids
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_long_ids_of_a_file_are_written_to_the_last_digit(with_long_ids, tmp_path, ending):
+    pandas = pytest.importorskip("pandas")
+    table, path = pandas.DataFrame(with_long_ids), tmp_path / f"x.{ending}"
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    elif ending == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_parquet(path)
+    model, out = tmp_path / "m.mercer", tmp_path / "y.csv"
+    assert main(["fit", str(path), "-o", str(model), "-q"]) == 0
+    for command in (["denoise"], ["transform", "--id", "id"], ["novelty", "--id", "id"]):
+        assert main([*command, str(model), str(path), "-o", str(out), "--force", "-q"]) == 0
+        assert pandas.read_csv(out)["id"].tolist() == with_long_ids["id"]

@@ -9,6 +9,7 @@ from mercer.exceptions import DataError
 from mercer.live.model import MOST_CLASSES
 from mercer.live.wanted import MOST_NUMBERS
 from mercer.rows import Choice, Table
+from mercer.rows.files import decoding
 from mercer.tables import Category, TableEncoder, open_encoded
 
 __all__ = ["ENDINGS", "open_guessing", "unpack_images"]
@@ -61,19 +62,16 @@ def _first_classes(encoder: TableEncoder | None) -> str | None:
 
 def unpack_images(path: Path, folder: Path) -> Path:
     """The PNG images of a zip archive in ``folder``, under numbers: no name of it is used."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = [e for e in archive.infolist() if e.filename.lower().endswith(".png")]
-            entries.sort(key=lambda entry: entry.filename)
-            size = sum(entry.file_size for entry in entries)
-            if not entries or len(entries) > MOST_IMAGES or size > 8 * MOST_NUMBERS:
-                raise DataError(
-                    f"'{path.name}' holds {len(entries):,} PNG images of {size >> 20:,} MB; give "
-                    f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB."
-                )
-            for i, entry in enumerate(entries):
-                entry.filename = f"{i:06}.png"
-                archive.extract(entry, folder)
-    except zipfile.BadZipFile as error:
-        raise DataError(f"'{path.name}' is no zip archive: {error}; pack it again.") from error
+    with decoding(Path(path.name), "zip archive"), zipfile.ZipFile(path) as archive:
+        entries = [e for e in archive.infolist() if e.filename.lower().endswith(".png")]
+        entries.sort(key=lambda entry: entry.filename)
+        size = sum(entry.file_size for entry in entries)
+        if not entries or len(entries) > MOST_IMAGES or size > 8 * MOST_NUMBERS:
+            raise DataError(
+                f"'{path.name}' holds {len(entries):,} PNG images of {size >> 20:,} MB; give "
+                f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB."
+            )
+        for i, entry in enumerate(entries):
+            entry.filename = f"{i:06}.png"
+            archive.extract(entry, folder)
     return folder

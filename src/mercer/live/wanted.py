@@ -19,7 +19,7 @@ from mercer.estimators import (
     SparseKernelPCA,
 )
 from mercer.exceptions import DataError, KernelError
-from mercer.kernels import Kernel, Laplacian, Polynomial
+from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.width import median_length
 from mercer.live.kernels import KERNELS
 from mercer.plots._models import nameless_rows
@@ -103,8 +103,6 @@ class Wanted:
         """The kernel; a width in medians needs the rows."""
         kind, names = KERNELS[self.kernel["name"]]
         given = {names[key]: value for key, value in self.kernel.items() if key in names}
-        if kind is Polynomial and "degree" in given:
-            given["degree"] = int(given["degree"])
         if "medians" in self.kernel and not given:
             with nameless_rows():
                 length = float(self.kernel["medians"]) * median_length(rows)

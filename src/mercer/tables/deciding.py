@@ -182,7 +182,11 @@ def _warn_of_codes(name: str, x: Array) -> None:
 
 def _is_id(name: str, x: Array) -> bool:
     """All different and whole; and called an id, or the numbers from 1 to n in some order."""
-    if len(x) < 20 or (x != np.rint(x)).any() or len(np.unique(x)) < len(x):
+    if len(x) < 20 or (x != np.rint(x)).any():
+        return False
+    if np.abs(x).max() > 2**53:  # too long for float64, which cannot tell whether they differ
+        return is_id_name(name)
+    if len(np.unique(x)) < len(x):
         return False
     return is_id_name(name) or x.max() - x.min() + 1 == len(x)
 

@@ -35,23 +35,28 @@ class Frame:
     dtypes : name → type in the table it came from; "" where that says nothing. Of a file "int" for
         whole numbers, and ``"{} kg"`` for numbers with a unit
     index : of a pandas frame
+    exact : name → whole numbers that float64 cannot hold (long ids), as they were given; a column
+        that nobody has touched goes back as this
     """
 
     columns: Mapping[str, Array]
     container: str = "columns"
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     index: Any = None
+    exact: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
     def make(self, columns: Mapping[str, Array]) -> Any:
         """The same kind of table with other columns; the index stays if the rows do."""
+        kept = {n: c for n, c in self.exact.items() if columns.get(n) is self.columns[n]}
         if self.container == "columns":
-            return {
+            written = {
                 name: _as_written(values, str(self.dtypes.get(name, "")))
                 for name, values in columns.items()
             }
+            return {**written, **kept}
         if self.container == "array":
             arrays = list(columns.values())
             same = all(array.dtype.kind == "f" for array in arrays)
@@ -60,7 +65,7 @@ class Frame:
         made = {
             name: _REBUILD[self.container](module, values, self.dtypes.get(name, ""))
             for name, values in columns.items()
-        }
+        } | kept
         if self.container == "pandas":
             frame = module.DataFrame(made)
             if self.index is not None and len(self.index) == len(frame):
@@ -80,7 +85,8 @@ def take_apart(X: Any) -> Frame:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"columns differ in length: {lengths}; give one value for each row.")
-        return Frame(columns)
+        exact = {n: objects(X[n]) for n in X if _is_rounded(columns[str(n)])}
+        return Frame(columns, exact={str(name): values for name, values in exact.items()})
     module = type(X).__module__.partition(".")[0]
     names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
     if names is None or module not in _REBUILD:
@@ -88,12 +94,19 @@ def take_apart(X: Any) -> Frame:
     repeated = {str(name) for name in names if list(names).count(name) > 1}
     if repeated:
         raise DataError(f"columns of the same name: {sorted(repeated)}; rename them.")
-    columns, dtypes = {}, {}
+    columns, dtypes, exact = {}, {}, {}
     for name in names:
         column = X[name]
         columns[str(name)] = plain_column(column, str(name))
         dtypes[str(name)] = column.type if module == "pyarrow" else column.dtype
-    return Frame(columns, module, dtypes, getattr(X, "index", None))
+        if _is_rounded(columns[str(name)]) and "float" not in str(dtypes[str(name)]).lower():
+            exact[str(name)] = column.array if module == "pandas" else column
+    return Frame(columns, module, dtypes, getattr(X, "index", None), exact)
+
+
+def _is_rounded(values: Array) -> bool:
+    """Whether whole numbers may have lost digits on their way into float64."""
+    return values.dtype.kind == "f" and bool((np.abs(values) > 2**53).any())
 
 
 def plain_column(column: Any, name: str) -> Array:

@@ -57,7 +57,10 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
         name: dtype if all(frame.dtypes.get(name) == dtype for frame in frames) else ""
         for name, dtype in first.dtypes.items()
     }
-    return Frame(columns, first.container, dtypes)
+    long = {name for frame in frames for name in frame.exact}
+    as_given = [frame.make(frame.columns) for frame in frames] if long else []
+    exact = {name: np.concatenate([given[name] for given in as_given]) for name in long}
+    return Frame(columns, first.container, dtypes, exact=exact)
 
 
 def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:

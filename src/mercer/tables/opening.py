@@ -213,7 +213,8 @@ def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] 
     ]
     if all(name in label for name in wanted):
         raise DataError(f"no column of '{path.name}' is left; choose others.")
-    return Frame({name: frame.columns[name] for name in wanted}, frame.container, frame.dtypes)
+    exact = {name: column for name, column in frame.exact.items() if name in wanted}
+    return replace(frame, columns={name: frame.columns[name] for name in wanted}, exact=exact)
 
 
 def _encode(

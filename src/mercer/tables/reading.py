@@ -8,8 +8,11 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from mercer._extras import require
 from mercer._spelling import similar_file
@@ -162,7 +165,7 @@ def _frame_of_texts(
     delimiter: str,
     as_texts: Collection[str],
 ) -> Frame:
-    columns, dtypes = {}, {}
+    columns, dtypes, exact = {}, {}, {}
     fields = dict(zip(names, map(_stripped, zip(*records, strict=True)), strict=True))
     odd = [texts for texts in fields.values() if not all(map(is_number, texts))]
     mark = decimal_mark(odd)
@@ -176,6 +179,8 @@ def _frame_of_texts(
                 _warn_of_units(path, name, texts)
             continue
         columns[name], dtypes[name] = found.values, found.form
+        if found.form == "int" and (np.abs(found.values) > 2**53).any():
+            exact[name] = objects(None if is_missing(text) else text for text in texts)
         if found.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
             warn(
@@ -183,7 +188,7 @@ def _frame_of_texts(
                 f"{found.values[example]}; if its comma parts thousands, write it without one.",
                 MercerWarning,
             )
-    return Frame(columns, "columns", dtypes)
+    return Frame(columns, "columns", dtypes, exact=exact)
 
 
 def _stripped(values: Sequence[str]) -> list[str]:
@@ -241,7 +246,7 @@ def _frame_of_records(path: Path) -> Frame:
         raise DataError(f"'{path}' is empty; give a file with data.")
     columns = {name: [row.get(name) for row in rows] for name in names}
     dtypes = {name: "int" for name, v in columns.items() if {type(x) for x in v} == {int}}
-    return Frame(take_apart(columns).columns, "columns", dtypes)
+    return replace(take_apart(columns), dtypes=dtypes)
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
@@ -252,4 +257,5 @@ def _frame_of_arrow(path: Path, kind: str) -> Frame:
             table = require("pyarrow.parquet", "io").read_table(path)
         frame = take_apart(table)
     dtypes = {name: "int" for name, dtype in frame.dtypes.items() if "int" in str(dtype)}
-    return Frame(frame.columns, "columns", dtypes)
+    exact = {name: objects(column.to_pylist()) for name, column in frame.exact.items()}
+    return Frame(frame.columns, "columns", dtypes, exact=exact)
