@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._numbers import check_count
-from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._images import look_like_images, shape_of_image, show_tiles
@@ -60,10 +60,7 @@ class RepresentingVectorsDisplay(Display):
     grid: tuple[Array, Array, Array] | None = None
     image_shape: tuple[int, ...] | None = None
     names: Sequence[str] = ("x0", "x1")
-    circles_: Artist = field(default=None, repr=False)
-    points_: Artist = field(default=None, repr=False)
-    contour_: Artist = field(default=None, repr=False)
-    image_: Artist = field(default=None, repr=False)
+    circles_ = points_ = contour_ = image_ = None
 
     @classmethod
     def from_estimator(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
 from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, tidy
@@ -40,7 +40,7 @@ class NoveltyRocDisplay(Display):
     area: float
     working_point: tuple[float, float] | None = None
     name: str = ""
-    point_: Artist = field(default=None, repr=False)
+    point_ = None
 
     @classmethod
     def from_estimator(

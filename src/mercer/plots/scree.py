@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
@@ -39,8 +39,7 @@ class ScreeDisplay(Display):
     shares: Array
     new_rows: Array | None = None
     interval: Interval | None = None
-    new_line_: Artist = field(default=None, repr=False)
-    intervals_: Artist = field(default=None, repr=False)
+    new_line_ = intervals_ = None
 
     @property
     def cumulative(self) -> Array:

@@ -67,23 +67,20 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
     present = [text for text in texts if not is_missing(text)]
     if not present or _is_code(present):
         return None
-    if all(map(is_number, present)):
-        if mark == "," and _is_grouped(present, _THOUSANDS_POINT, "."):
-            return _filled(texts, [float(text.replace(".", "")) for text in present], "int")
-        whole = all(map(_WHOLE.fullmatch, present))
-        return _filled(texts, [float(text) for text in present], "int" if whole else "")
-    found = [_AMOUNT.fullmatch(text.replace("−", "-")) for text in present]
-    if any(match is None for match in found):
+    form, numbers = "{}", present
+    if not all(map(is_number, present)):
+        found = [_AMOUNT.fullmatch(text.replace("−", "-")) for text in present]
+        parts = [match for match in found if match is not None]
+        units = {(match["before"].strip(), (match["after"] or "").strip()) for match in parts}
+        if len(parts) < len(present) or len(units) > 1:
+            return None
+        form = f"{parts[0]['before']}{{}}{parts[0]['after'] or ''}"
+        numbers = [match["sign"] + match["number"] for match in parts]
+    plain = _plain(numbers, delimiter, mark)
+    if plain is None or not all(map(is_number, plain)):
         return None
-    parts = [match for match in found if match is not None]
-    units = {(match["before"].strip(), (match["after"] or "").strip()) for match in parts}
-    plain = _plain([match["sign"] + match["number"] for match in parts], delimiter, mark)
-    if len(units) > 1 or plain is None or not all(map(is_number, plain)):
-        return None
-    form = f"{parts[0]['before']}{{}}{parts[0]['after'] or ''}"
     if form == "{}":
         form = "int" if all(map(_WHOLE.fullmatch, plain)) else ""
-    numbers = [match["number"] for match in parts]
     doubtful = not mark and delimiter != "," and _is_grouped(numbers, _THOUSANDS_COMMA, ",")
     doubtful = doubtful and all(map(_DECIMAL_COMMA.fullmatch, numbers))
     return _filled(texts, [float(text) for text in plain], form, doubtful)
