@@ -11,14 +11,35 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.mixture import GaussianMixture
+from sklearn.neural_network import MLPClassifier
 
 from mercer import GenerativeKernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer.generative import SampleReport, judge
-from mercer.papers.schreurs2018 import MNIST_KERNEL, Network, mnist_digits, paper_generator
+from mercer.papers.schreurs2018 import MNIST_KERNEL, mnist_digits, paper_generator
 from mercer.papers.sources import read_mnist
+
+
+@dataclass(frozen=True)
+class Network:
+    """A small network that judges images: its classes, and the hidden layer as coordinates."""
+
+    model: MLPClassifier
+
+    def predict(self, X: Array) -> Array:
+        """(n,) digits."""
+        return np.asarray(self.model.predict(X))
+
+    def confidence(self, X: Array) -> float:
+        """Mean probability of the most likely digit: worthless as a measure of samples."""
+        return float(self.model.predict_proba(X).max(axis=1).mean())
+
+    def features(self, X: Array) -> Array:
+        """(n, 64) activations of the hidden layer."""
+        return np.asarray(np.maximum(X @ self.model.coefs_[0] + self.model.intercepts_[0], 0))
+
 
 #: Name → function (training images, q, number of samples, seed) → samples.
 GENERATORS: Mapping[str, Callable[[Array, int, int, int], Array]] = {

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from benchmarks._data import folder
-from benchmarks._generators import GENERATORS, compare_generators
+from benchmarks._generators import GENERATORS, Network, compare_generators
 from benchmarks._measure import table
 from mercer import DeepGenerativeKernelPCA, GenerativeKernelPCA, RKMClassifier
 from mercer.generative import KernelSmoother, judge, largest_step
@@ -28,7 +28,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     circle()
     lines()
-    network = paper.digit_network(folder())
+    network = Network(paper.digit_network(folder()))
     print(f"Network that judges digits: {accuracy(network):.1%} of the test images right.\n")
     zeros_and_ones(network)
     mixing()
@@ -76,7 +76,7 @@ def lines() -> None:
     print(f"The paper's S=100 makes it worse than the noise on: {', '.join(failing) or 'none'}.\n")
 
 
-def zeros_and_ones(network: paper.Network) -> None:
+def zeros_and_ones(network: Network) -> None:
     """Figure 2 (a)."""
     print("MNIST 0 and 1 (50 each), 20 components, S=10, 1,000 samples per seed.")
     rows, shares = [], []
@@ -105,7 +105,7 @@ def mixing() -> None:
     print(f"A sample averages images of {used:.1f} digits on the mean.\n")
 
 
-def generators(network: paper.Network) -> None:
+def generators(network: Network) -> None:
     """The paper's generator, ours, and linear PCA."""
     print("50 per digit, 50 components, 1,000 samples against 1,000 test images; 3 seeds, means.")
     found = [compare_generators(folder(), network, seed=seed) for seed in SEEDS]
@@ -147,7 +147,7 @@ def _values(found: list, name: str, kind: str, measure: str) -> np.ndarray:
     return np.array([getattr(getattr(one[name], kind), measure) for one in found])
 
 
-def degenerate(network: paper.Network) -> None:
+def degenerate(network: Network) -> None:
     """Why the network's confidence is no measure: sigma² = 0.01 as it is printed."""
     X, _ = paper.mnist_digits(folder(), np.random.default_rng(0), 50)
     with np.load(folder() / "mnist.npz") as data:
@@ -188,7 +188,7 @@ def smoothness() -> None:
     bar("default, worst path", worst, "<=", 1.5)
 
 
-def experimental(network: paper.Network) -> None:
+def experimental(network: Network) -> None:
     """Layers, and hidden units that predict."""
     X, y = paper.mnist_digits(folder(), np.random.default_rng(0), 50)
     with np.load(folder() / "mnist.npz") as data:
@@ -214,7 +214,7 @@ def experimental(network: paper.Network) -> None:
     print(f"RKMClassifier: {(predicted == truth).mean():.1%} of 1,000 test images right.")
 
 
-def accuracy(network: paper.Network) -> float:
+def accuracy(network: Network) -> float:
     with np.load(folder() / "mnist.npz") as data:
         X, y = data["X_test"].reshape(10_000, -1) / 255.0, data["y_test"]
     return float((network.predict(X) == y).mean())

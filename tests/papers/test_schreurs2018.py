@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks._generators import compare_generators
+from benchmarks._generators import Network, compare_generators
 from mercer.generative import KernelSmoother, largest_step
 from mercer.papers import schreurs2018 as paper
 
@@ -68,7 +68,7 @@ def test_a_traversal_of_digits_is_smooth(data_dir):
 
 @pytest.mark.slow
 def test_generators(data_dir):
-    network = paper.digit_network(data_dir)
+    network = Network(paper.digit_network(data_dir))
     names = ["paper: normal + smoother S=100", "default: local + ridge"]
     found = compare_generators(data_dir, network, names=names)
     theirs = found[names[0]].raw

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,7 +21,6 @@ from mercer import GenerativeKernelPCA
 from mercer._linalg import Array
 from mercer._progress import announce
 from mercer._random import fixed_rng
-from mercer._types import Estimator
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.sources import Labelled, read_mnist
@@ -31,7 +29,6 @@ __all__ = [
     "LAYOUTS",
     "MNIST_KERNEL",
     "Mixing",
-    "Network",
     "Scene",
     "circle",
     "circle_and_lines",
@@ -137,31 +134,14 @@ def mnist_digits(
     return X[chosen].reshape(len(chosen), -1) / 255.0, y[chosen].astype(int)
 
 
-@dataclass(frozen=True)
-class Network:
-    """A small network that judges images: its classes, and the hidden layer as coordinates."""
-
-    model: Estimator
-
-    def predict(self, X: Array) -> Array:
-        """(n,) digits."""
-        return np.asarray(self.model.predict(X))
-
-    def confidence(self, X: Array) -> float:
-        """Mean probability of the most likely digit: worthless as a measure of samples."""
-        return float(self.model.predict_proba(X).max(axis=1).mean())
-
-    def features(self, X: Array) -> Array:
-        """(n, 64) activations of the hidden layer."""
-        return np.asarray(np.maximum(X @ self.model.coefs_[0] + self.model.intercepts_[0], 0))
-
-
-def digit_network(source: str | Path | Labelled, seed: int = 0) -> Network:
+def digit_network(source: str | Path | Labelled, seed: int = 0) -> MLPClassifier:
     """One hidden layer of 64, trained on 20,000 images that no generator is trained on."""
     data = _mnist(source)
     X, y = data.X[40_000:60_000], data.y[40_000:60_000]
     model = MLPClassifier((64,), max_iter=12, tol=0, n_iter_no_change=100, random_state=seed)
-    return Network(_quiet_fit(model, X.reshape(len(X), -1) / 255.0, y))
+    with warnings.catch_warnings():  # a fixed number of epochs on purpose: that they end is no news
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X.reshape(len(X), -1) / 255.0, y)
 
 
 def zeros_and_ones(
@@ -238,10 +218,3 @@ def _to_piece(points: Array, start: Array, end: Array) -> Array:
     way = end - start
     t = np.clip((points - start) @ way / (way @ way), 0, 1)
     return np.asarray(np.linalg.norm(points - start - t[:, None] * way, axis=1))
-
-
-def _quiet_fit(model: Estimator, X: Array, y: Array) -> Any:
-    """A fixed number of epochs on purpose: that they end is no news."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y)
