@@ -137,6 +137,11 @@ def decide(
         return _number(name + unit, present, "none" if asked == "raw" else scale, weight)
     if asked in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is no number; mend it.")
+    if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
+        raise DataError(
+            f"column {name!r} holds numbers of more than 15 digits, of which a float64 takes two "
+            "for one; give them as texts."
+        )
     if asked is None and (reason := _is_no_category(present.tolist())):
         return LeftOut(reason)
     return _category(name, present.tolist(), asked is not None, weight)
