@@ -85,8 +85,8 @@ def take_apart(X: Any) -> Frame:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"columns differ in length: {lengths}; give one value for each row.")
-        exact = {n: objects(X[n]) for n in X if _is_rounded(columns[str(n)])}
-        return Frame(columns, exact={str(name): values for name, values in exact.items()})
+        exact = {str(n): objects(X[n]) for n in X if _is_rounded(X[n], columns[str(n)])}
+        return Frame(columns, exact=exact)
     module = type(X).__module__.partition(".")[0]
     names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
     if names is None or module not in _REBUILD:
@@ -99,14 +99,17 @@ def take_apart(X: Any) -> Frame:
         column = X[name]
         columns[str(name)] = plain_column(column, str(name))
         dtypes[str(name)] = column.type if module == "pyarrow" else column.dtype
-        if _is_rounded(columns[str(name)]) and "float" not in str(dtypes[str(name)]).lower():
+        if _is_rounded(column, columns[str(name)]):
             exact[str(name)] = column.array if module == "pandas" else column
     return Frame(columns, module, dtypes, getattr(X, "index", None), exact)
 
 
-def _is_rounded(values: Array) -> bool:
+def _is_rounded(column: Any, values: Array) -> bool:
     """Whether whole numbers may have lost digits on their way into float64."""
-    return values.dtype.kind == "f" and bool((np.abs(values) > 2**53).any())
+    if values.dtype.kind != "f" or not (np.abs(values) > 2**53).any():
+        return False
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    return not kind.startswith(("float", "double"))
 
 
 def plain_column(column: Any, name: str) -> Array:
