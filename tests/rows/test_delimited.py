@@ -95,7 +95,6 @@ HARD = {
     "spaces and signs": b"a,b\n 1,+2 \n3 ,4.\n",
     "byte order mark without names": b"\xef\xbb\xbf1,2\n3,4\n",
     "quotes": b'a,b\n"1",2\n3,"4"\n',
-    "underscores": b"a,b\n1,0_2\n3,4\n",
 }
 
 
@@ -103,6 +102,13 @@ HARD = {
 def test_hard_but_right(tmp_path, parser, content):
     (tmp_path / "x.csv").write_bytes(content)
     np.testing.assert_array_equal(open_rows(tmp_path / "x.csv")[:], [[1, 2], [3, 4]])
+
+
+def test_an_underscore_makes_a_code(tmp_path, parser):
+    """2024_01 is a month, and Python's 202401 another number."""
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,2024_01\n")
+    with pytest.raises(DataError, match="line 3 .*'2024_01' is not a number"):
+        open_rows(tmp_path / "x.csv")[:]
 
 
 def test_every_number_to_the_last_bit(tmp_path, parser):

@@ -103,6 +103,8 @@ class Wanted:
         """The kernel; a width in medians needs the rows."""
         kind, names = KERNELS[self.kernel["name"]]
         given = {names[key]: value for key, value in self.kernel.items() if key in names}
+        if float(given.get("degree", 0.5)).is_integer():  # 3.0; the kernel itself refuses 2.7
+            given["degree"] = int(given["degree"])
         if "medians" in self.kernel and not given:
             with nameless_rows():
                 length = float(self.kernel["medians"]) * median_length(rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,6 +158,8 @@ def after_comments(lines: Sequence[str]) -> int:
 
 def quoted(path: Path) -> str:
     """A path for the shell."""
+    import shlex  # of no use but in a message
+
     return shlex.quote(str(path))
 
 
