@@ -54,11 +54,10 @@ def noise_floor(
     return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale + removed))
 
 
-def rank_floor(operator: GramOperator, largest: float) -> float:
-    """The :func:`noise_floor` of an operator whose largest eigenvalue is known."""
-    return noise_floor(
-        largest, operator.n, operator.scale(), operator.precision, operator.removed()
-    )
+def rank_floor(operator: GramOperator, largest: float, dtype: np.dtype | None = None) -> float:
+    """The :func:`noise_floor` of an operator; of its entries' precision if none is given."""
+    precision = operator.precision if dtype is None else dtype
+    return noise_floor(largest, operator.n, operator.scale(), precision, operator.removed())
 
 
 def hides_components(spectrum: Spectrum, rule: ComponentRule) -> bool:

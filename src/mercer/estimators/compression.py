@@ -13,7 +13,7 @@ from mercer._random import make_rng
 from mercer._types import Seed
 from mercer.eigen import Fit, Report
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.estimators.sparse import SparseKernelPCA, _astype
+from mercer.estimators.sparse import SparseKernelPCA
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse import Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import project
@@ -129,7 +129,7 @@ def _fitted(
     report = replace(report, unexplained=max(lost, 0.0))
     result._keep(chosen)
     result.n_fits_ = fits
-    result._fit_ = Fit(_astype(small, dtype), values, variance, share, None, report)
+    result._fit_ = Fit(small.astype(dtype), values, variance, share, None, report)
     for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
         if hasattr(model, name):
             setattr(result, name, getattr(model, name))

@@ -12,7 +12,7 @@ from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._registry import ours
-from mercer._types import Precision, RowsLike, Seed, Targets
+from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
@@ -27,7 +27,7 @@ from mercer.preimage import PreImageSolver
 from mercer.sparse import Centres, Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
 from mercer.sparse.noise import choose_kernels
-from mercer.subspace import ComponentRule, Subspace, as_rule
+from mercer.subspace import ComponentRule, as_rule
 
 __all__ = ["SparseKernelPCA"]
 
@@ -169,7 +169,7 @@ class SparseKernelPCA(SubspaceEstimator):
         q = _count(rule.bind(null_spectra(rows, chosen)), values, chosen)
         dtype = kernel.points(data).dtype
         self._keep(chosen)
-        subspace, variance = _astype(axes.leading(q), dtype), values[:q]
+        subspace, variance = axes.leading(q).astype(dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
         report = self._report(chosen, solver, reason, rows, unexplained)
@@ -210,7 +210,7 @@ class SparseKernelPCA(SubspaceEstimator):
         rows = self._rows(X)
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
         inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
-        return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
+        return span(self.kernel_, support, inner).astype(dtype).residual(rows)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         data = Rows(kernel, rows, fixed_rng(0))
@@ -282,11 +282,6 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
             RankWarning,
         )
     return len(values) if counted is None else counted
-
-
-def _astype(axes: Subspace, dtype: Precision) -> Subspace:
-    parts = {name: getattr(axes, name).astype(dtype) for name in ("coef", "mean", "offset")}
-    return replace(axes, **parts)
 
 
 ours("", SparseKernelPCA)

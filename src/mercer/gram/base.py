@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.gram.low_rank import LowRank
+from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
 
-__all__ = ["GramOperator", "MatrixOperator"]
+__all__ = ["ChangedGram", "GramOperator", "KernelGram", "MatrixOperator"]
 
 
 class GramOperator(ABC):
@@ -108,3 +109,73 @@ class MatrixOperator(GramOperator):
 
     def to_dense(self) -> Array:
         return self.matrix.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class KernelGram(GramOperator):
+    """The matrix of a kernel between rows, whose entries can be computed again.
+
+    Attributes
+    ----------
+    basis : the rows, packed
+    diag : (n,) the diagonal, exact
+    spot : a few rows of the matrix by the kernel's definition
+    """
+
+    basis: Basis
+    diag: Array
+    spot: SpotCheck
+
+    @property
+    def n(self) -> int:
+        return len(self.diag)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.diag.dtype
+
+    def diagonal(self) -> Array:
+        return self.diag
+
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        return self.spot.shifts(self.row_products, V, row_scale)
+
+    @abstractmethod
+    def row_products(self, index: Array, V: Array) -> Array:
+        """Some rows of ``K V``, as :meth:`matmat` computes them."""
+
+    def packed_rows(self) -> Basis:
+        return self.basis
+
+    @property
+    def can_refine(self) -> bool:
+        return self.precision == np.float32 and self.basis.as_points.has_finer_entries
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        return nystrom(self.basis, rank, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedGram(GramOperator):
+    """Another operator, weighted or centred."""
+
+    base: GramOperator
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.base.dtype
+
+    @property
+    def precision(self) -> np.dtype:
+        return self.base.precision
+
+    def packed_rows(self) -> Basis | None:
+        return self.base.packed_rows()
+
+    @property
+    def can_refine(self) -> bool:
+        return self.base.can_refine
