@@ -94,10 +94,10 @@ def refuse_no_variance(operator: GramOperator) -> None:
 def refuse_overflow(points: Points, values: Array) -> None:
     """Raise where the precision of the rows cannot hold the eigenvalues."""
     if float(values[0]) > float(np.finfo(points.dtype).max):
-        largest = float(np.abs(points.rows).max())
         raise KernelError(
-            f"the kernel overflows {points.dtype}: the rows reach a magnitude of {largest:.3g}; "
-            "scale them first (for example with StandardScaler), or give them in float64."
+            f"the kernel overflows {points.dtype}: the rows reach a magnitude of "
+            f"{points.largest:.3g}; scale them first (for example with StandardScaler), or give "
+            "them in float64."
         )
 
 

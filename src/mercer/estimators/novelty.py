@@ -369,10 +369,6 @@ class KernelNovelty(
         rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
         return to_dtype(rows, self.score_)
 
-    def _subspace_of_scores(self) -> Subspace:
-        check_is_fitted(self, "score_")
-        return self.score_.subspace
-
     def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel | None]:
         kernel = None if self.kernel is None else as_kernel(self.kernel)
         self._check_parameters(kernel or Gaussian())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
@@ -172,7 +173,8 @@ class SparseKernelPCA(SubspaceEstimator):
         subspace, variance = axes.leading(q).astype(dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
-        report = self._report(chosen, solver, reason, rows, unexplained)
+        report = report_of(chosen, solver, reason, rows, self.n_fits_)
+        report = replace(report, unexplained=unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
@@ -197,10 +199,10 @@ class SparseKernelPCA(SubspaceEstimator):
         rows = self._rows(X)
         if n_components is None:
             return self.subspace_.residual(rows)
-        if not 1 <= n_components <= self.n_components_:
+        if not isinstance(n_components, Integral) or not 1 <= n_components <= self.n_components_:
             raise DataError(
                 f"n_components={n_components!r}: the model has {self.n_components_}; "
-                f"give a number from 1 to {self.n_components_}."
+                f"give a whole number from 1 to {self.n_components_}."
             )
         return self.subspace_.leading(n_components).residual(rows)
 
@@ -250,25 +252,21 @@ class SparseKernelPCA(SubspaceEstimator):
         self.log_likelihood_ = chosen.log_likelihood
         self.kkt_ = chosen.kkt
 
-    def _report(
-        self,
-        chosen: Selection,
-        solver: SparseSolver,
-        reason: str,
-        rows: Rows,
-        unexplained: float,
-    ) -> Report:
-        fits = "" if self.n_fits_ == 1 else f"{self.n_fits_} fits to find the noise"
-        return Report(
-            solver=type(solver).__name__,
-            reason="; ".join(filter(None, (reason, chosen.note, fits))),
-            passes=chosen.steps,
-            seconds=0.0,
-            estimated_error=chosen.kkt,
-            bytes=solver.estimate_bytes(rows, len(chosen)),
-            converged=chosen.converged,
-            unexplained=unexplained,
-        )
+
+def report_of(
+    chosen: Selection, solver: SparseSolver, reason: str, rows: Rows, fits: int
+) -> Report:
+    """How the kernels were chosen; seconds and what is unexplained are added in the end."""
+    searched = "" if fits == 1 else f"{fits} fits to find the noise"
+    return Report(
+        solver=type(solver).__name__,
+        reason="; ".join(filter(None, (reason, chosen.note, searched))),
+        passes=chosen.steps,
+        seconds=0.0,
+        estimated_error=chosen.kkt,
+        bytes=solver.estimate_bytes(rows, len(chosen)),
+        converged=chosen.converged,
+    )
 
 
 def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:

@@ -12,7 +12,7 @@ from scipy.linalg import get_blas_funcs
 
 from mercer._linalg import Array, mirror
 from mercer._types import RowsLike
-from mercer.gram.base import KernelGram
+from mercer.gram.base import KernelGram, fit_float32
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 
@@ -37,8 +37,11 @@ class DenseGram(KernelGram):
         cls, kernel: Kernel, X: RowsLike, dtype: np.dtype, spot: SpotCheck | None = None
     ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
+        points = kernel.points(X)
+        diag = kernel.diag(points.cast(dtype).rows).astype(dtype, copy=False)
+        if dtype == np.float32 and not fit_float32(points, diag):
+            return cls.from_rows(kernel, X, np.dtype(np.float64), spot)
         basis = Basis(kernel, X, dtype)
-        diag = kernel.diag(kernel.points(X).cast(dtype).rows).astype(dtype, copy=False)
         lower = _untouched(len(basis), dtype)
         basis.own_tiles().lower(lower)
         np.fill_diagonal(lower, diag)
@@ -47,9 +50,10 @@ class DenseGram(KernelGram):
     def matmat(self, V: Array) -> Array:
         # BLAS thinks in columns: for it our lower triangle is the upper one of the transpose.
         A, V = self.lower.T, V.astype(self.dtype, copy=False)
+        by_vector, by_matrix = self._blas
         if V.shape[1] >= MANY:
-            return np.asarray(self._symm(1.0, A, V))
-        return np.stack([self._symv(1.0, A, v) for v in V.T], axis=1)
+            return np.asarray(by_matrix(1.0, A, V))
+        return np.stack([by_vector(1.0, A, v) for v in V.T], axis=1)
 
     def row_products(self, index: Array, V: Array) -> Array:
         rows = np.empty((len(index), self.n), dtype=self.dtype)
@@ -65,12 +69,8 @@ class DenseGram(KernelGram):
         return mirror(self.lower.copy())
 
     @cached_property
-    def _symv(self) -> Any:
-        return get_blas_funcs("symv", (self.lower,))
-
-    @cached_property
-    def _symm(self) -> Any:
-        return get_blas_funcs("symm", (self.lower,))
+    def _blas(self) -> Any:
+        return get_blas_funcs(("symv", "symm"), (self.lower,))
 
 
 def _untouched(n: int, dtype: np.dtype) -> Array:

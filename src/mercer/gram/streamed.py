@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import SQUARABLE, Array, mirror
+from mercer._linalg import Array, mirror
 from mercer._parallel import blocks
 from mercer._types import RowsLike
-from mercer.gram.base import KernelGram
+from mercer.gram.base import KernelGram, fit_float32
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
-from mercer.points import Points, SparseVectors
 from mercer.tiles import Tiles
 
 __all__ = ["StreamedGram"]
@@ -46,7 +45,7 @@ class StreamedGram(KernelGram):
         points = kernel.points(X)
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
-        if tile == np.float32 and not _fit_float32(points, diag):
+        if tile == np.float32 and not fit_float32(points, diag):
             return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
         basis = Basis(kernel, X, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block)
@@ -82,14 +81,3 @@ class StreamedGram(KernelGram):
         self.tiles.lower(K)
         np.fill_diagonal(K, self.diag)
         return mirror(K)
-
-
-def _fit_float32(points: Points, diag: Array) -> bool:
-    """True if the rows, the kernel's values and the squares of both are in float32's range."""
-    if not float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
-        return not points.has_finer_entries
-    if not points.can_wait or points.dtype == np.float32:
-        return True
-    entries = points.rows.data if isinstance(points, SparseVectors) else points.rows
-    span = float(np.abs(entries).max(initial=0.0))
-    return span == 0 or 1 / SQUARABLE < span < SQUARABLE

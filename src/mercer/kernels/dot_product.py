@@ -12,7 +12,7 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels._check import require_choice, require_finite, require_positive
+from mercer.kernels._check import require_finite, require_number, require_positive_or
 from mercer.kernels.base import Kernel, Origin, PackedRows
 from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
@@ -63,10 +63,7 @@ class DotProductKernel(Kernel):
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            if isinstance(A, SparsePacked):
-                out[...] = products(A, B)
-            else:
-                np.matmul(A.left, B.right.T, out=out)
+            _dot_products(A, B, out)
             self.profile(out)
         if not np.isfinite(out).all():
             if isinstance(A, SparsePacked):
@@ -78,7 +75,7 @@ class DotProductKernel(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             diag = self.profile(X.square_sums() if sparse else square_sums(X))
         if not np.isfinite(diag).all():
-            raise self._overflow(diag.dtype, np.abs(X.data if sparse else X).max())
+            raise self._overflow(diag.dtype, self.points(X).largest)
         return diag
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -125,10 +122,7 @@ class _Affine(DotProductKernel):
     coef0: float
 
     def check(self) -> None:
-        if isinstance(self.gamma, str):
-            require_choice("gamma", self.gamma, ("scale",))
-        else:
-            require_positive("gamma", self.gamma)
+        require_positive_or("gamma", self.gamma, ("scale",))
         require_finite("coef0", self.coef0)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
@@ -140,10 +134,9 @@ class _Affine(DotProductKernel):
 
     def affine(self, p: Array) -> Array:
         """``p = gamma * p + coef0`` in place."""
-        if isinstance(self.gamma, str):
-            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
-        if self.gamma != 1:
-            p *= self.gamma
+        gamma = require_number("gamma", self.gamma)
+        if gamma != 1:
+            p *= gamma
         if self.coef0:
             p += self.coef0
         return p
@@ -257,10 +250,7 @@ class Cosine(Kernel):
         return PackedRows(unit, unit)
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
-        if isinstance(A, SparsePacked):
-            out[...] = products(A, B)
-        else:
-            np.matmul(A.left, B.right.T, out=out)
+        _dot_products(A, B, out)
 
     def diag(self, X: RowsLike) -> Array:
         if isinstance(X, SparseRows):
@@ -277,6 +267,13 @@ class Cosine(Kernel):
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
+
+
+def _dot_products(A: Any, B: Any, out: Array) -> None:
+    if isinstance(A, SparsePacked):
+        out[...] = products(A, B)
+    else:
+        np.matmul(A.left, B.right.T, out=out)
 
 
 def _power(a: Array, degree: int) -> Array:

@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array
 from mercer._types import Precision
-from mercer.exceptions import DataError, KernelError
-from mercer.kernels._check import require_choice, require_positive
+from mercer.exceptions import DataError
+from mercer.kernels._check import require_number, require_positive, require_positive_or
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.width import median_length
 
@@ -63,9 +63,7 @@ class _EntrywiseKernel(Kernel):
         return np.zeros_like(Z)
 
     def _number(self) -> float:
-        if isinstance(self.gamma, str):
-            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
-        return float(self.gamma)
+        return require_number("gamma", self.gamma)
 
 
 class Laplacian(_EntrywiseKernel):
@@ -84,10 +82,7 @@ class Laplacian(_EntrywiseKernel):
         self.gamma = gamma
 
     def check(self) -> None:
-        if isinstance(self.gamma, str):
-            require_choice("gamma", self.gamma, ("median",))
-        else:
-            require_positive("gamma", self.gamma)
+        require_positive_or("gamma", self.gamma, ("median",))
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
