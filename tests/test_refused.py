@@ -19,7 +19,7 @@ from mercer import (
 from mercer.exceptions import DataError, KernelError
 from mercer.novelty import CrossFit
 from mercer.preimage import Distances, Smoother
-from mercer.solvers import Davidson
+from mercer.solvers import Davidson, Landmarks
 
 X = np.random.default_rng(0).standard_normal((80, 3))
 HOLES = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
@@ -98,3 +98,22 @@ def test_layers_with_frames_as_output_interpolate():
     plain = DeepGenerativeKernelPCA((5, 3), random_state=0).fit(X)
     framed = DeepGenerativeKernelPCA((5, 3), random_state=0).set_output(transform="pandas").fit(X)
     np.testing.assert_array_equal(framed.interpolate(X[0], X[1]), plain.interpolate(X[0], X[1]))
+
+
+def test_rows_of_counts_are_read_from_a_file_where_they_are(tmp_path):
+    rows = np.abs(WIDE)
+    np.save(tmp_path / "rows.npy", rows)
+    model = KernelPCA(3, kernel="chi2", solver=Landmarks(50), random_state=0)
+    found = model.fit(tmp_path / "rows.npy").eigenvalues_
+    np.testing.assert_array_equal(found, model.fit(rows).eigenvalues_)
+
+
+def test_no_other_row_is_blamed_for_an_entry_below_zero():
+    """Rows are packed in blocks, which count from 0 each."""
+    rows = np.abs(np.random.default_rng(0).standard_normal((1500, 3)))
+    model = KernelPCA(2, kernel="chi2").fit(rows[:100])
+    rows[1000, 1] = -0.25
+    with pytest.raises(DataError, match=r"but column 1 has -0\.25;"):
+        model.transform(rows)
+    with pytest.raises(DataError, match=r"row 1000, column 1 is -0\.25;"):
+        model.fit(rows)

@@ -104,9 +104,9 @@ class Points(ABC):
         raise KernelError(f"{purpose} needs points with coordinates, and {self._lack}.")
 
     @property
-    @abstractmethod
     def _lack(self) -> str:
-        """Why there are no coordinates, and what to do."""
+        """Why there are no coordinates, and what to do; empty where nothing is lacking."""
+        return ""
 
 
 @dataclass(frozen=True)
@@ -137,19 +137,13 @@ class Vectors(_Numbers):
 
     rows: Array
 
-    @property
-    def has_coordinates(self) -> bool:
-        return True
+    has_coordinates = True
 
     def cast(self, dtype: Precision) -> Vectors:
         return Vectors(self.rows.astype(dtype, copy=False))
 
     def vectors(self, purpose: str) -> Array:  # noqa: ARG002
         return self.rows
-
-    @property
-    def _lack(self) -> str:
-        raise NotImplementedError("vectors lack nothing")
 
 
 @dataclass(frozen=True)
@@ -158,9 +152,7 @@ class SparseVectors(_Numbers):
 
     rows: SparseRows
 
-    @property
-    def can_wait(self) -> bool:
-        return True
+    can_wait = True
 
     @property
     def largest(self) -> float:
@@ -188,9 +180,7 @@ class Objects(Points):
     def take(self, index: Array) -> Objects:
         return Objects([self.rows[i] for i in index])
 
-    @property
-    def _lack(self) -> str:
-        return "a kernel of objects has none; use a kernel of vectors, or preimage='nearest'"
+    _lack = "a kernel of objects has none; use a kernel of vectors, or preimage='nearest'"
 
 
 @dataclass(frozen=True)
@@ -199,9 +189,7 @@ class Columns(_Numbers):
 
     rows: Array
 
-    @property
-    def is_open(self) -> bool:
-        return False
+    is_open = False
 
     @property
     def support(self) -> Array:
@@ -216,6 +204,4 @@ class Columns(_Numbers):
     def skew(self, index: Array) -> float:
         return float(np.abs(self.rows[index] - self.rows[:, index].T).max())
 
-    @property
-    def _lack(self) -> str:
-        return "a precomputed matrix does not hold that; give the rows and a kernel instead"
+    _lack = "a precomputed matrix does not hold that; give the rows and a kernel instead"

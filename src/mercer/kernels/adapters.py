@@ -39,12 +39,9 @@ class _Foreign(Kernel):
     """A kernel of which nothing is known but its values."""
 
     is_mercer: ClassVar[bool] = False
+    has_gradient = False
     #: What it is, for the message.
     _words: ClassVar[str]
-
-    @property
-    def has_gradient(self) -> bool:
-        return False
 
     def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
         self.diag_gradient(Z)

@@ -13,10 +13,11 @@ from mercer._linalg import Array, square_sums
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_finite, require_number, require_positive_or
-from mercer.kernels.base import Kernel, Origin, PackedRows
+from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
 from mercer.sparse_rows import SparseRows
+from mercer.tiles import Packed
 
 __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
 
@@ -24,9 +25,7 @@ __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
 class DotProductKernel(Kernel):
     """A kernel that depends on the dot product of its points only."""
 
-    @property
-    def takes_sparse(self) -> bool:
-        return True
+    takes_sparse = True
 
     @property
     def is_invertible(self) -> bool:
@@ -52,14 +51,12 @@ class DotProductKernel(Kernel):
         """None: a shift changes dot products. For sparse rows, which of their columns are full."""
         return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
 
-    def pack(
-        self, X: RowsLike, origin: Origin = None, dtype: Precision = None
-    ) -> PackedRows | SparsePacked:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         if isinstance(X, SparseRows):
             return SparsePacked.of(X, origin, dtype)
         with np.errstate(over="ignore"):  # the tile tells of it
-            rows = X.astype(dtype or X.dtype, copy=False)
-        return PackedRows(rows, rows)
+            rows: Array = X.astype(dtype or X.dtype, copy=False)
+        return rows
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -68,7 +65,7 @@ class DotProductKernel(Kernel):
         if not np.isfinite(out).all():
             if isinstance(A, SparsePacked):
                 raise self._overflow(out.dtype, max(A.largest, B.largest))
-            raise self._overflow(out.dtype, max(np.abs(A.left).max(), np.abs(B.right).max()))
+            raise self._overflow(out.dtype, max(np.abs(A).max(), np.abs(B).max()))
 
     def diag(self, X: RowsLike) -> Array:
         sparse = isinstance(X, SparseRows)
@@ -231,23 +228,18 @@ class Sigmoid(_Affine):
 class Cosine(Kernel):
     r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
 
-    @property
-    def takes_sparse(self) -> bool:
-        return True
+    takes_sparse = True
 
     def origin(self, X: RowsLike) -> Origin:
         """None; for sparse rows, which of their columns are full."""
         return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
 
-    def pack(
-        self, X: RowsLike, origin: Origin = None, dtype: Precision = None
-    ) -> PackedRows | SparsePacked:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         if isinstance(X, SparseRows):
             return SparsePacked.of(_unit_sparse(X), origin, dtype or X.dtype)
         wanted = np.dtype(dtype or X.dtype)
         rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
-        unit = _unit_rows(rows).astype(wanted, copy=False)
-        return PackedRows(unit, unit)
+        return _unit_rows(rows).astype(wanted, copy=False)
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
         _dot_products(A, B, out)
@@ -273,7 +265,7 @@ def _dot_products(A: Any, B: Any, out: Array) -> None:
     if isinstance(A, SparsePacked):
         out[...] = products(A, B)
     else:
-        np.matmul(A.left, B.right.T, out=out)
+        np.matmul(A, B.T, out=out)
 
 
 def _power(a: Array, degree: int) -> Array:

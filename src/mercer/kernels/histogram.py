@@ -109,28 +109,24 @@ class Chi2(_EntrywiseKernel):
     Entries must not be negative; where both are zero the term is zero.
     """
 
+    is_nonnegative = True
+
     def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
 
     def check(self) -> None:
         require_positive("gamma", self.gamma)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
-        super().resolve(X, weight)
-        self.pack(X)
-        return self
+        if isinstance(X, np.ndarray) and (X < 0).any():  # a file is looked at block by block
+            row, column = np.argwhere(X < 0)[0]
+            raise _negative(f"row {row}, column {column} is", X[row, column])
+        return super().resolve(X, weight)
 
     def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:
-        if (X < 0).any():
+        if (X < 0).any():  # in one of many blocks, whose rows are not numbered here
             row, column = np.argwhere(X < 0)[0]
-            raise DataError(
-                f"Chi2 needs entries of 0 or more, but row {row}, column {column} is "
-                f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
-            )
+            raise _negative(f"column {column} has", X[row, column])
         return super().pack(X, origin, dtype)
 
     def _cost(self, X: Array, Y: Array) -> Array:
@@ -143,3 +139,10 @@ class Chi2(_EntrywiseKernel):
         total = x + Y
         slope = np.zeros_like(total)
         return np.asarray(np.divide((x - Y) * (x + 3 * Y), total**2, out=slope, where=total > 0))
+
+
+def _negative(where: str, value: float) -> DataError:
+    return DataError(
+        f"Chi2 needs entries of 0 or more, but {where} {value:.4g}; use histograms or counts, or "
+        "another kernel."
+    )

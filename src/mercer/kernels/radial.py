@@ -34,17 +34,12 @@ __all__ = ["Cauchy", "Gaussian", "OneLength", "RadialKernel", "RationalQuadratic
 class RadialKernel(Kernel):
     """A kernel that depends on the distance of its points only."""
 
+    takes_sparse = True
+    is_invertible = True
+
     @property
     def radial(self) -> RadialKernel:
         return self
-
-    @property
-    def takes_sparse(self) -> bool:
-        return True
-
-    @property
-    def is_invertible(self) -> bool:
-        return True
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from mercer._types import RowsLike
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.exceptions import DataError
 from mercer.landmarks import LandmarkRule
-from mercer.sparse.base import BoundSelection, PoolSelection, Selection, SparseSolver, violation
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, violation
 from mercer.sparse.greedy import positive_part
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
@@ -41,7 +41,7 @@ class Centres(SparseSolver):
     def __init__(self, select: str | LandmarkRule | Any = "kmeans") -> None:
         self.select = select
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
+    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:
         if n_kernels is None:
             raise DataError("centres have no automatic number; give n_kernels.")
         rows.kernel.points(rows.X).require_open("choosing centres", "use solver='greedy'")

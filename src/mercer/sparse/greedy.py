@@ -10,14 +10,7 @@ from mercer._linalg import Array
 from mercer._parallel import lapack_threads, one_blas_thread
 from mercer._progress import announce
 from mercer.eigen.policy import noise_floor, refuse_negative
-from mercer.sparse.base import (
-    BoundSelection,
-    PoolSelection,
-    Selection,
-    SparseSolver,
-    selected,
-    violation,
-)
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.likelihood import Likelihood, gain, one_weight
 from mercer.sparse.newton import Ascent, ascend
 from mercer.sparse.pool import Pool, Rows
@@ -51,7 +44,7 @@ class Greedy(SparseSolver):
     def __init__(self, tol: float = 1e-4) -> None:
         self.tol = tol
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
+    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
         return _Dense(rows, dense_pool(rows), self.tol)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:

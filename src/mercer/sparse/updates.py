@@ -16,14 +16,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import one_blas_thread
 from mercer._progress import announce
-from mercer.sparse.base import (
-    BoundSelection,
-    PoolSelection,
-    Selection,
-    SparseSolver,
-    selected,
-    violation,
-)
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import dense_pool
 from mercer.sparse.likelihood import Likelihood, one_weight
 from mercer.sparse.newton import prune
@@ -56,7 +49,7 @@ class Update(SparseSolver):
     def step(self, at: Likelihood) -> Likelihood:
         """One iteration."""
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
+    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
         return _Iterated(rows, dense_pool(rows), self)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:  # noqa: ARG002

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -80,6 +81,10 @@ class Subspace:
     def leading(self, q: int) -> Subspace:
         """The subspace of the first q directions."""
         return replace(self, coef=self.coef[:, :q], offset=self.offset[:q])
+
+    def in_precision(self, X: RowsLike) -> Any:
+        """Rows in the precision of the model."""
+        return self.kernel.points(X).cast(self.coef.dtype).rows
 
     def scores(self, X: RowsLike) -> Array:
         """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""
