@@ -176,8 +176,8 @@ class DeepGenerativeKernelPCA(
         points = check_codes("Z", Z, top.n_components, "scores", "transform")
         points = points.astype(top.coef.dtype)
         solver = as_generator_preimage(self.preimage)
-        for k, machine in reversed([*enumerate(self.layers_)]):
-            bound = self._bound(f"pre-image of layer {k}", solver, machine.subspace)
+        for k in reversed(range(len(self.layers_))):
+            bound = self._bound(f"pre-image of layer {k}", solver, self.layers_[k].subspace)
             points = np.asarray(bound.solve(points).points)
         return points
 

@@ -118,10 +118,11 @@ class Chi2(_EntrywiseKernel):
         require_positive("gamma", self.gamma)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
+        super().resolve(X, weight)
         if isinstance(X, np.ndarray) and (X < 0).any():  # a file is looked at block by block
             row, column = np.argwhere(X < 0)[0]
             raise _negative(f"row {row}, column {column} is", X[row, column])
-        return super().resolve(X, weight)
+        return self
 
     def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:
         if (X < 0).any():  # in one of many blocks, whose rows are not numbered here

@@ -19,7 +19,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, held, one_blas_thread, ordered_map, thread_map
@@ -246,7 +246,7 @@ def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Inter
     np.fill_diagonal(gaps, np.inf)
     beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
     push = (sums.fourth[:, :q] / _away_from_zero(gaps)).sum(axis=0) + beyond / top
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     made = []
     for estimate, variance in ((top, own), (top / trace, share)):
         error = np.sqrt(np.maximum(variance, 0)) / weight

@@ -129,9 +129,8 @@ class ParallelAnalysis(ComponentRule):
     def bind(self, null_spectra: NullSpectra) -> ComponentRule:
         if not 0 <= self.quantile <= 1:
             raise DataError(f"quantile={self.quantile!r}: give a number from 0 to 1.")
-        counts = (self.max_components, self.n_permutations)
-        names = ("max_components", "n_permutations")
-        null = null_spectra(*map(check_count, names, counts))
+        k = check_count("max_components", self.max_components)
+        null = null_spectra(k, check_count("n_permutations", self.n_permutations))
         return _Above(np.quantile(null, self.quantile, axis=0))
 
     def describe(self) -> str:
