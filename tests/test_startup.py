@@ -46,3 +46,8 @@ def test_a_transform_on_the_command_line_loads_no_more_of_scikit_learn_than_an_e
     assert heavy <= {"sklearn.utils", "sklearn.callback"}
     kinds = {name.partition(".")[0] for name in found - least}
     assert kinds.isdisjoint({"matplotlib", "dask", "polars", "onnx", "torch", "narwhals"})
+
+
+def test_a_fit_loads_nothing_of_onnx():
+    found = modules("from mercer import KernelPCA; KernelPCA(1).fit([[0.0], [1.0], [3.0]])")
+    assert not {name for name in found if "onnx" in name}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, MercerWarning
@@ -18,7 +19,7 @@ __all__ = ["deal_folds", "held_out_scores", "scores_by_fold", "take"]
 
 def deal_folds(n: int, folds: int, rng: np.random.Generator) -> Array:
     """The fold of each of n rows, (n,), at random; folds differ by one row at most."""
-    folds = min(folds, n)
+    folds = min(check_count("folds", folds), n)
     if folds < 2:
         raise DataError(f"folds={folds} of {n} rows cannot hold a row out; give at least 2.")
     return np.asarray(rng.permutation(n) % folds)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 __all__ = [
     "SQUARABLE",
     "Array",
+    "evenly",
     "fix_signs",
     "mirror",
     "orthonormalize",
@@ -58,6 +59,13 @@ def mirror(K: Array) -> Array:
         upper = np.triu_indices(len(corner), 1)
         corner[upper] = corner.T[upper]
     return K
+
+
+def evenly(rows: Array, count: int) -> Array:
+    """At most ``count`` rows, evenly spaced: the same ones in every run."""
+    if len(rows) <= count:
+        return rows
+    return np.asarray(rows[np.linspace(0, len(rows) - 1, count).astype(int)])
 
 
 def square_sums(X: Array) -> Array:

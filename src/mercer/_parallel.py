@@ -53,14 +53,12 @@ def n_threads() -> int:
     return max(1, int(min([_cores(), *blas])))
 
 
-def thread_map(
-    function: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
-) -> list[Result]:
+def thread_map(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """``[function(i) for i in items]`` in threads, in order, with one BLAS thread each.
 
     Inside another map BLAS is at one thread already, so that nested maps run in their thread.
     """
-    workers = min(threads or n_threads(), len(items))
+    workers = min(n_threads(), len(items))
     with one_blas_thread():
         if workers <= 1:
             return [function(item) for item in items]
@@ -75,14 +73,12 @@ def thread_map(
             raise
 
 
-def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], threads: int | None = None
-) -> Iterator[Result]:
+def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """The results in order, one at a time, computed in threads only a little ahead of their use.
 
     The items may come from a generator: the next one is fetched while the threads work.
     """
-    workers = threads or n_threads()
+    workers = n_threads()
     with one_blas_thread():
         if workers <= 1:
             yield from map(function, items)

@@ -16,11 +16,11 @@ __all__ = ["SpellingMixin", "closest", "did_you_mean", "no_such_name", "similar_
 MANY = 2000
 
 
-def closest(word: str, words: Iterable[str], cutoff: float = 0.7) -> str | None:
+def closest(word: str, words: Iterable[str]) -> str | None:
     """The most similar of the words, or the only one that begins like it; the case is no matter."""
     known = {name.lower(): name for name in words}
     begun = [name for name in known if len(word) >= 3 and name.startswith(word.lower())]
-    found = begun if len(begun) == 1 else get_close_matches(word.lower(), known, 1, cutoff)
+    found = begun if len(begun) == 1 else get_close_matches(word.lower(), known, 1, 0.7)
     return known[found[0]] if found else None
 
 

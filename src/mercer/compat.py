@@ -158,7 +158,9 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         with self._threads():
             operator, kernel_means = self._gram(rows)
             self._solve(operator, kernel_means.dtype)
-            self._scaled = _scaled_vectors(self.eigenvectors_, self.eigenvalues_)
+            # v / √λ, and zero for directions of no variance
+            V, root = self.eigenvectors_, np.sqrt(self.eigenvalues_)
+            self._scaled = np.divide(V, root, out=0 * V, where=root > 0)
             self._offset = kernel_means @ self._scaled
             self.X_fit_ = X
             if self.fit_inverse_transform:
@@ -204,10 +206,9 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         _require("eigen_solver", self.eigen_solver, ("auto", "dense", "arpack", "randomized"))
         power = self.iterated_power
         _require("iterated_power", power, ("auto",), _is_at_least(power, 0, Integral))
-        for name, least, kind in (("n_components", 1, Integral), ("max_iter", 1, Integral)):
-            _require(
-                name, getattr(self, name), (None,), _is_at_least(getattr(self, name), least, kind)
-            )
+        for name in ("n_components", "max_iter"):
+            value = getattr(self, name)
+            _require(name, value, (None,), _is_at_least(value, 1, Integral))
         _require("gamma", self.gamma, (None,), _is_at_least(self.gamma, 0, Real))
         for name in ("degree", "alpha", "tol"):
             _require(name, getattr(self, name), (), _is_at_least(getattr(self, name), 0, Real))
@@ -275,7 +276,8 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             float(values[0]), operator.n, scale, operator.precision, operator.removed()
         )
         smallest = float(values.min())
-        if self.eigen_solver == "randomized" and self._may_be_indefinite:
+        indefinite = callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
+        if self.eigen_solver == "randomized" and indefinite:
             # scikit-learn takes the largest moduli there, and so must notice negative ones.
             beyond = smallest_eigenvalue(operator)
             smallest = beyond if -beyond > smallest else smallest
@@ -327,10 +329,6 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         few = self._count(n) <= n / 10 and n > 500
         return Lanczos() if self.eigen_solver == "auto" and few else Dense()
 
-    @property
-    def _may_be_indefinite(self) -> bool:
-        return callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
-
     @contextmanager
     def _threads(self) -> Iterator[None]:
         if self.n_jobs is None:
@@ -377,12 +375,6 @@ def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dt
             "the maximum positive): the kernel is not positive definite. Ask for fewer "
             "components, or use another kernel."
         )
-
-
-def _scaled_vectors(vectors: Array, values: Array) -> Array:
-    """``v / √λ``, and zero for directions of no variance."""
-    root = np.sqrt(values)
-    return np.asarray(np.divide(vectors, root, out=0 * vectors, where=root > 0))
 
 
 def _is_at_least(value: Any, least: float, kind: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,6 +61,11 @@ class Points(ABC):
         return self.is_open or self.dtype != np.float32
 
     @property
+    def largest(self) -> float:
+        """The largest magnitude of an entry, for messages and limits; NaN for objects."""
+        return float("nan")
+
+    @property
     def support(self) -> Any:
         """What a model keeps of the points."""
         return self.rows
@@ -99,16 +104,16 @@ class Points(ABC):
         raise KernelError(f"{purpose} needs points with coordinates, and {self._lack}.")
 
     @property
-    @abstractmethod
     def _lack(self) -> str:
-        """Why there are no coordinates, and what to do."""
+        """Why there are no coordinates, and what to do; empty where nothing is lacking."""
+        return ""
 
 
 @dataclass(frozen=True)
-class Vectors(Points):
-    """Rows of numbers, (n, d)."""
+class _Numbers(Points):
+    """Rows with a floating type that are taken by their numbers."""
 
-    rows: Array
+    rows: Any
 
     @property
     def dtype(self) -> np.dtype:
@@ -116,14 +121,23 @@ class Vectors(Points):
 
     @property
     def width(self) -> int:
-        return int(self.rows.shape[1])
+        return int(self.rows.shape[1]) if self.rows.ndim == 2 else 1
 
     @property
-    def has_coordinates(self) -> bool:
-        return True
+    def largest(self) -> float:
+        return float(np.abs(self.rows).max(initial=0.0))
 
-    def take(self, index: Array) -> Vectors:
-        return Vectors(np.asarray(self.rows[index]))
+    def take(self, index: Array) -> Self:
+        return type(self)(self.rows[index])
+
+
+@dataclass(frozen=True)
+class Vectors(_Numbers):
+    """Rows of numbers, (n, d)."""
+
+    rows: Array
+
+    has_coordinates = True
 
     def cast(self, dtype: Precision) -> Vectors:
         return Vectors(self.rows.astype(dtype, copy=False))
@@ -131,31 +145,18 @@ class Vectors(Points):
     def vectors(self, purpose: str) -> Array:  # noqa: ARG002
         return self.rows
 
-    @property
-    def _lack(self) -> str:
-        raise NotImplementedError("vectors lack nothing")
-
 
 @dataclass(frozen=True)
-class SparseVectors(Points):
+class SparseVectors(_Numbers):
     """Rows of numbers of which most are zero, (n, d); zeros are not kept, and stay zeros."""
 
     rows: SparseRows
 
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
+    can_wait = True
 
     @property
-    def width(self) -> int:
-        return self.rows.width
-
-    @property
-    def can_wait(self) -> bool:
-        return True
-
-    def take(self, index: Array) -> SparseVectors:
-        return SparseVectors(self.rows[index])
+    def largest(self) -> float:
+        return float(np.abs(self.rows.data).max(initial=0.0))
 
     def cast(self, dtype: Precision) -> SparseVectors:
         return SparseVectors(self.rows.astype(dtype))
@@ -179,31 +180,16 @@ class Objects(Points):
     def take(self, index: Array) -> Objects:
         return Objects([self.rows[i] for i in index])
 
-    @property
-    def _lack(self) -> str:
-        return "a kernel of objects has none; use a kernel of vectors, or preimage='nearest'"
+    _lack = "a kernel of objects has none; use a kernel of vectors, or preimage='nearest'"
 
 
 @dataclass(frozen=True)
-class Columns(Points):
+class Columns(_Numbers):
     """Rows of a kernel matrix that was given, (n, m); or the numbers of its columns, (m,)."""
 
     rows: Array
 
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
-
-    @property
-    def width(self) -> int:
-        return int(self.rows.shape[1]) if self.rows.ndim == 2 else 1
-
-    def take(self, index: Array) -> Columns:
-        return Columns(np.asarray(self.rows[index]))
-
-    @property
-    def is_open(self) -> bool:
-        return False
+    is_open = False
 
     @property
     def support(self) -> Array:
@@ -218,6 +204,4 @@ class Columns(Points):
     def skew(self, index: Array) -> float:
         return float(np.abs(self.rows[index] - self.rows[:, index].T).max())
 
-    @property
-    def _lack(self) -> str:
-        return "a precomputed matrix does not hold that; give the rows and a kernel instead"
+    _lack = "a precomputed matrix does not hold that; give the rows and a kernel instead"

@@ -83,11 +83,9 @@ class Tiles:
             self.fill(left, self.right[columns], tile)
             yield columns, tile
 
-    def map_rows(
-        self, function: Callable[[slice, RowTiles], Result], edge: int | None = None
-    ) -> list[Result]:
+    def map_rows(self, function: Callable[[slice, RowTiles], Result]) -> list[Result]:
         """``function(rows, tiles)`` for blocks of rows, in threads; the results in order."""
-        parts = blocks(self.shape[0], edge or self.width)
+        parts = blocks(self.shape[0], self.width)
         return thread_map(lambda rows: function(rows, self.of_rows(rows)), parts)
 
     def gram(self, dtype: Precision = None) -> Array:

@@ -235,6 +235,12 @@ def test_compress_keeps_the_components(center, solver):
     assert small.inverse_transform(z[:2]).shape == (2, 64)
 
 
+def test_compress_reports_the_solver_that_did_the_work(X):
+    report = compress(KernelPCA(5).fit(X), 20, random_state=0).report_
+    assert report.solver == "Greedy"
+    assert report.reason.startswith(f"compressed from {len(X)} kernels")
+
+
 def test_compress_to_nearly_all_kernels_is_the_model(X, X_new):
     model = KernelPCA(4, kernel=Gaussian(width=1.0)).fit(np.unique(X, axis=0))
     m = model.subspace_.n_support

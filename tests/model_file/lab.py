@@ -6,7 +6,6 @@ import numpy as np
 
 from mercer.generative.densities import Density, FittedDensity
 from mercer.kernels import Kernel, RadialKernel
-from mercer.kernels.base import PackedRows
 from mercer.landmarks import LandmarkRule
 from mercer.preimage import Nearest, PreImageSolver
 from mercer.solvers import Dense, Solver
@@ -43,11 +42,10 @@ class Weighted(Kernel):
 
     def pack(self, X, origin=None, dtype=None):
         X = np.asarray(X, dtype=dtype)
-        scaled = np.ascontiguousarray(X * np.sqrt(self.weights).astype(X.dtype))
-        return PackedRows(scaled, scaled)
+        return np.ascontiguousarray(X * np.sqrt(self.weights).astype(X.dtype))
 
     def fill(self, A, B, out):
-        np.matmul(A.left, B.right.T, out=out)
+        np.matmul(A, B.T, out=out)
 
     def diag(self, X):
         return (X * X) @ self.weights.astype(X.dtype)

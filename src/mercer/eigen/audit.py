@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._types import RowsLike
-from mercer.eigen.policy import noise_floor
+from mercer.eigen.policy import rank_floor
 from mercer.eigen.result import Report, Spectrum
 from mercer.exceptions import NumericalWarning, warn
 from mercer.gram import CenteredGram, SpotCheck
@@ -105,25 +105,18 @@ def audit_scores(subspace: Subspace, spectrum: Spectrum, scores: Array, spot: Sp
     size = np.abs(spot.values) @ np.abs(B) + np.abs(subspace.offset)
     off = np.abs(scores[spot.index] - (spot.values @ B - subspace.offset)) / spread
     eps = float(np.finfo(subspace.coef.dtype).eps)
-    claimed = _claimed(subspace, spectrum, len(lam)) / lam
+    claimed = _claimed(subspace, spectrum, lam)[0] / lam
     allowed = SLACK * (np.sqrt(n) * claimed + 64 * eps * (1 + size / spread))
     worst = np.unravel_index(np.argmax(off / allowed), off.shape)
     return Finding("scores of the rows", float(off[worst]), float(allowed[worst]))
 
 
-def _claimed(subspace: Subspace, spectrum: Spectrum, q: int) -> Array:
-    """How far off ``A v`` and ``λ v`` may be for the leading q pairs."""
-    lam = spectrum.values[:q].astype(np.float64)
-    floor = _floor(subspace, spectrum)
-    return np.asarray(spectrum.residuals[:q] + spectrum.errors[:q] * lam + floor)
-
-
-def _floor(subspace: Subspace, spectrum: Spectrum) -> float:
-    """Rounding in the precision of the model, whatever the entries were computed in."""
-    operator, largest = spectrum.operator, float(spectrum.values[0])
-    return noise_floor(
-        largest, operator.n, operator.scale(), subspace.coef.dtype, operator.removed()
-    )
+def _claimed(subspace: Subspace, spectrum: Spectrum, lam: Array) -> tuple[Array, float]:
+    """How far off ``A v`` and ``λ v`` may be for the leading pairs; and the part of rounding."""
+    q = len(lam)
+    # In the precision of the model, whatever the entries were computed in.
+    floor = rank_floor(spectrum.operator, float(spectrum.values[0]), subspace.coef.dtype)
+    return np.asarray(spectrum.residuals[:q] + spectrum.errors[:q] * lam + floor), floor
 
 
 def _audit_values(
@@ -151,10 +144,11 @@ def audit_spectrum(
     lam = spectrum.values[:q].astype(np.float64)
     root = np.ones(len(B)) if spot.weight is None else np.sqrt(spot.weight)
     Z = K @ B - subspace.offset
-    floor = _floor(subspace, spectrum) + np.sqrt(len(B)) * spot.skew
+    claimed, rounding = _claimed(subspace, spectrum, lam)
+    floor = rounding + np.sqrt(len(B)) * spot.skew
     # D (z - λ B / w) √λ is the residual of the unit eigenvector v = B √λ / D.
     residual = np.sqrt(lam) * (root[i, None] * Z - lam * B[i] / root[i, None])
-    R, claimed = spot.norms(residual), _claimed(subspace, spectrum, q)
+    R = spot.norms(residual)
     worst = int(np.argmax(R / claimed))
     findings = [
         Finding("eigen-equation", float(R[worst] / lam[0]), SLACK * float(claimed[worst] / lam[0])),

@@ -215,7 +215,6 @@ def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator
         direction = root / np.linalg.norm(root)
     if not problem.center:
         return base
-    operator = CenteredGram(base, direction)
     if n < 2:
         raise DataError(f"kernel PCA needs at least 2 rows, not {n}; give more rows.")
-    return operator
+    return CenteredGram(base, direction)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._linalg import Array, orthonormalize
+from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
@@ -57,6 +58,7 @@ class Davidson(EigenSolver):
         self.n_landmarks = n_landmarks
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
+        check_count("max_passes", self.max_passes)
         n = operator.n
         block = min(n, 16 * -(-(k + 8) // 16))
         if 4 * block >= n:  # the search space would soon be everything

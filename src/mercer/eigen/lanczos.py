@@ -109,7 +109,8 @@ class Lanczos(EigenSolver):
             if product(start).any():
                 raise
             # ARPACK refuses the zero matrix, whose eigenvectors are any.
-            return _Pairs(np.zeros(k, operator.dtype), _any_vectors(start, k), steps, True)
+            some = fixed_rng(0).standard_normal((n, k)).astype(operator.dtype)
+            return _Pairs(np.zeros(k, operator.dtype), orthonormalize(some), steps, True)
         order = np.argsort(values)[::-1]
         return _Pairs(values[order], vectors[:, order], steps, converged)
 
@@ -181,11 +182,6 @@ def _merge(operator: GramOperator, V: Array, more: Array, k: int) -> tuple[Array
     H = basis.T @ operator.matmat(basis)
     values, Y = np.linalg.eigh((H + H.T) / 2)
     return values[::-1][:k], basis @ Y[:, ::-1][:, :k]
-
-
-def _any_vectors(start: Array, k: int) -> Array:
-    rng = fixed_rng(0)
-    return orthonormalize(rng.standard_normal((len(start), k)).astype(start.dtype))
 
 
 def _project(V: Array, outside: Array | None) -> Array:

@@ -54,11 +54,10 @@ def noise_floor(
     return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale + removed))
 
 
-def rank_floor(operator: GramOperator, largest: float) -> float:
-    """The :func:`noise_floor` of an operator whose largest eigenvalue is known."""
-    return noise_floor(
-        largest, operator.n, operator.scale(), operator.precision, operator.removed()
-    )
+def rank_floor(operator: GramOperator, largest: float, dtype: np.dtype | None = None) -> float:
+    """The :func:`noise_floor` of an operator; of its entries' precision if none is given."""
+    precision = operator.precision if dtype is None else dtype
+    return noise_floor(largest, operator.n, operator.scale(), precision, operator.removed())
 
 
 def hides_components(spectrum: Spectrum, rule: ComponentRule) -> bool:
@@ -95,10 +94,10 @@ def refuse_no_variance(operator: GramOperator) -> None:
 def refuse_overflow(points: Points, values: Array) -> None:
     """Raise where the precision of the rows cannot hold the eigenvalues."""
     if float(values[0]) > float(np.finfo(points.dtype).max):
-        largest = float(np.abs(points.rows).max())
         raise KernelError(
-            f"the kernel overflows {points.dtype}: the rows reach a magnitude of {largest:.3g}; "
-            "scale them first (for example with StandardScaler), or give them in float64."
+            f"the kernel overflows {points.dtype}: the rows reach a magnitude of "
+            f"{points.largest:.3g}; scale them first (for example with StandardScaler), or give "
+            "them in float64."
         )
 
 

@@ -6,32 +6,18 @@ from typing import TYPE_CHECKING, Any
 from mercer import _registry
 
 if TYPE_CHECKING:
-    from mercer.estimators._saving import load
-    from mercer.estimators.compression import compress
-    from mercer.estimators.deep_generative import DeepGenerativeKernelPCA
-    from mercer.estimators.generative import GenerativeKernelPCA
-    from mercer.estimators.incremental import IncrementalKernelPCA
-    from mercer.estimators.kernel_pca import KernelPCA
-    from mercer.estimators.missing import MissingKernelPCA
-    from mercer.estimators.novelty import KernelNovelty
-    from mercer.estimators.reweighted import ReweightedKernelPCA
-    from mercer.estimators.rkm import RKMClassifier, RKMRegressor
-    from mercer.estimators.sparse import SparseKernelPCA
-
-__all__ = [
-    "DeepGenerativeKernelPCA",
-    "GenerativeKernelPCA",
-    "IncrementalKernelPCA",
-    "KernelNovelty",
-    "KernelPCA",
-    "MissingKernelPCA",
-    "RKMClassifier",
-    "RKMRegressor",
-    "ReweightedKernelPCA",
-    "SparseKernelPCA",
-    "compress",
-    "load",
-]
+    from mercer.estimators._saving import load as load
+    from mercer.estimators.compression import compress as compress
+    from mercer.estimators.deep_generative import DeepGenerativeKernelPCA as DeepGenerativeKernelPCA
+    from mercer.estimators.generative import GenerativeKernelPCA as GenerativeKernelPCA
+    from mercer.estimators.incremental import IncrementalKernelPCA as IncrementalKernelPCA
+    from mercer.estimators.kernel_pca import KernelPCA as KernelPCA
+    from mercer.estimators.missing import MissingKernelPCA as MissingKernelPCA
+    from mercer.estimators.novelty import KernelNovelty as KernelNovelty
+    from mercer.estimators.reweighted import ReweightedKernelPCA as ReweightedKernelPCA
+    from mercer.estimators.rkm import RKMClassifier as RKMClassifier
+    from mercer.estimators.rkm import RKMRegressor as RKMRegressor
+    from mercer.estimators.sparse import SparseKernelPCA as SparseKernelPCA
 
 #: Where each lives. Loaded on first use: whoever wants kernel PCA does not wait for all others.
 _MODULES = {
@@ -48,6 +34,8 @@ _MODULES = {
     "compress": "mercer.estimators.compression",
     "load": "mercer.estimators._saving",
 }
+
+__all__ = [*_MODULES]
 
 _registry.LAYERS.update(_MODULES, generative="mercer.generative", sparse="mercer.sparse")
 

@@ -96,10 +96,8 @@ def _lack_of_new_points(kernel: Kernel | None) -> str | None:
 
 def takes_sparse(model: Estimator) -> bool:
     """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
-    try:
-        return as_kernel(model.kernel).takes_sparse
-    except (MercerError, AttributeError):
-        return True
+    kernel = _next_kernel(model)
+    return kernel is None or kernel.takes_sparse
 
 
 def kernel_of(model: Estimator) -> Kernel | None:
@@ -107,6 +105,10 @@ def kernel_of(model: Estimator) -> Kernel | None:
     if "_fit_" in vars(model):
         kernel: Kernel = model.kernel_
         return kernel
+    return _next_kernel(model)
+
+
+def _next_kernel(model: Estimator) -> Kernel | None:
     try:
         return as_kernel(model.kernel)
     except (MercerError, AttributeError):

@@ -122,7 +122,7 @@ class SubspaceEstimator(
         rows = check_rows(self, X, self.subspace_.kernel, reset=False, stream=stream)
         if isinstance(rows, Rows):
             return rows
-        return self.subspace_.kernel.points(rows).cast(self.subspace_.coef.dtype).rows
+        return self.subspace_.in_precision(rows)
 
     def _by_blocks(self, function: Callable[[Any], Array], X: RowsLike, width: int) -> Any:
         """``function(rows)`` for rows in memory; block by block for those that are elsewhere."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._random import fixed_rng, make_rng
 from mercer._types import RowsLike, Seed
 from mercer.eigen import Dense, Problem
 from mercer.estimators._available import needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._preimage import PreImageMixin
+from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.preimage import PreImages
@@ -89,7 +90,8 @@ class ImputeMixin(PreImageMixin):
             done = np.zeros(len(rows), dtype=int)
             found = PreImages.direct(rows)
             return replace(found, iterations=done, objective=self.subspace_.residual(rows))
-        return self._filling().fill(self.subspace_, self._variances(), rows, self.preimage_)
+        variances = np.asarray(self.explained_variance_)
+        return self._filling().fill(self.subspace_, variances, rows, self.preimage_)
 
     @needs_coordinates("to fill in values, use a kernel of vectors")
     def imputation_draws(
@@ -125,6 +127,7 @@ class ImputeMixin(PreImageMixin):
         True
         """
         rows = self._rows_with_holes(X)
+        n_draws = check_count("n_draws", n_draws)
         rng, filling = make_rng(random_state), self._filling()
         if filling.gaussian is None:
             raise DataError(
@@ -143,32 +146,22 @@ class ImputeMixin(PreImageMixin):
         check_no_empty_row(rows)
         return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
 
-    def _variances(self) -> Array:
-        return np.asarray(self._learnt.explained_variance)
-
     def _filling(self) -> Filling:
         """How to fill in, chosen on the support points when it is first needed, and kept."""
-        subspace = self.subspace_
-        kept = self.__dict__.get("_kept_filling")
-        if kept is None or kept[0] is not subspace:
+        subspace, solver = self.subspace_, self.preimage_
+        q, center = subspace.n_components, bool(np.any(subspace.mean))
+
+        def learn(rows: Array) -> tuple[Subspace, Array]:
+            rule = Count(max(1, min(q, len(rows) - 1)))
+            problem = Problem(subspace.kernel, rows, rule, fixed_rng(0), center=center)
+            fit = Dense().fit(problem)
+            return fit.subspace, fit.explained_variance
+
+        def choose() -> Filling:
             support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
-            q, center = subspace.n_components, bool(np.any(subspace.mean))
+            return choose_filling(learn, support, mixed_masks, solver)
 
-            def learn(rows: Array) -> tuple[Subspace, Array]:
-                rule = Count(max(1, min(q, len(rows) - 1)))
-                problem = Problem(subspace.kernel, rows, rule, fixed_rng(0), center=center)
-                fit = Dense().fit(problem)
-                return fit.subspace, fit.explained_variance
-
-            kept = (subspace, choose_filling(learn, support, mixed_masks, self.preimage_))
-            self.__dict__["_kept_filling"] = kept
-        filling: Filling = kept[1]
-        return filling
-
-    def __getstate__(self) -> Any:
-        # It can be chosen again, and would come out the same.
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_kept_filling"}
+        return self._kept("filling", subspace, parameters_of(solver), choose)
 
 
 def check_no_empty_row(rows: Array) -> None:

@@ -11,7 +11,6 @@ from mercer._config import Config
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._memory import available_bytes
-from mercer._types import RowsLike
 from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators.kernel_pca import KernelPCA
@@ -27,7 +26,7 @@ from mercer.novelty import (
 from mercer.novelty.components import default_rule
 from mercer.solvers import as_solver
 
-__all__ = ["NoveltyLearner", "to_dtype"]
+__all__ = ["NoveltyLearner"]
 
 #: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
 EXACT_UP_TO = 2_000
@@ -121,8 +120,3 @@ def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> 
     sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
     exact = kernel.points(take(X, sample)).cast(np.float64).rows
     return np.sort(sample[random_pivots(kernel, exact, m, rng)])
-
-
-def to_dtype(rows: RowsLike, score: NoveltyScore) -> Any:
-    """Rows in the precision of the model."""
-    return score.subspace.kernel.points(rows).cast(score.subspace.coef.dtype).rows

@@ -16,7 +16,6 @@ from mercer._types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._available import absent_if, needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import LearntMixin
-from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.exceptions import ConvergenceWarning, DenoisingWarning, warn
 from mercer.kernels import Kernel, as_kernel
@@ -285,12 +284,7 @@ class PreImageMixin(LearntMixin):
         return found
 
     def _bind(self) -> BoundPreImage:
-        return self._bind_kept("pre-image", self.preimage_)
-
-    def _bind_kept(self, name: str, solver: PreImageSolver) -> BoundPreImage:
-        """The solver bound to the model, kept until either of them changes."""
-        subspace = self.subspace_
-        return self._kept(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
+        return self._bound("pre-image", self.preimage_, self.subspace_)
 
     def _check_scores(self, Z: ArrayLike) -> Array:
         Z = check_codes("Z", Z, self.subspace_.n_components, "scores", "transform")

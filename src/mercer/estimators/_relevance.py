@@ -98,7 +98,10 @@ class RelevanceMixin(HeldMixin):
         found = self._relevance(X, unit, sample_weight, max_rows)
         found = found if groups is None else found.grouped(groups)
         container = _get_output_config("transform", self)["dense"]
-        return found if container == "default" else _frame(found, container, self._score_names())
+        if container == "default":
+            return found
+        q = self._subspace_of_scores().n_components
+        return _frame(found, container, [f"{type(self).__name__.lower()}{k}" for k in range(q)])
 
     def sensitivity(self, X: RowsLike) -> Array:
         """Derivatives of the scores by the variables at chosen points, (n, q, d).
@@ -150,7 +153,7 @@ class RelevanceMixin(HeldMixin):
         3 of 4 components are stable
         """
         subspace = self._subspace_of_scores()
-        rows, weight = self._rows_or_support(X, sample_weight)
+        rows, weight = self._given_rows(X, sample_weight) or self._rows_of_the_fit()
         return measure_uncertainty(subspace, rows, level=level, weight=weight)
 
     def _relevance(
@@ -161,21 +164,14 @@ class RelevanceMixin(HeldMixin):
         max_rows: int | None = MOST_ROWS,
     ) -> Relevance:
         subspace = self._subspace_of_scores()
-        if X is None:
-            _refuse_weight_alone(sample_weight)
-            rows, weight = support_rows(subspace)
-        else:
-            rows, weight = self._given_rows(X, sample_weight)
+        rows, weight = self._given_rows(X, sample_weight) or support_rows(subspace)
         names = getattr(self, "feature_names_in_", None)
         return measure_relevance(
             subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
         )
 
-    def _rows_or_support(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
-        """Rows that are a sample of the data, which landmarks and centres are not."""
-        if X is not None:
-            return self._given_rows(X, sample_weight)
-        _refuse_weight_alone(sample_weight)
+    def _rows_of_the_fit(self) -> tuple[Any, Array | None]:
+        """Those that the model has kept; landmarks and centres are no sample of the data."""
         subspace = self._subspace_of_scores()
         weight = support_weight(subspace)
         if weight is None and _rows_of_fit(self) != subspace.n_support:
@@ -185,9 +181,12 @@ class RelevanceMixin(HeldMixin):
             )
         return subspace.support, weight
 
-    def _given_rows(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
-        subspace = self._subspace_of_scores()
-        require_vectors(subspace)
+    def _given_rows(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None] | None:
+        if X is None:
+            if sample_weight is not None:
+                raise DataError("sample_weight belongs to rows; give X, too.")
+            return None
+        require_vectors(self._subspace_of_scores())
         rows = self._rows(X, stream=True)
         if isinstance(rows, Rows) and rows.allow_nan:
             raise DataError("rows with missing values have no derivatives; impute them first.")
@@ -198,10 +197,6 @@ class RelevanceMixin(HeldMixin):
         subspace: Subspace = self.subspace_  # type: ignore[attr-defined]
         return subspace
 
-    def _score_names(self) -> list[str]:
-        q = self._subspace_of_scores().n_components
-        return [f"{type(self).__name__.lower()}{k}" for k in range(q)]
-
 
 def _rows_of_fit(model: Estimator) -> int:
     """How many rows the model was fitted to, by the two scales of its eigenvalues; 0 if unknown."""
@@ -210,11 +205,6 @@ def _rows_of_fit(model: Estimator) -> int:
     if values is None or variances is None or not len(values):
         return 0
     return round(float(values[0]) / float(variances[0]))
-
-
-def _refuse_weight_alone(sample_weight: ArrayLike) -> None:
-    if sample_weight is not None:
-        raise DataError("sample_weight belongs to rows; give X, too.")
 
 
 def _frame(found: Relevance, container: str, scores: list[str]) -> Any:

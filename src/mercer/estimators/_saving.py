@@ -19,10 +19,12 @@ from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
 from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
+from mercer.preimage import BoundPreImage, PreImageSolver
 from mercer.robust import Filling
 from mercer.robust.gaussian import GaussianRows
 from mercer.rows import MemoryRows, Rows
 from mercer.sparse_rows import same_rows
+from mercer.subspace import Subspace
 
 __all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
 
@@ -97,6 +99,10 @@ class SaveMixin(HeldMixin):
             store[name] = (owner, key, make())
         made: Made = store[name][2]
         return made
+
+    def _bound(self, name: str, solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
+        """The solver bound to a subspace, kept until either of them changes."""
+        return self._kept(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()

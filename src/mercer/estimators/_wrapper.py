@@ -18,7 +18,6 @@ from mercer.estimators._learnt import fit_of
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Kernel
 from mercer.preimage import PreImageSolver
-from mercer.subspace import Subspace
 
 __all__ = ["WrappingEstimator"]
 
@@ -68,11 +67,6 @@ class WrappingEstimator(SubspaceEstimator):
 
     def _template(self) -> Any:
         return _wrapped(self.estimator)
-
-    def _learn(self, rows: RowsLike, seed: int, **fit_arguments: Any) -> Subspace:
-        """The subspace of a fresh copy fitted to these rows."""
-        subspace: Subspace = self._fresh(seed).fit(rows, **fit_arguments).subspace_
-        return subspace
 
     def _fresh(self, seed: int) -> Any:
         """A copy that draws the same random numbers every time, so that rounds can settle."""

@@ -8,12 +8,13 @@ from dataclasses import replace
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._parallel import held
 from mercer._random import make_rng
 from mercer._types import Seed
 from mercer.eigen import Fit, Report
 from mercer.estimators.kernel_pca import KernelPCA
-from mercer.estimators.sparse import SparseKernelPCA, _astype
+from mercer.estimators.sparse import SparseKernelPCA, report_of
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse import Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import project
@@ -71,25 +72,18 @@ def compress(
     check_is_fitted(model, "subspace_")
     big = model.subspace_
     big.points.require_open("compress")
-    if not 1 <= n_kernels < big.n_support:
+    if check_count("n_kernels", n_kernels) >= big.n_support:
         raise DataError(
             f"n_kernels={n_kernels!r}: the model has {big.n_support} support points; "
             f"ask for 1 to {big.n_support - 1}."
         )
-    strategy = as_sparse_solver(solver)
-    rng = make_rng(random_state)
-    rows = Rows(big.kernel, big.support, rng)
+    rows = Rows(big.kernel, big.support, make_rng(random_state))
+    strategy, _ = as_sparse_solver(solver).choose(rows)
     chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)
-    report = Report(
-        solver=type(strategy).__name__,
-        reason=f"compressed from {big.n_support} kernels; {fits} fits to find the noise",
-        passes=chosen.steps,
-        seconds=time.perf_counter() - started,
-        estimated_error=chosen.kkt,
-        bytes=strategy.estimate_bytes(rows, len(chosen)),
-        converged=chosen.converged,
-    )
+    reason = f"compressed from {big.n_support} kernels"
+    report = report_of(chosen, strategy, reason, rows, fits)
+    report = replace(report, seconds=time.perf_counter() - started)
     return _fitted(model, chosen, small, cosines, solver, report, fits)
 
 
@@ -129,7 +123,7 @@ def _fitted(
     report = replace(report, unexplained=max(lost, 0.0))
     result._keep(chosen)
     result.n_fits_ = fits
-    result._fit_ = Fit(_astype(small, dtype), values, variance, share, None, report)
+    result._fit_ = Fit(small.astype(dtype), values, variance, share, None, report)
     for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
         if hasattr(model, name):
             setattr(result, name, getattr(model, name))

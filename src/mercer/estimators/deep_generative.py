@@ -17,13 +17,8 @@ from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._parameters import ParametersMixin
-from mercer.estimators._sampling import (
-    LatentMixin,
-    check_hidden,
-    one_row,
-)
-from mercer.estimators._saving import parameters_of
-from mercer.estimators._validation import check_rows
+from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
+from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.exceptions import DataError, KernelError
 from mercer.generative import (
@@ -35,7 +30,7 @@ from mercer.generative import (
     straight_line,
 )
 from mercer.kernels import Kernel, as_kernel
-from mercer.preimage import BoundPreImage, PreImageSolver
+from mercer.preimage import PreImageSolver
 
 __all__ = ["DeepGenerativeKernelPCA"]
 
@@ -178,8 +173,11 @@ class DeepGenerativeKernelPCA(
         """Points from scores of the top layer, back through all layers, (n, d)."""
         check_is_fitted(self, "layers_")
         top = self.layers_[-1].subspace
-        points = check_hidden(Z, top.n_components, top.coef.dtype)
-        for bound in reversed(self._bind()):
+        points = check_codes("Z", Z, top.n_components, "scores", "transform")
+        points = points.astype(top.coef.dtype)
+        solver = as_generator_preimage(self.preimage)
+        for k in reversed(range(len(self.layers_))):
+            bound = self._bound(f"pre-image of layer {k}", solver, self.layers_[k].subspace)
             points = np.asarray(bound.solve(points).points)
         return points
 
@@ -199,7 +197,7 @@ class DeepGenerativeKernelPCA(
 
     def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Array:
         """Points on the straight line between two rows in the top layer, (steps, d)."""
-        start, end = (self.transform(one_row(x))[0] for x in (x0, x1))
+        start, end = (np.asarray(self.transform(one_row(x)))[0] for x in (x0, x1))
         return self.inverse_transform(straight_line(start, end, steps))
 
     @property
@@ -207,16 +205,6 @@ class DeepGenerativeKernelPCA(
         """Hidden units of the training rows in the top layer, (n, q)."""
         check_is_fitted(self, "layers_")
         return self.layers_[-1].hidden(self.scores_)
-
-    def _bind(self) -> list[BoundPreImage]:
-        solver = as_generator_preimage(self.preimage)
-        layers = self.layers_
-        return self._kept(
-            "pre-images",
-            layers,
-            parameters_of(solver),
-            lambda: [solver.init(machine.subspace) for machine in layers],
-        )
 
     def _check(self, kernel: Kernel) -> None:
         if np.ndim(self.layers) != 1:

@@ -150,14 +150,11 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             For ``sample(label=...)``. Anything but classes (numbers that vary continuously, several
             columns) is ignored, as in other transformers.
         """
-        density, eta = as_density(self.density), check_positive("eta", self.eta)
-        as_generator_preimage(self.preimage)
+        self._check_parts()
         kernel, rng = as_kernel(self.kernel), self._rng()
         rows = check_rows(self, X, kernel, reset=True, stream=True)
         pca = self._pca().set_params(kernel=kernel, random_state=rng)
-        self._adopt(pca, np.asarray(pca.fit_transform(rows)), eta, y)
-        self.density_: FittedDensity = density.fit(self.scores_, rng)
-        return self
+        return self._adopt(pca, np.asarray(pca.fit_transform(rows)), y, rng)
 
     def _pca(self) -> KernelPCA:
         return KernelPCA(self.n_components, solver=self.solver)
@@ -204,14 +201,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             preimage=preimage,
             random_state=random_state,
         )
+        generator._check_parts()
         check_rows(generator, X, model.subspace_.kernel, reset=True)
-        rng = generator._rng()
-        chosen = as_density(density)
-        generator._adopt(
-            model, np.asarray(model.transform(X)), check_positive("eta", generator.eta), y
-        )
-        generator.density_ = chosen.fit(generator.scores_, rng)
-        return generator
+        return generator._adopt(model, np.asarray(model.transform(X)), y, generator._rng())
 
     @property
     def rkm_(self) -> RKM:
@@ -348,18 +340,25 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
         Z = self._project(X, match_noise)[1]
-        return self._bind_kept("smoother", smoother).solve(Z).points
+        return self._bound("smoother", smoother, self.subspace_).solve(Z).points
 
     @property
     def preimage_(self) -> PreImageSolver:
         """The pre-image solver as an object; ``"auto"`` and ``"ridge"`` are the generators' own."""
         return as_generator_preimage(self.preimage)
 
-    def _adopt(self, model: Estimator, Z: Array, eta: float, y: Targets) -> None:
+    def _check_parts(self) -> None:
+        as_density(self.density)
+        as_generator_preimage(self.preimage)
+        check_positive("eta", self.eta)
+
+    def _adopt(self, model: Estimator, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
         """Take over what a fitted model has learnt, with the scores of the rows."""
         self._fit_ = fit_of(model)
-        self.eta_, self.scores_ = eta, Z
+        self.eta_, self.scores_ = float(self.eta), Z
         self._keep_labels(y, len(Z))
+        self.density_: FittedDensity = as_density(self.density).fit(Z, rng)
+        return self
 
     def _check_hidden(self, H: ArrayLike) -> Array:
         check_is_fitted(self, "subspace_")

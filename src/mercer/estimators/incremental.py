@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer._numbers import check_count
 from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
@@ -184,7 +185,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
         resolved = kernel.resolve(rows)
         rule = as_landmark_rule(self.select)
         # A growing basis leaves room for what comes later.
-        budget = self.n_landmarks if self.growth == 0 else max(2, self.n_landmarks // 2)
+        budget = check_count("n_landmarks", self.n_landmarks)
+        budget = budget if self.growth == 0 else max(2, budget // 2)
         landmarks = rule.select(resolved, rows, min(budget, len(rows)), self._rng())
         self._features = LandmarkFeatures(resolved, landmarks, rows.dtype)
         self._sums = FeatureSums.zero(self._features.size)

@@ -36,9 +36,8 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
 
     The mapped rows :math:`\phi(x_i)` are centred, and the directions of largest variance are found
     from the kernel alone (Schölkopf, Smola & Müller 1998). From a thousand rows to millions the
-    call
-    is the same: ``solver="auto"`` goes from exact to near-exact to landmarks, and ``report_`` says
-    so.
+    call is the same: ``solver="auto"`` goes from exact to near-exact to landmarks, and ``report_``
+    says so.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._registry import ours
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
@@ -103,7 +104,7 @@ class MissingKernelPCA(WrappingEstimator):
         X : (n, d) array or data frame, NaN where a value is missing
         y : ignored
         """
-        rows = self._check_fit(X)
+        rows, rounds = self._check_fit(X), check_count("max_iter", self.max_iter)
         rng = self._rng()
         seed = int(rng.integers(2**31))
 
@@ -119,7 +120,7 @@ class MissingKernelPCA(WrappingEstimator):
                 rng,
                 self.preimage,
                 folds=self.folds,
-                rounds=self.max_iter,
+                rounds=rounds,
                 tol=self.tol,
             )
         self.n_iter_ = max(1, len(self.changes_))

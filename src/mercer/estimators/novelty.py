@@ -20,7 +20,7 @@ from mercer.estimators._available import needs_coordinates, require_open, takes_
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
 from mercer.estimators._live import LiveMixin
-from mercer.estimators._novelty_learner import NoveltyLearner, to_dtype
+from mercer.estimators._novelty_learner import NoveltyLearner
 from mercer.estimators._novelty_width import SelectWidthMixin
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._planning import PlanMixin
@@ -236,7 +236,7 @@ class KernelNovelty(
             variance = np.ones(model.subspace_.n_components)
         refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(bound, bound(to_dtype(rows, bound)))
+        detector._keep(bound, bound(model.subspace_.in_precision(rows)))
         return detector
 
     @property
@@ -367,11 +367,7 @@ class KernelNovelty(
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:
         check_is_fitted(self, "score_")
         rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
-        return to_dtype(rows, self.score_)
-
-    def _subspace_of_scores(self) -> Subspace:
-        check_is_fitted(self, "score_")
-        return self.score_.subspace
+        return self.subspace_.in_precision(rows)
 
     def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel | None]:
         kernel = None if self.kernel is None else as_kernel(self.kernel)

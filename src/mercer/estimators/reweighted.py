@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from mercer._held_out import take
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._registry import ours
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._available import require_open
@@ -108,10 +109,10 @@ class ReweightedKernelPCA(WrappingEstimator):
         seed = int(rng.integers(2**31))
 
         def learn(index: Array, weights: Array) -> Any:
-            return self._learn(take(rows, index), seed, sample_weight=weights)
+            return self._fresh(seed).fit(take(rows, index), sample_weight=weights).subspace_
 
-        loss = as_loss(self.loss)
-        found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=self.max_iter)
+        loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
+        found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
         if not found.converged:
             warn(
                 f"weights still changed by {found.changes[-1]:.2g} on the mean after "

@@ -17,7 +17,6 @@ from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._sampling import LatentMixin, check_hidden
-from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError
 from mercer.generative import (
@@ -112,8 +111,7 @@ class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
         """
         check_is_fitted(self, "machine_")
         if label is None and not hasattr(self, "density_"):
-            rng = fixed_rng(0)
-            self.density_ = as_density(self.density).fit(self.scores_, rng)
+            self.density_ = as_density(self.density).fit(self.scores_, fixed_rng(0))
         return self._points(self._draw(n_samples, label, random_state))
 
     def _solve(self, X: RowsLike, Y: Array) -> None:
@@ -141,9 +139,8 @@ class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
         return SupportScores(self._subspace()).scores
 
     def _points(self, Z: Array) -> Any:
-        solver, subspace = as_generator_preimage(self.preimage), self._subspace()
-        key = parameters_of(solver)
-        return self._kept("pre-image", subspace, key, lambda: solver.init(subspace)).solve(Z).points
+        solver = as_generator_preimage(self.preimage)
+        return self._bound("pre-image", solver, self._subspace()).solve(Z).points
 
 
 class RKMClassifier(ClassifierMixin, _Machine):

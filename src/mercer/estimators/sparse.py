@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._registry import ours
-from mercer._types import Precision, RowsLike, Seed, Targets
+from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
@@ -27,7 +28,7 @@ from mercer.preimage import PreImageSolver
 from mercer.sparse import Centres, Rows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
 from mercer.sparse.noise import choose_kernels
-from mercer.subspace import ComponentRule, Subspace, as_rule
+from mercer.subspace import ComponentRule, as_rule
 
 __all__ = ["SparseKernelPCA"]
 
@@ -169,10 +170,11 @@ class SparseKernelPCA(SubspaceEstimator):
         q = _count(rule.bind(null_spectra(rows, chosen)), values, chosen)
         dtype = kernel.points(data).dtype
         self._keep(chosen)
-        subspace, variance = _astype(axes.leading(q), dtype), values[:q]
+        subspace, variance = axes.leading(q).astype(dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
-        report = self._report(chosen, solver, reason, rows, unexplained)
+        report = report_of(chosen, solver, reason, rows, self.n_fits_)
+        report = replace(report, unexplained=unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
@@ -197,10 +199,10 @@ class SparseKernelPCA(SubspaceEstimator):
         rows = self._rows(X)
         if n_components is None:
             return self.subspace_.residual(rows)
-        if not 1 <= n_components <= self.n_components_:
+        if not isinstance(n_components, Integral) or not 1 <= n_components <= self.n_components_:
             raise DataError(
                 f"n_components={n_components!r}: the model has {self.n_components_}; "
-                f"give a number from 1 to {self.n_components_}."
+                f"give a whole number from 1 to {self.n_components_}."
             )
         return self.subspace_.leading(n_components).residual(rows)
 
@@ -210,7 +212,7 @@ class SparseKernelPCA(SubspaceEstimator):
         rows = self._rows(X)
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
         inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
-        return _astype(span(self.kernel_, support, inner), dtype).residual(rows)
+        return span(self.kernel_, support, inner).astype(dtype).residual(rows)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         data = Rows(kernel, rows, fixed_rng(0))
@@ -250,25 +252,21 @@ class SparseKernelPCA(SubspaceEstimator):
         self.log_likelihood_ = chosen.log_likelihood
         self.kkt_ = chosen.kkt
 
-    def _report(
-        self,
-        chosen: Selection,
-        solver: SparseSolver,
-        reason: str,
-        rows: Rows,
-        unexplained: float,
-    ) -> Report:
-        fits = "" if self.n_fits_ == 1 else f"{self.n_fits_} fits to find the noise"
-        return Report(
-            solver=type(solver).__name__,
-            reason="; ".join(filter(None, (reason, chosen.note, fits))),
-            passes=chosen.steps,
-            seconds=0.0,
-            estimated_error=chosen.kkt,
-            bytes=solver.estimate_bytes(rows, len(chosen)),
-            converged=chosen.converged,
-            unexplained=unexplained,
-        )
+
+def report_of(
+    chosen: Selection, solver: SparseSolver, reason: str, rows: Rows, fits: int
+) -> Report:
+    """How the kernels were chosen; seconds and what is unexplained are added in the end."""
+    searched = "" if fits == 1 else f"{fits} fits to find the noise"
+    return Report(
+        solver=type(solver).__name__,
+        reason="; ".join(filter(None, (reason, chosen.note, searched))),
+        passes=chosen.steps,
+        seconds=0.0,
+        estimated_error=chosen.kkt,
+        bytes=solver.estimate_bytes(rows, len(chosen)),
+        converged=chosen.converged,
+    )
 
 
 def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
@@ -282,11 +280,6 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
             RankWarning,
         )
     return len(values) if counted is None else counted
-
-
-def _astype(axes: Subspace, dtype: Precision) -> Subspace:
-    parts = {name: getattr(axes, name).astype(dtype) for name in ("coef", "mean", "offset")}
-    return replace(axes, **parts)
 
 
 ours("", SparseKernelPCA)

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import Array, evenly
 from mercer._parallel import thread_map
 from mercer._random import fixed_rng
-from mercer.generative.densities.local import evenly, mix, neighbors, unit_size
+from mercer.generative.densities.local import mix, neighbors, unit_size
 from mercer.kernels import Basis, Gaussian
 from mercer.preimage import Auto, PreImageSolver, Ridge, as_preimage
 from mercer.preimage.base import BoundPreImage

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array, evenly, square_sums
 from mercer._numbers import check_count
 from mercer._parallel import blocks, thread_map
 from mercer._random import fixed_rng
 from mercer.exceptions import DataError
-from mercer.generative.densities.local import evenly, unit_size
+from mercer.generative.densities.local import unit_size
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
@@ -113,16 +112,16 @@ class BoundSmoother(BoundPreImage):
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
         parts = [Z[rows] for rows in blocks(len(Z), ROWS)]
-        found = thread_map(lambda part: self._smooth(part), parts)
-        return PreImages.direct(np.concatenate(found))
+        return PreImages.direct(np.concatenate(thread_map(self._smooth, parts)))
 
     def ranked(self, Z: Array, count: int, leave_out: Array | None = None) -> tuple[Array, Array]:
         """The ``count`` first neighbours of each row in order, and their weights."""
-        weight = scaled_similarities(Z @ self.scores.T)
+        scores = self.support.scores
+        weight = scaled_similarities(Z @ scores.T)
         if self.by == "similarity":
             key = -weight
         else:
-            key = square_sums(self.scores) - 2 * (Z @ self.scores.T)
+            key = square_sums(scores) - 2 * (Z @ scores.T)
         if leave_out is not None:
             key[np.arange(len(Z)), leave_out] = np.inf
         if count < key.shape[1]:
@@ -132,11 +131,6 @@ class BoundSmoother(BoundPreImage):
         order = np.take_along_axis(key, some, axis=1).argsort(axis=1, kind="stable")
         some = np.take_along_axis(some, order, axis=1)
         return some, np.take_along_axis(weight, some, axis=1)
-
-    @cached_property
-    def scores(self) -> Array:
-        """Scores of the support points."""
-        return self.support.scores
 
     def _smooth(self, Z: Array) -> Array:
         some, weight = self.ranked(Z, self.count)
@@ -194,5 +188,5 @@ def _spread(bound: BoundSmoother, rows: Array) -> float:
     S = bound.support.subspace.support
     size = float(np.abs(S - S.mean(axis=0)).max())
     U = unit_size(S)
-    nearest = bound.support.nearest(bound.scores[rows], SPREAD_OF)
+    nearest = bound.support.nearest(bound.support.scores[rows], SPREAD_OF)
     return size * float(np.sqrt(np.mean([U[some].var(axis=0).mean() for some in nearest])))

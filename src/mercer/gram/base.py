@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer.gram.low_rank import LowRank
+from mercer._linalg import SQUARABLE, Array
+from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
+from mercer.points import Points
 
-__all__ = ["GramOperator", "MatrixOperator"]
+__all__ = ["ChangedGram", "GramOperator", "KernelGram", "MatrixOperator", "fit_float32"]
 
 
 class GramOperator(ABC):
@@ -108,3 +110,82 @@ class MatrixOperator(GramOperator):
 
     def to_dense(self) -> Array:
         return self.matrix.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class KernelGram(GramOperator):
+    """The matrix of a kernel between rows, whose entries can be computed again.
+
+    Attributes
+    ----------
+    basis : the rows, packed
+    diag : (n,) the diagonal, exact
+    spot : a few rows of the matrix by the kernel's definition
+    """
+
+    basis: Basis
+    diag: Array
+    spot: SpotCheck
+
+    @property
+    def n(self) -> int:
+        return len(self.diag)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.diag.dtype
+
+    def diagonal(self) -> Array:
+        return self.diag
+
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        return self.spot.shifts(self.row_products, V, row_scale)
+
+    @abstractmethod
+    def row_products(self, index: Array, V: Array) -> Array:
+        """Some rows of ``K V``, as :meth:`matmat` computes them."""
+
+    def packed_rows(self) -> Basis:
+        return self.basis
+
+    @property
+    def can_refine(self) -> bool:
+        return self.precision == np.float32 and self.basis.as_points.has_finer_entries
+
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        return nystrom(self.basis, rank, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedGram(GramOperator):
+    """Another operator, weighted or centred."""
+
+    base: GramOperator
+
+    @property
+    def n(self) -> int:
+        return self.base.n
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.base.dtype
+
+    @property
+    def precision(self) -> np.dtype:
+        return self.base.precision
+
+    def packed_rows(self) -> Basis | None:
+        return self.base.packed_rows()
+
+    @property
+    def can_refine(self) -> bool:
+        return self.base.can_refine
+
+
+def fit_float32(points: Points, diag: Array) -> bool:
+    """True if the rows, the kernel's values and the squares of both are in float32's range."""
+    if not float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
+        return not points.has_finer_entries
+    if not points.can_wait or points.dtype == np.float32:
+        return True
+    return points.largest == 0 or 1 / SQUARABLE < points.largest < SQUARABLE

@@ -12,15 +12,14 @@ from functools import cached_property
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.gram.base import GramOperator
+from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
-from mercer.kernels import Basis
 
 __all__ = ["CenteredGram"]
 
 
 @dataclass(frozen=True, eq=False)
-class CenteredGram(GramOperator):
+class CenteredGram(ChangedGram):
     """P K P; P is never formed.
 
     The product ``K u`` is needed for the trace and for the feature-space mean. It is a cached
@@ -33,20 +32,7 @@ class CenteredGram(GramOperator):
     direction : (n,) u
     """
 
-    base: GramOperator
     direction: Array
-
-    @property
-    def n(self) -> int:
-        return self.base.n
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base.dtype
-
-    @property
-    def precision(self) -> np.dtype:
-        return self.base.precision
 
     @cached_property
     def mean_product(self) -> Array:
@@ -86,13 +72,6 @@ class CenteredGram(GramOperator):
     def trace_error(self) -> float:
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
-
-    def packed_rows(self) -> Basis | None:
-        return self.base.packed_rows()
-
-    @property
-    def can_refine(self) -> bool:
-        return self.base.can_refine
 
     def refined(self) -> CenteredGram:
         return CenteredGram(self.base.refined(), self.direction)

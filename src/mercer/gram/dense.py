@@ -12,8 +12,7 @@ from scipy.linalg import get_blas_funcs
 
 from mercer._linalg import Array, mirror
 from mercer._types import RowsLike
-from mercer.gram.base import GramOperator
-from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.base import KernelGram, fit_float32
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 
@@ -23,83 +22,55 @@ __all__ = ["DenseGram"]
 MANY = 12
 
 
-@dataclass(frozen=True)
-class DenseGram(GramOperator):
+@dataclass(frozen=True, eq=False)
+class DenseGram(KernelGram):
     """The lower triangle in a square array, whose upper one is never touched.
 
     BLAS multiplies a vector by a symmetric matrix in one sweep over its triangle. O(n² d) time to
     build, n²/2 numbers of memory. Use :class:`StreamedGram` where that is too much.
     """
 
-    basis: Basis
     lower: Array
-    diag: Array
-    spot: SpotCheck
 
     @classmethod
     def from_rows(
         cls, kernel: Kernel, X: RowsLike, dtype: np.dtype, spot: SpotCheck | None = None
     ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
+        points = kernel.points(X)
+        diag = kernel.diag(points.cast(dtype).rows).astype(dtype, copy=False)
+        if dtype == np.float32 and not fit_float32(points, diag):
+            return cls.from_rows(kernel, X, np.dtype(np.float64), spot)
         basis = Basis(kernel, X, dtype)
-        diag = kernel.diag(kernel.points(X).cast(dtype).rows).astype(dtype, copy=False)
         lower = _untouched(len(basis), dtype)
         basis.own_tiles().lower(lower)
         np.fill_diagonal(lower, diag)
-        return cls(basis, lower, diag, spot or SpotCheck(kernel, X))
-
-    @property
-    def n(self) -> int:
-        return len(self.diag)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.lower.dtype
+        return cls(basis, diag, spot or SpotCheck(kernel, X), lower)
 
     def matmat(self, V: Array) -> Array:
         # BLAS thinks in columns: for it our lower triangle is the upper one of the transpose.
         A, V = self.lower.T, V.astype(self.dtype, copy=False)
+        by_vector, by_matrix = self._blas
         if V.shape[1] >= MANY:
-            return np.asarray(self._symm(1.0, A, V))
-        return np.stack([self._symv(1.0, A, v) for v in V.T], axis=1)
+            return np.asarray(by_matrix(1.0, A, V))
+        return np.stack([by_vector(1.0, A, v) for v in V.T], axis=1)
 
-    def diagonal(self) -> Array:
-        return self.diag
-
-    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.shifts(self._product, V, row_scale)
-
-    def _product(self, index: Array, V: Array) -> Array:
-        """Rows of ``K V``."""
+    def row_products(self, index: Array, V: Array) -> Array:
         rows = np.empty((len(index), self.n), dtype=self.dtype)
         for row, i in zip(rows, index, strict=True):
             row[: i + 1], row[i:] = self.lower[i, : i + 1], self.lower[i:, i]
         return np.asarray(rows @ V.astype(self.dtype, copy=False))
 
-    def packed_rows(self) -> Basis:
-        return self.basis
-
-    @property
-    def can_refine(self) -> bool:
-        return self.dtype == np.float32 and self.basis.as_points.has_finer_entries
-
     def refined(self) -> DenseGram:
         kernel, X = self.basis.kernel, self.basis.points
         return DenseGram.from_rows(kernel, X, np.dtype(np.float64), self.spot)
-
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return nystrom(self.basis, rank, rng)
 
     def to_dense(self) -> Array:
         return mirror(self.lower.copy())
 
     @cached_property
-    def _symv(self) -> Any:
-        return get_blas_funcs("symv", (self.lower,))
-
-    @cached_property
-    def _symm(self) -> Any:
-        return get_blas_funcs("symm", (self.lower,))
+    def _blas(self) -> Any:
+        return get_blas_funcs(("symv", "symm"), (self.lower,))
 
 
 def _untouched(n: int, dtype: np.dtype) -> Array:

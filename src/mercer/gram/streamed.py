@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import SQUARABLE, Array, mirror
+from mercer._linalg import Array, mirror
 from mercer._parallel import blocks
 from mercer._types import RowsLike
-from mercer.gram.base import GramOperator
-from mercer.gram.low_rank import LowRank, nystrom
+from mercer.gram.base import KernelGram, fit_float32
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
-from mercer.points import Points, SparseVectors
 from mercer.tiles import Tiles
 
 __all__ = ["StreamedGram"]
@@ -23,18 +21,15 @@ __all__ = ["StreamedGram"]
 BLOCK = 16
 
 
-@dataclass(frozen=True)
-class StreamedGram(GramOperator):
+@dataclass(frozen=True, eq=False)
+class StreamedGram(KernelGram):
     """Products with K in O(n² (d + b)) time and O(n (d + b)) memory.
 
     Tiles may be in float32 while sums are in float64: the products are then right to about 1e-7 of
     the largest eigenvalue, at half the time.
     """
 
-    basis: Basis
     tiles: Tiles
-    diag: Array
-    spot: SpotCheck
 
     @classmethod
     def from_rows(
@@ -50,19 +45,11 @@ class StreamedGram(GramOperator):
         points = kernel.points(X)
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
-        if tile == np.float32 and not _fit_float32(points, diag):
+        if tile == np.float32 and not fit_float32(points, diag):
             return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
         basis = Basis(kernel, X, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block)
-        return cls(basis, tiles, diag.astype(dtype), spot or SpotCheck(kernel, X))
-
-    @property
-    def n(self) -> int:
-        return len(self.diag)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.diag.dtype
+        return cls(basis, diag.astype(dtype), spot or SpotCheck(kernel, X), tiles)
 
     @property
     def precision(self) -> np.dtype:
@@ -71,13 +58,7 @@ class StreamedGram(GramOperator):
     def matmat(self, V: Array) -> Array:
         return self.tiles.symmetric_matmat(V.astype(self.dtype, copy=False), self.diag)
 
-    def diagonal(self) -> Array:
-        return self.diag
-
-    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.shifts(self._product, V, row_scale)
-
-    def _product(self, index: Array, V: Array) -> Array:
+    def row_products(self, index: Array, V: Array) -> Array:
         """Rows of ``K V`` as a pass makes them: sums in the tiles' type within a tile.
 
         BLAS sums for a block of columns in another order than for one; rows that are copies of each
@@ -91,33 +72,12 @@ class StreamedGram(GramOperator):
             product += rows[:, columns] @ factor[columns]
         return product[:, : V.shape[1]]
 
-    def packed_rows(self) -> Basis:
-        return self.basis
-
-    @property
-    def can_refine(self) -> bool:
-        return self.precision == np.float32 and self.basis.as_points.has_finer_entries
-
     def refined(self) -> StreamedGram:
         kernel, X = self.basis.kernel, self.basis.points
         return StreamedGram.from_rows(kernel, X, np.float64, spot=self.spot)
-
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return nystrom(self.basis, rank, rng)
 
     def to_dense(self) -> Array:
         K = np.empty((self.n, self.n), dtype=self.dtype)
         self.tiles.lower(K)
         np.fill_diagonal(K, self.diag)
         return mirror(K)
-
-
-def _fit_float32(points: Points, diag: Array) -> bool:
-    """True if the rows, the kernel's values and the squares of both are in float32's range."""
-    if not float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
-        return not points.has_finer_entries
-    if not points.can_wait or points.dtype == np.float32:
-        return True
-    entries = points.rows.data if isinstance(points, SparseVectors) else points.rows
-    span = float(np.abs(entries).max(initial=0.0))
-    return span == 0 or 1 / SQUARABLE < span < SQUARABLE

@@ -7,31 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.gram.base import GramOperator
+from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
-from mercer.kernels import Basis
 
 __all__ = ["WeightedGram"]
 
 
-@dataclass(frozen=True)
-class WeightedGram(GramOperator):
+@dataclass(frozen=True, eq=False)
+class WeightedGram(ChangedGram):
     """A row of weight 2 counts as the row given twice."""
 
-    base: GramOperator
     root_weight: Array
-
-    @property
-    def n(self) -> int:
-        return self.base.n
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.base.dtype
-
-    @property
-    def precision(self) -> np.dtype:
-        return self.base.precision
 
     def matmat(self, V: Array) -> Array:
         D = self.root_weight[:, None]
@@ -43,13 +29,6 @@ class WeightedGram(GramOperator):
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         D = self.root_weight
         return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
-
-    def packed_rows(self) -> Basis | None:
-        return self.base.packed_rows()
-
-    @property
-    def can_refine(self) -> bool:
-        return self.base.can_refine
 
     def refined(self) -> WeightedGram:
         return WeightedGram(self.base.refined(), self.root_weight)

@@ -8,6 +8,7 @@ import numpy as np
 from mercer.exceptions import DegenerateKernelWarning, KernelError, warn
 
 __all__ = ["require_choice", "require_finite", "require_nonnegative", "require_positive"]
+__all__ += ["require_number", "require_positive_or"]
 
 
 def require_finite(name: str, value: Any) -> float:
@@ -36,6 +37,21 @@ def require_nonnegative(name: str, value: Any) -> float:
             f"give {name}='median' or a positive number.",
             DegenerateKernelWarning,
         )
+    return float(value)
+
+
+def require_positive_or(name: str, value: Any, words: Sequence[str]) -> None:
+    """A finite number above zero, or a word for the rule that will give one."""
+    if isinstance(value, str):
+        require_choice(name, value, words)
+    else:
+        require_positive(name, value)
+
+
+def require_number(name: str, value: Any) -> float:
+    """The number that a rule was to be turned into; :class:`KernelError` if it was not."""
+    if value is None or isinstance(value, str):
+        raise KernelError(f"{name}={value!r} has no value yet; call resolve(X) first.")
     return float(value)
 
 

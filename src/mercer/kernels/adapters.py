@@ -35,7 +35,22 @@ class _MatrixRows:
         return _MatrixRows(self.values[rows], self.columns[rows])
 
 
-class Precomputed(Kernel):
+class _Foreign(Kernel):
+    """A kernel of which nothing is known but its values."""
+
+    is_mercer: ClassVar[bool] = False
+    has_gradient = False
+    #: What it is, for the message.
+    _words: ClassVar[str]
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
+        self.diag_gradient(Z)
+
+    def diag_gradient(self, Z: Array) -> NoReturn:  # noqa: ARG002
+        raise KernelError(f"{self._words} has no gradient; use preimage='nearest'.")
+
+
+class Precomputed(_Foreign):
     """The rows *are* kernel values.
 
     ``fit`` takes K (n, n), ``transform`` takes k(new, train) (m, n). The support points of a model
@@ -43,12 +58,8 @@ class Precomputed(Kernel):
     ``reconstruction_error`` needs another kernel.
     """
 
-    is_mercer: ClassVar[bool] = False
     is_pairwise: ClassVar[bool] = True
-
-    @property
-    def has_gradient(self) -> bool:
-        return False
+    _words: ClassVar[str] = "a precomputed kernel matrix"
 
     def points(self, X: Array) -> Columns:
         return Columns(X)
@@ -92,12 +103,6 @@ class Precomputed(Kernel):
             )
         return np.diagonal(X).copy()
 
-    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
-        _no_gradient("a precomputed kernel matrix")
-
-    def diag_gradient(self, Z: Array) -> NoReturn:  # noqa: ARG002
-        _no_gradient("a precomputed kernel matrix")
-
 
 @dataclass(frozen=True)
 class _Objects:
@@ -117,7 +122,7 @@ class _Objects:
         return _Objects(self.items[rows], self.start + (rows.start or 0))
 
 
-class FunctionKernel(Kernel):
+class FunctionKernel(_Foreign):
     """Any function of two objects that returns a number: strings, graphs, sequences.
 
     Parameters
@@ -134,15 +139,11 @@ class FunctionKernel(Kernel):
     array([-0.78, -0.78,  1.56])
     """
 
-    is_mercer: ClassVar[bool] = False
     takes_objects: ClassVar[bool] = True
+    _words: ClassVar[str] = "a function kernel"
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
         self.function = function
-
-    @property
-    def has_gradient(self) -> bool:
-        return False
 
     def check(self) -> None:
         if not callable(self.function):
@@ -161,12 +162,6 @@ class FunctionKernel(Kernel):
     def diag(self, X: RowsLike) -> Array:
         return np.array([self._value(x, x, i, i) for i, x in enumerate(X)], dtype=np.float64)
 
-    def gradient(self, Z: Array, S: Array, G: Array) -> NoReturn:  # noqa: ARG002
-        _no_gradient("a function kernel")
-
-    def diag_gradient(self, Z: Array) -> NoReturn:  # noqa: ARG002
-        _no_gradient("a function kernel")
-
     def _value(self, x: RowsLike, y: Targets, i: int, j: int) -> float:
         where = f"the kernel function at rows ({i}, {j})"
         try:
@@ -184,7 +179,3 @@ class FunctionKernel(Kernel):
         if not np.isfinite(number):
             raise KernelError(f"{where} returned {number}; it must return a finite number.")
         return number
-
-
-def _no_gradient(what: str) -> NoReturn:
-    raise KernelError(f"{what} has no gradient; use preimage='nearest'.")

@@ -7,7 +7,6 @@ are made ready for that once, by ``pack``; :mod:`mercer.tiles` decides which til
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
@@ -25,30 +24,11 @@ if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
     from mercer.kernels.radial import RadialKernel
 
-__all__ = ["Kernel", "Origin", "PackedRows", "full_precision"]
+__all__ = ["Kernel", "Origin", "full_precision"]
 
 #: What a kernel measures rows from: a point, nothing, or one of these for each part of a composite.
 #: Only the kernel that made it may look inside.
 Origin: TypeAlias = Any
-
-
-@dataclass(frozen=True)
-class PackedRows:
-    """Rows as the two factors of one matrix product: ``left @ right.T`` is the tile's argument."""
-
-    left: Array
-    right: Array
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The floating type of both factors."""
-        return self.left.dtype
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def __getitem__(self, rows: slice) -> PackedRows:
-        return PackedRows(self.left[rows], self.right[rows])
 
 
 class Kernel(Config, ABC):
@@ -94,6 +74,11 @@ class Kernel(Config, ABC):
     def radial(self) -> RadialKernel | None:
         """The kernel of the distance that this one is, or is a multiple of; None if neither."""
         return None
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that this one is made of; most are made of none."""
+        return ()
 
     def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:  # noqa: ARG002
         """The same kernel with every data-dependent parameter turned into a number."""
@@ -189,12 +174,8 @@ class Kernel(Config, ABC):
             return NotImplemented
         return Scaled(other, self)
 
-    def __rmul__(self, factor: float) -> Scaled:
-        from mercer.kernels.composite import Scaled
-
-        if not isinstance(factor, Real):
-            return NotImplemented
-        return Scaled(factor, self)
+    def __rmul__(self, factor: float) -> Product | Scaled:
+        return self * factor
 
 
 def full_precision(X: RowsLike) -> Any:

@@ -36,7 +36,39 @@ class _PackedTwice:
         return _PackedTwice((self.parts[0][rows], self.parts[1][rows]))
 
 
-class _Pair(Kernel):
+class _Composite(Kernel):
+    """A kernel that can what all of its parts can."""
+
+    @property
+    def is_mercer(self) -> bool:  # type: ignore[override]
+        """True if all parts are."""
+        return all(part.is_mercer for part in self.parts)
+
+    @property
+    def takes_objects(self) -> bool:  # type: ignore[override]
+        """True if all parts do."""
+        return all(part.takes_objects for part in self.parts)
+
+    @property
+    def takes_sparse(self) -> bool:
+        return all(part.takes_sparse for part in self.parts)
+
+    @property
+    def has_gradient(self) -> bool:
+        return all(part.has_gradient for part in self.parts)
+
+    @property
+    def is_nonnegative(self) -> bool:
+        return any(part.is_nonnegative for part in self.parts)
+
+    def check(self) -> None:
+        for part in self.parts:
+            if not isinstance(part, Kernel):
+                raise KernelError(f"{part!r} is not a kernel; combine kernels of mercer.kernels.")
+            part.check()
+
+
+class _Pair(_Composite):
     """Two kernels on the same rows."""
 
     def __init__(self, k1: Kernel, k2: Kernel) -> None:
@@ -44,32 +76,8 @@ class _Pair(Kernel):
         self.k2 = k2
 
     @property
-    def is_mercer(self) -> bool:  # type: ignore[override]
-        """True if both parts are."""
-        return self.k1.is_mercer and self.k2.is_mercer
-
-    @property
-    def takes_objects(self) -> bool:  # type: ignore[override]
-        """True if both parts do."""
-        return self.k1.takes_objects and self.k2.takes_objects
-
-    @property
-    def takes_sparse(self) -> bool:
-        return self.k1.takes_sparse and self.k2.takes_sparse
-
-    @property
-    def has_gradient(self) -> bool:
-        return self.k1.has_gradient and self.k2.has_gradient
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return self.k1.is_nonnegative or self.k2.is_nonnegative
-
-    def check(self) -> None:
-        for part in (self.k1, self.k2):
-            if not isinstance(part, Kernel):
-                raise KernelError(f"{part!r} is not a kernel; combine kernels of mercer.kernels.")
-            part.check()
+    def parts(self) -> tuple[Kernel, ...]:
+        return self.k1, self.k2
 
     def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:
         self.check()
@@ -139,7 +147,7 @@ class Product(_Pair):
         return np.asarray(self.k1.diag_gradient(Z) * second + self.k2.diag_gradient(Z) * first)
 
 
-class Scaled(Kernel):
+class Scaled(_Composite):
     """``factor * kernel`` with a positive factor."""
 
     def __init__(self, factor: float, kernel: Kernel) -> None:
@@ -147,26 +155,8 @@ class Scaled(Kernel):
         self.kernel = kernel
 
     @property
-    def is_mercer(self) -> bool:  # type: ignore[override]
-        """True if the scaled kernel is."""
-        return self.kernel.is_mercer
-
-    @property
-    def takes_objects(self) -> bool:  # type: ignore[override]
-        """True if the scaled kernel does."""
-        return self.kernel.takes_objects
-
-    @property
-    def takes_sparse(self) -> bool:
-        return self.kernel.takes_sparse
-
-    @property
-    def has_gradient(self) -> bool:
-        return self.kernel.has_gradient
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return self.kernel.is_nonnegative
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
 
     @property
     def radial(self) -> RadialKernel | None:
@@ -174,7 +164,7 @@ class Scaled(Kernel):
 
     def check(self) -> None:
         require_positive("factor", self.factor)
-        self.kernel.check()
+        super().check()
 
     def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:
         self.check()

@@ -12,11 +12,12 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels._check import require_choice, require_finite, require_positive
-from mercer.kernels.base import Kernel, Origin, PackedRows
+from mercer.kernels._check import require_finite, require_number, require_positive_or
+from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
 from mercer.sparse_rows import SparseRows
+from mercer.tiles import Packed
 
 __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
 
@@ -24,9 +25,7 @@ __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
 class DotProductKernel(Kernel):
     """A kernel that depends on the dot product of its points only."""
 
-    @property
-    def takes_sparse(self) -> bool:
-        return True
+    takes_sparse = True
 
     @property
     def is_invertible(self) -> bool:
@@ -52,33 +51,28 @@ class DotProductKernel(Kernel):
         """None: a shift changes dot products. For sparse rows, which of their columns are full."""
         return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
 
-    def pack(
-        self, X: RowsLike, origin: Origin = None, dtype: Precision = None
-    ) -> PackedRows | SparsePacked:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         if isinstance(X, SparseRows):
             return SparsePacked.of(X, origin, dtype)
         with np.errstate(over="ignore"):  # the tile tells of it
-            rows = X.astype(dtype or X.dtype, copy=False)
-        return PackedRows(rows, rows)
+            rows: Array = X.astype(dtype or X.dtype, copy=False)
+        return rows
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            if isinstance(A, SparsePacked):
-                out[...] = products(A, B)
-            else:
-                np.matmul(A.left, B.right.T, out=out)
+            _dot_products(A, B, out)
             self.profile(out)
         if not np.isfinite(out).all():
             if isinstance(A, SparsePacked):
                 raise self._overflow(out.dtype, max(A.largest, B.largest))
-            raise self._overflow(out.dtype, max(np.abs(A.left).max(), np.abs(B.right).max()))
+            raise self._overflow(out.dtype, max(np.abs(A).max(), np.abs(B).max()))
 
     def diag(self, X: RowsLike) -> Array:
         sparse = isinstance(X, SparseRows)
         with np.errstate(over="ignore", invalid="ignore"):
             diag = self.profile(X.square_sums() if sparse else square_sums(X))
         if not np.isfinite(diag).all():
-            raise self._overflow(diag.dtype, np.abs(X.data if sparse else X).max())
+            raise self._overflow(diag.dtype, self.points(X).largest)
         return diag
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -125,10 +119,7 @@ class _Affine(DotProductKernel):
     coef0: float
 
     def check(self) -> None:
-        if isinstance(self.gamma, str):
-            require_choice("gamma", self.gamma, ("scale",))
-        else:
-            require_positive("gamma", self.gamma)
+        require_positive_or("gamma", self.gamma, ("scale",))
         require_finite("coef0", self.coef0)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
@@ -140,10 +131,9 @@ class _Affine(DotProductKernel):
 
     def affine(self, p: Array) -> Array:
         """``p = gamma * p + coef0`` in place."""
-        if isinstance(self.gamma, str):
-            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
-        if self.gamma != 1:
-            p *= self.gamma
+        gamma = require_number("gamma", self.gamma)
+        if gamma != 1:
+            p *= gamma
         if self.coef0:
             p += self.coef0
         return p
@@ -238,29 +228,21 @@ class Sigmoid(_Affine):
 class Cosine(Kernel):
     r""":math:`k(x, y) = x \cdot y / (\|x\| \|y\|)`: the angle only; zero for a zero row."""
 
-    @property
-    def takes_sparse(self) -> bool:
-        return True
+    takes_sparse = True
 
     def origin(self, X: RowsLike) -> Origin:
         """None; for sparse rows, which of their columns are full."""
         return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
 
-    def pack(
-        self, X: RowsLike, origin: Origin = None, dtype: Precision = None
-    ) -> PackedRows | SparsePacked:
+    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         if isinstance(X, SparseRows):
             return SparsePacked.of(_unit_sparse(X), origin, dtype or X.dtype)
         wanted = np.dtype(dtype or X.dtype)
         rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
-        unit = _unit_rows(rows).astype(wanted, copy=False)
-        return PackedRows(unit, unit)
+        return _unit_rows(rows).astype(wanted, copy=False)
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
-        if isinstance(A, SparsePacked):
-            out[...] = products(A, B)
-        else:
-            np.matmul(A.left, B.right.T, out=out)
+        _dot_products(A, B, out)
 
     def diag(self, X: RowsLike) -> Array:
         if isinstance(X, SparseRows):
@@ -277,6 +259,13 @@ class Cosine(Kernel):
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
+
+
+def _dot_products(A: Any, B: Any, out: Array) -> None:
+    if isinstance(A, SparsePacked):
+        out[...] = products(A, B)
+    else:
+        np.matmul(A, B.T, out=out)
 
 
 def _power(a: Array, degree: int) -> Array:

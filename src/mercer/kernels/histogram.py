@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from mercer._linalg import Array
 from mercer._types import Precision
-from mercer.exceptions import DataError, KernelError
-from mercer.kernels._check import require_choice, require_positive
+from mercer.exceptions import DataError
+from mercer.kernels._check import require_number, require_positive, require_positive_or
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.width import median_length
 
@@ -63,9 +63,7 @@ class _EntrywiseKernel(Kernel):
         return np.zeros_like(Z)
 
     def _number(self) -> float:
-        if isinstance(self.gamma, str):
-            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
-        return float(self.gamma)
+        return require_number("gamma", self.gamma)
 
 
 class Laplacian(_EntrywiseKernel):
@@ -84,10 +82,7 @@ class Laplacian(_EntrywiseKernel):
         self.gamma = gamma
 
     def check(self) -> None:
-        if isinstance(self.gamma, str):
-            require_choice("gamma", self.gamma, ("median",))
-        else:
-            require_positive("gamma", self.gamma)
+        require_positive_or("gamma", self.gamma, ("median",))
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -114,28 +109,25 @@ class Chi2(_EntrywiseKernel):
     Entries must not be negative; where both are zero the term is zero.
     """
 
+    is_nonnegative = True
+
     def __init__(self, gamma: float = 1.0) -> None:
         self.gamma = gamma
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return True
 
     def check(self) -> None:
         require_positive("gamma", self.gamma)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         super().resolve(X, weight)
-        self.pack(X)
+        if isinstance(X, np.ndarray) and (X < 0).any():  # a file is looked at block by block
+            row, column = np.argwhere(X < 0)[0]
+            raise _negative(f"row {row}, column {column} is", X[row, column])
         return self
 
     def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:
-        if (X < 0).any():
+        if (X < 0).any():  # in one of many blocks, whose rows are not numbered here
             row, column = np.argwhere(X < 0)[0]
-            raise DataError(
-                f"Chi2 needs entries of 0 or more, but row {row}, column {column} is "
-                f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
-            )
+            raise _negative(f"column {column} has", X[row, column])
         return super().pack(X, origin, dtype)
 
     def _cost(self, X: Array, Y: Array) -> Array:
@@ -148,3 +140,10 @@ class Chi2(_EntrywiseKernel):
         total = x + Y
         slope = np.zeros_like(total)
         return np.asarray(np.divide((x - Y) * (x + 3 * Y), total**2, out=slope, where=total > 0))
+
+
+def _negative(where: str, value: float) -> DataError:
+    return DataError(
+        f"Chi2 needs entries of 0 or more, but {where} {value:.4g}; use histograms or counts, or "
+        "another kernel."
+    )

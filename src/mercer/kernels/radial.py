@@ -15,7 +15,13 @@ from scipy.spatial.distance import cdist
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels._check import require_choice, require_nonnegative, require_positive
+from mercer.kernels._check import (
+    require_choice,
+    require_nonnegative,
+    require_number,
+    require_positive,
+    require_positive_or,
+)
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.distances import Scaled, Scattered, negative_squares, pack_shifted
 from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
@@ -28,17 +34,12 @@ __all__ = ["Cauchy", "Gaussian", "OneLength", "RadialKernel", "RationalQuadratic
 class RadialKernel(Kernel):
     """A kernel that depends on the distance of its points only."""
 
+    takes_sparse = True
+    is_invertible = True
+
     @property
     def radial(self) -> RadialKernel:
         return self
-
-    @property
-    def takes_sparse(self) -> bool:
-        return True
-
-    @property
-    def is_invertible(self) -> bool:
-        return True
 
     @property
     @abstractmethod
@@ -214,9 +215,8 @@ class Gaussian(RadialKernel):
             return float(np.sqrt(2.0) * self.sigma)
         if self.width is not None:
             return float(self.width)
-        if self.gamma is None or isinstance(self.gamma, str):
-            raise KernelError(f"gamma={self.gamma!r} has no value yet; call resolve(X) first.")
-        return float(1 / np.sqrt(self.gamma)) if self.gamma > 0 else np.inf
+        gamma = require_number("gamma", self.gamma)
+        return float(1 / np.sqrt(gamma)) if gamma > 0 else np.inf
 
     def with_length(self, length: float) -> Self:
         return type(self)(width=length)
@@ -249,10 +249,7 @@ class OneLength(RadialKernel):
     length_scale: float | str
 
     def check(self) -> None:
-        if isinstance(self.length_scale, str):
-            require_choice("length_scale", self.length_scale, ("median", "scale"))
-        else:
-            require_positive("length_scale", self.length_scale)
+        require_positive_or("length_scale", self.length_scale, ("median", "scale"))
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -262,10 +259,7 @@ class OneLength(RadialKernel):
 
     @property
     def length(self) -> float:
-        if isinstance(self.length_scale, str):
-            given = f"length_scale={self.length_scale!r}"
-            raise KernelError(f"{given} has no value yet; call resolve(X) first.")
-        return float(self.length_scale)
+        return require_number("length_scale", self.length_scale)
 
 
 class Cauchy(OneLength):

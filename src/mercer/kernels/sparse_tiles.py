@@ -19,7 +19,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._types import Precision
-from mercer.sparse_rows import SparseRows
+from mercer.sparse_rows import SparseRows, squared_differences
 
 __all__ = ["Head", "SparsePacked", "all_squares", "negative_squares_of", "products", "squares"]
 
@@ -201,14 +201,8 @@ def _measure(A: SparsePacked, B: SparsePacked, t: Array, close: Array) -> None:
     for part in np.split(np.arange(len(i)), cuts):
         a, b = i[part], j[part]
         with np.errstate(over="ignore"):
-            r2 = square_sums(A.head[a] - B.head[b]) + pair_squares(A.tail[a], B.tail[b])
+            r2 = square_sums(A.head[a] - B.head[b]) + squared_differences(A.tail[a], B.tail[b])
             t[a, b] = -(r2 + A.rest[a] + B.rest[b])
-
-
-def pair_squares(A: SparseRows, B: SparseRows) -> Array:
-    """``|a_i - b_i|²`` for each i, by the differences themselves."""
-    difference = A.to_scipy() - B.to_scipy()
-    return SparseRows(difference.data, difference.indices, difference.indptr, A.width).square_sums()
 
 
 def squares(X: SparseRows, Y: SparseRows, unit: float = 1.0) -> Array:
@@ -223,7 +217,8 @@ def squares(X: SparseRows, Y: SparseRows, unit: float = 1.0) -> Array:
         step = max(1, ENTRIES // (each + Y.nnz // max(len(Y), 1) + 1))
         for start in range(0, len(Y), step):
             block = Y[start : start + step]
-            r2[i, start : start + step] = pair_squares(_repeated(X[i : i + 1], len(block)), block)
+            row = _repeated(X[i : i + 1], len(block))
+            r2[i, start : start + step] = squared_differences(row, block)
     with np.errstate(over="ignore"):
         return np.asarray(r2 / (unit / size) ** 2)
 

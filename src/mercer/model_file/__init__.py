@@ -1,9 +1,14 @@
 """Models as files: saved and loaded without pickle, described, and exported to ONNX."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from mercer.model_file.container import Tensor
 from mercer.model_file.file import read_model, write_model
 from mercer.model_file.info import ModelInfo, describe
-from mercer.model_file.onnx_export import export_onnx
+
+if TYPE_CHECKING:
+    from mercer.model_file.onnx_export import export_onnx
 
 __all__ = [
     "ModelInfo",
@@ -13,3 +18,9 @@ __all__ = [
     "read_model",
     "write_model",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "export_onnx":  # every fit would wait for it
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("mercer.model_file.onnx_export").export_onnx

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer._held_out import take
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array
 from mercer._parallel import lapack_threads, ordered_map
 from mercer._progress import announce
 from mercer._random import fixed_rng
@@ -80,8 +80,9 @@ def gram_folds(
             direction=operator.direction,
             mean_product=operator.mean_product,
         )
+        products = _block(K, rows, others) @ np.column_stack([model.coef, model.mean])
         fitted = novelty_score(measure, model, values / n)
-        return _of_products(fitted, _block(K, rows, others), K[rows, rows])
+        return fitted.combined(*model.of_products(products, K[rows, rows]))
 
     with lapack_threads(len(K)):
         return _collect(ordered_map(held_out, range(folds)), fold_of)
@@ -154,15 +155,6 @@ def _leading(
             return spectrum.values, spectrum.vectors
     values, vectors = np.linalg.eigh(operator.to_dense())
     return values[: -q - 1 : -1], vectors[:, : -q - 1 : -1]
-
-
-def _of_products(score: NoveltyScore, K: Array, own: Array) -> Array:
-    """The score of rows with kernel values ``K = k(x_i, s_j)`` and ``own = k(x_i, x_i)``."""
-    S = score.subspace
-    products = K @ np.column_stack([S.coef, S.mean])
-    Z = products[:, :-1] - S.offset
-    residual = np.maximum(own - 2 * products[:, -1] + S.mean_square - square_sums(Z), 0)
-    return np.asarray(Z**2 @ score.inside + score.outside * residual)
 
 
 def _collect(parts: Any, fold_of: Array) -> Array:

@@ -45,7 +45,10 @@ class NoveltyScore:
 
     def __call__(self, X: RowsLike) -> Array:
         """``sum_k a_k z_k² + rho r`` for each row; O(n m (d + q)) time."""
-        Z, residual = self.subspace.scores_and_residual(X)
+        return self.combined(*self.subspace.scores_and_residual(X))
+
+    def combined(self, Z: Array, residual: Array) -> Array:
+        """The same from scores and residuals."""
         return np.asarray(Z**2 @ self.inside + self.outside * residual)
 
     def gradient(self, X: Array) -> Array:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.stats import rankdata
 
 from mercer._held_out import held_out_scores
 from mercer._linalg import Array
@@ -124,6 +123,8 @@ def _separation(
     learn: Any, kernel: Kernel, X: RowsLike, beyond: RowsLike, folds: int, seed: int
 ) -> float:
     """Area under the curve, from scores by models that saw neither the row nor its novelty."""
+    from scipy.stats import rankdata  # brings in all distributions
+
     new = np.empty(len(X))
 
     def scored_with_novelties(others: Array) -> Any:

@@ -79,5 +79,4 @@ def _least_squares(D: Array, r: Array, known: Array) -> Array:
     ridge = np.where(size > 0, 1e-12 * size, 1.0)
     gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
     right = np.einsum("njd,nd->nj", D, r)
-    theta = np.linalg.solve(gram, right[:, :, None])[:, :, 0]
-    return theta
+    return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])

@@ -33,12 +33,10 @@ def in_single(subspace: Subspace) -> Subspace | None:
     spread = (radius / kernel.length) ** 2
     if kernel.is_kinked or not (SIZES[0] < radius < SIZES[1] and spread <= SPREAD):
         return None
-    names = ("coef", "mean", "offset")
     with np.errstate(over="ignore"):
-        singles = {name: getattr(subspace, name).astype(np.float32) for name in names}
-    if not all(np.isfinite(values).all() for values in singles.values()):
-        return None
-    return replace(subspace, kernel=kernel, support=S.astype(np.float32), **singles)
+        single = replace(subspace.astype(np.float32), kernel=kernel, support=S.astype(np.float32))
+    parts = (single.coef, single.mean, single.offset)
+    return single if all(np.isfinite(part).all() for part in parts) else None
 
 
 def shifted(subspace: Subspace, X: Array) -> Array:

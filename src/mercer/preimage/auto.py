@@ -8,16 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.kernels import (
-    Chi2,
-    Cosine,
-    Kernel,
-    Laplacian,
-    Linear,
-    Product,
-    Scaled,
-    Sum,
-)
+from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.fixed_point import FixedPoint
 from mercer.preimage.gradient import Gradient
@@ -123,8 +114,4 @@ class _BoundAuto(BoundPreImage):
 
 def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
     """Whether the kernel, or a part of it, is one of these."""
-    if isinstance(kernel, Sum | Product):
-        return _contains(kernel.k1, kinds) or _contains(kernel.k2, kinds)
-    if isinstance(kernel, Scaled):
-        return _contains(kernel.kernel, kinds)
-    return isinstance(kernel, kinds)
+    return isinstance(kernel, kinds) or any(_contains(part, kinds) for part in kernel.parts)

@@ -110,8 +110,7 @@ class PreImageSolver(Config, ABC):
     def check_subspace(self, subspace: Subspace) -> None:
         """Raise for a model that the strategy cannot work with: its kernel, or sparse rows."""
         self.check_kernel(subspace.kernel)
-        if not subspace.points.has_coordinates:
-            subspace.points.vectors(f"preimage={type(self).__name__}")
+        subspace.points.vectors(f"preimage={type(self).__name__}")
 
 
 _ANY = "use preimage='auto', or 'nearest' for any kernel"

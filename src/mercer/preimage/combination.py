@@ -13,6 +13,7 @@ from mercer._linalg import Array
 from mercer._parallel import blocks, thread_map
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
+from mercer.kernels import RadialKernel
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.status import Status
@@ -89,6 +90,12 @@ class _BoundCombination(BoundPreImage):
     def support(self) -> Any:
         return self.subspace.support.to_scipy()
 
+    @property
+    def radial(self) -> RadialKernel:
+        radial = self.subspace.kernel.radial  # a factor before it cancels
+        assert radial is not None
+        return radial
+
     def solve(self, Z: Array, start: RowsLike | None = None) -> PreImages:
         Z = check_codes(Z.astype(self.subspace.coef.dtype, copy=False))
         nearest = Nearest().init(self.subspace)
@@ -109,7 +116,7 @@ class _BoundCombination(BoundPreImage):
         G = self.subspace.expansion(Z)
         status = np.full(len(Z), Status.LIMIT, dtype="U15")
         rounds, restarted = np.zeros(len(Z), dtype=int), np.zeros(len(Z), dtype=bool)
-        small = (self.config.tol * self._length) ** 2
+        small = (self.config.tol * self.radial.length) ** 2
         running = np.arange(len(Z))
         for _ in range(self.config.max_iter):
             image, pulled = self._image(at[running], G[running])
@@ -130,17 +137,9 @@ class _BoundCombination(BoundPreImage):
                 break
         return at, rounds, status
 
-    @property
-    def _length(self) -> float:
-        radial = self.subspace.kernel.radial
-        assert radial is not None
-        return radial.length
-
     def _image(self, at: SparseRows, G: Array) -> tuple[SparseRows, Array]:
         """One step of the iteration, and where there was a weight above zero."""
-        radial = self.subspace.kernel.radial
-        assert radial is not None
-        basis = self.subspace.basis
+        radial, basis = self.radial, self.subspace.basis
         tiles = Tiles(radial.arguments, basis.pack(at), basis.packed, G.dtype)
         W = np.empty_like(G)
         for columns, t in tiles.of_rows(slice(0, len(G))):

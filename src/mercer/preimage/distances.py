@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._parallel import blocks, thread_map
-from mercer.exceptions import DataError
 from mercer.kernels import DotProductKernel, RadialKernel
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
@@ -63,9 +63,8 @@ class Distances(PreImageSolver):
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
-        if not self.n_neighbors >= 2:
-            raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 2 on.")
-        return _BoundDistances(int(self.n_neighbors), SupportScores(subspace))
+        count = check_count("n_neighbors", self.n_neighbors, 2)
+        return _BoundDistances(count, SupportScores(subspace))
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class _BoundFixedPoint(BoundPreImage):
         X = self.nearest.solve(Z).points if start is None else start
         dtype = self.sweep.dtype
         Z = check_codes(Z.astype(dtype, copy=False))
-        points = _Points.start(self.sweep.to_shifted(X), dtype)
+        points = _Points.start(self.sweep.to_shifted(X))
         anchored = start is not None and self.config.input_weight > 0
         points = replace(points, anchor=points.first if anchored else None)
         if self.rough is not None:
@@ -194,7 +194,7 @@ class _BoundFixedPoint(BoundPreImage):
         """Move the points that float32 can settle to where it settles them."""
         assert self.rough is not None
         single = self.rough.sweep.dtype
-        found = _Points.start(self.rough.sweep.to_shifted(points.at), single)
+        found = _Points.start(self.rough.sweep.to_shifted(points.at))
         self.rough._run(found, Z.astype(single))
         sure = found.code == _CONVERGED
         points.at[sure] = self.rough.sweep.to_input(found.at[sure])
@@ -345,8 +345,8 @@ class _Points:
     anchor: Array | None = None  # (n, d) the noisy points, for that term
 
     @classmethod
-    def start(cls, Y: Array, dtype: np.dtype) -> _Points:
-        n, d = Y.shape
+    def start(cls, Y: Array) -> _Points:
+        (n, d), dtype = Y.shape, Y.dtype
         return cls(
             at=Y.copy(),
             plain=Y.copy(),

@@ -67,13 +67,8 @@ class Gradient(PreImageSolver):
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
-        in_double = replace(
-            subspace,
-            support=subspace.support.astype(np.float64, copy=False),
-            coef=subspace.coef.astype(np.float64, copy=False),
-            mean=subspace.mean.astype(np.float64, copy=False),
-        )
-        return _BoundGradient(self, in_double)
+        support = subspace.support.astype(np.float64, copy=False)
+        return _BoundGradient(self, replace(subspace.astype(np.float64), support=support))
 
 
 @dataclass(frozen=True)

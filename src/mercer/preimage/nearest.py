@@ -80,8 +80,7 @@ class SupportScores:
         if not self.subspace.points.is_open:
             return np.zeros(self.subspace.n_support)
         own = self.subspace.kernel.diag(self.subspace.support)
-        centred_square = own - 2 * self.products[:, -1] + self.subspace.mean_square
-        return np.asarray(np.maximum(centred_square - square_sums(self.scores), 0))
+        return self.subspace.of_products(self.products, own)[1]
 
     @cached_property
     def squares(self) -> Array:

@@ -8,16 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer._linalg import Array
+from mercer._linalg import Array, evenly
 from mercer._parallel import lapack_threads
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
-from mercer.preimage.base import (
-    BoundPreImage,
-    PreImages,
-    PreImageSolver,
-    check_codes,
-)
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -91,7 +86,7 @@ class Ridge(PreImageSolver):
 
     def _choose(self, Z: Array, S: Array) -> tuple[Kernel, float]:
         """Kernel and penalty; those not given are the best by leave-one-out."""
-        Z, S = _evenly(Z, SAMPLE), _evenly(S, SAMPLE)
+        Z, S = evenly(Z, SAMPLE), evenly(S, SAMPLE)
         if self.kernel is None:
             length = Gaussian("median").resolve(Z).length
             kernels: list[Kernel] = [Gaussian(width=length * factor) for factor in FACTORS]
@@ -127,19 +122,12 @@ class _BoundRidge(BoundPreImage):
 
 def _training_pairs(subspace: Subspace) -> tuple[Array, Array]:
     """Scores and points to learn from, in float64: a regression this ill-posed needs the digits."""
-    S = _evenly(subspace.support, LARGEST)
+    S = evenly(subspace.support, LARGEST)
     if len(S) == subspace.n_support:
         Z = SupportScores(subspace).scores
     else:
         Z = subspace.scores(S)
     return Z.astype(np.float64), S.astype(np.float64)
-
-
-def _evenly(rows: Array, count: int) -> Array:
-    """At most ``count`` rows, evenly spaced: the same ones in every run."""
-    if len(rows) <= count:
-        return rows
-    return np.asarray(rows[np.linspace(0, len(rows) - 1, count).astype(int)])
 
 
 def _leave_one_out(K: Array, S: Array, alphas: tuple[float, ...]) -> list[float]:

@@ -8,14 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer._parallel import blocks, thread_map
-from mercer.exceptions import DataError
-from mercer.preimage.base import (
-    BoundPreImage,
-    PreImages,
-    PreImageSolver,
-    check_codes,
-)
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
@@ -64,11 +59,8 @@ class Smoother(PreImageSolver):
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
-        if not self.n_neighbors >= 1:
-            raise DataError(f"n_neighbors={self.n_neighbors}; give a whole number from 1 on.")
-        return _BoundSmoother(
-            min(int(self.n_neighbors), subspace.n_support), SupportScores(subspace)
-        )
+        count = check_count("n_neighbors", self.n_neighbors)
+        return _BoundSmoother(min(count, subspace.n_support), SupportScores(subspace))
 
 
 @dataclass(frozen=True)

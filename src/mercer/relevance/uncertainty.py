@@ -19,7 +19,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from mercer._linalg import Array
 from mercer._parallel import blocks, held, one_blas_thread, ordered_map, thread_map
@@ -247,7 +247,7 @@ def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Inter
     gaps = np.where(np.abs(gaps) < np.finfo(float).tiny, np.finfo(float).tiny, gaps)
     beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
     push = (sums.fourth[:, :q] / gaps).sum(axis=0) + beyond / top
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     made = []
     for estimate, variance in ((top, own), (top / trace, share)):
         error = np.sqrt(np.maximum(variance, 0)) / weight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._held_out import deal_folds
 from mercer._linalg import Array
 from mercer._parallel import held
 from mercer._progress import announce
@@ -56,7 +57,7 @@ def fill_missing(
     filled = linear.astype(X.dtype)
     if not filling.share.any():
         return filled, np.empty(0), filling
-    fold_of = rng.permutation(len(X)) % min(folds, len(X))
+    fold_of = deal_folds(len(X), folds, rng)
     changes: list[float] = []
     for done in range(rounds):
         announce("fill missing", done, rounds)

@@ -57,7 +57,9 @@ class GaussianRows:
     @cached_property
     def covariance(self) -> Array:
         """Σ, (d, d), positive definite."""
-        return _shrunk(self.moments, self.shrinkage)
+        d = len(self.moments)
+        size = float(np.trace(self.moments)) / d or 1.0
+        return np.asarray((1 - self.shrinkage) * self.moments + self.shrinkage * size * np.eye(d))
 
     @cached_property
     def precision(self) -> Array:
@@ -207,12 +209,6 @@ def _units(spread: Array) -> Array:
     if varied.max() <= ALIKE * np.median(varied):
         return np.full_like(spread, np.sqrt(np.mean(varied**2)))
     return np.where(spread > 0, spread, np.median(varied))
-
-
-def _shrunk(moments: Array, shrinkage: float) -> Array:
-    d = len(moments)
-    size = float(np.trace(moments)) / d or 1.0
-    return np.asarray((1 - shrinkage) * moments + shrinkage * size * np.eye(d))
 
 
 def _patterns(missing: Array) -> Iterator[tuple[Array, Array]]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._config import Config
-from mercer._linalg import Array
+from mercer._linalg import Array, square_sums
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.pool import Pool, Rows
 
-__all__ = ["BoundSelection", "Selection", "SparseSolver", "selected", "violation"]
+__all__ = ["BoundSelection", "PoolSelection", "Selection", "SparseSolver", "selected"]
+__all__ += ["violation"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,21 @@ class BoundSelection(ABC):
     @abstractmethod
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         """The kernels and weights for a given σ²; may stop early beyond ``limit`` kernels."""
+
+
+@dataclass(frozen=True)
+class PoolSelection(BoundSelection):
+    """A solver whose candidates are all there from the start."""
+
+    rows: Rows
+    pool: Pool
+
+    @property
+    def largest_variance(self) -> float:
+        # σ² q/S at w = 0, largest over the pool: mean k(x_i, x)² / k(x_i, x_i)
+        present = self.pool.diag > 0
+        squares = square_sums(self.pool.H)[present] / self.pool.n
+        return float((squares / self.pool.diag[present]).max(initial=0.0))
 
 
 class SparseSolver(Config, ABC):

@@ -12,8 +12,8 @@ from mercer._types import RowsLike
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.exceptions import DataError
 from mercer.landmarks import LandmarkRule
-from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
-from mercer.sparse.greedy import largest_ratio, positive_part
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, violation
+from mercer.sparse.greedy import positive_part
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
 from mercer.sparse.pool import Pool, Rows, triangular_factor
@@ -41,7 +41,7 @@ class Centres(SparseSolver):
     def __init__(self, select: str | LandmarkRule | Any = "kmeans") -> None:
         self.select = select
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
+    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:
         if n_kernels is None:
             raise DataError("centres have no automatic number; give n_kernels.")
         rows.kernel.points(rows.X).require_open("choosing centres", "use solver='greedy'")
@@ -49,21 +49,15 @@ class Centres(SparseSolver):
         points = rule.select(rows.kernel, rows.X, min(n_kernels, rows.n), rows.rng)
         K = positive_part(rows, rows.among(points))
         H = triangular_factor(rows.against(points))
-        return _Weighted(rows, points, Pool(K, H, rows.n, float(rows.diag.mean())))
+        return _Weighted(rows, Pool(K, H, rows.n, float(rows.diag.mean())), points)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:
         return 8 * rows.n * m
 
 
 @dataclass(frozen=True)
-class _Weighted(BoundSelection):
-    rows: Rows
+class _Weighted(PoolSelection):
     points: RowsLike
-    pool: Pool
-
-    @property
-    def largest_variance(self) -> float:
-        return largest_ratio(self.pool)
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
         m = len(self.pool)

@@ -178,14 +178,11 @@ class _Columns(BoundSelection):
     def _result(
         self, now: _Round, variance: float, rounds: int, certified: bool, seen: float
     ) -> Selection:
-        at = now.at or Likelihood(_no_pool(self.rows), now.index, np.empty(0), variance)
+        nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), self.rows.n, 0.0)
+        at = now.at or Likelihood(nothing, now.index, np.empty(0), variance)
         kkt = max(now.kkt, seen) if certified else now.kkt
         found = selected(
             self.rows, now.index, at, kkt=kkt, steps=rounds, converged=rounds < MAX_ROUNDS
         )
         note = "certified by an exact sweep" if certified else "screened approximately"
         return replace(found, note=note)
-
-
-def _no_pool(rows: Rows) -> Pool:
-    return Pool(np.empty((0, 0)), np.empty((0, 0)), rows.n, float(rows.diag.mean()))

@@ -10,12 +10,12 @@ from mercer._linalg import Array
 from mercer._parallel import lapack_threads, one_blas_thread
 from mercer._progress import announce
 from mercer.eigen.policy import noise_floor, refuse_negative
-from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.likelihood import Likelihood, gain, one_weight
 from mercer.sparse.newton import Ascent, ascend
 from mercer.sparse.pool import Pool, Rows
 
-__all__ = ["Greedy", "construct", "empty", "largest_ratio", "positive_part"]
+__all__ = ["Greedy", "construct", "dense_pool", "empty", "positive_part"]
 
 #: Weights are this exact before the next kernel enters: a copy of a kernel whose own weight is not
 #: yet right would seem to gain.
@@ -44,24 +44,16 @@ class Greedy(SparseSolver):
     def __init__(self, tol: float = 1e-4) -> None:
         self.tol = tol
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
-        pool = Pool.of_all(rows)
-        K = positive_part(rows, pool.K)
-        return _Dense(rows, replace(pool, K=K, H=K), self.tol)
+    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
+        return _Dense(rows, dense_pool(rows), self.tol)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:
         return 8 * (3 * rows.n * rows.n + 6 * rows.n * m)
 
 
 @dataclass(frozen=True)
-class _Dense(BoundSelection):
-    rows: Rows
-    pool: Pool
+class _Dense(PoolSelection):
     tol: float
-
-    @property
-    def largest_variance(self) -> float:
-        return largest_ratio(self.pool)
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         with one_blas_thread():
@@ -70,7 +62,7 @@ class _Dense(BoundSelection):
                 self.rows,
                 np.arange(self.rows.n),
                 found.at,
-                kkt=violation(found.at) if len(found.at.active) else 0.0,
+                kkt=violation(found.at),
                 steps=found.steps,
                 converged=found.converged,
             )
@@ -132,11 +124,11 @@ def empty(pool: Pool, variance: float) -> Likelihood:
     return Likelihood(pool, np.empty(0, dtype=np.intp), np.empty(0), variance)
 
 
-def largest_ratio(pool: Pool) -> float:
-    """σ² q/S at w = 0, largest over the pool: mean k(x_i, x)² / k(x_i, x_i)."""
-    present = pool.diag > 0
-    squares: Array = np.einsum("ij,ij->i", pool.H, pool.H)[present] / pool.n
-    return float((squares / pool.diag[present]).max(initial=0.0))
+def dense_pool(rows: Rows) -> Pool:
+    """Every row is a candidate, with the positive part of the kernel matrix."""
+    pool = Pool.of_all(rows)
+    K = positive_part(rows, pool.K)
+    return replace(pool, K=K, H=K)
 
 
 def positive_part(rows: Rows, K: Array) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mercer._held_out import take
 from mercer._parallel import one_blas_thread
 from mercer._progress import announce
 from mercer.exceptions import DataError, RankWarning, warn
@@ -135,10 +136,9 @@ def _thinned(fits: _Fits, n_kernels: int) -> Selection:
         kkt = violation(at)
     assert larger.indices is not None
     kept = at.active
-    points = larger.points
     return replace(
         larger,
-        points=points[kept] if hasattr(points, "dtype") else [points[i] for i in kept],
+        points=take(larger.points, kept),
         indices=larger.indices[kept],
         weights=at.weights,
         pool=larger.pool.subset(kept),

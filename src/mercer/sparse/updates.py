@@ -9,18 +9,18 @@ second.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import one_blas_thread
 from mercer._progress import announce
-from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
-from mercer.sparse.greedy import largest_ratio, positive_part
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
+from mercer.sparse.greedy import dense_pool
 from mercer.sparse.likelihood import Likelihood, one_weight
 from mercer.sparse.newton import prune
-from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.pool import Rows
 
 __all__ = ["EM", "MM", "Fast", "Update"]
 
@@ -49,10 +49,8 @@ class Update(SparseSolver):
     def step(self, at: Likelihood) -> Likelihood:
         """One iteration."""
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
-        pool = Pool.of_all(rows)
-        K = positive_part(rows, pool.K)
-        return _Iterated(rows, replace(pool, K=K, H=K), self)
+    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
+        return _Iterated(rows, dense_pool(rows), self)
 
     def estimate_bytes(self, rows: Rows, m: int) -> int:  # noqa: ARG002
         return 8 * 8 * rows.n * rows.n
@@ -85,14 +83,8 @@ class MM(Update):
 
 
 @dataclass(frozen=True)
-class _Iterated(BoundSelection):
-    rows: Rows
-    pool: Pool
+class _Iterated(PoolSelection):
     update: Update
-
-    @property
-    def largest_variance(self) -> float:
-        return largest_ratio(self.pool)
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
         with one_blas_thread():
@@ -101,7 +93,7 @@ class _Iterated(BoundSelection):
                 self.rows,
                 np.arange(self.rows.n),
                 at,
-                kkt=violation(at) if len(at.active) else 0.0,
+                kkt=violation(at),
                 steps=steps,
                 converged=converged,
             )

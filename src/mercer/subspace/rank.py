@@ -11,6 +11,7 @@ import numpy as np
 
 from mercer._config import Config
 from mercer._linalg import Array
+from mercer._numbers import check_count
 from mercer.exceptions import DataError
 
 __all__ = ["All", "ComponentRule", "Count", "ParallelAnalysis", "Share", "as_rule"]
@@ -126,7 +127,10 @@ class ParallelAnalysis(ComponentRule):
         self.quantile = quantile
 
     def bind(self, null_spectra: NullSpectra) -> ComponentRule:
-        null = null_spectra(self.max_components, self.n_permutations)
+        if not 0 <= self.quantile <= 1:
+            raise DataError(f"quantile={self.quantile!r}: give a number from 0 to 1.")
+        k = check_count("max_components", self.max_components)
+        null = null_spectra(k, check_count("n_permutations", self.n_permutations))
         return _Above(np.quantile(null, self.quantile, axis=0))
 
     def describe(self) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array, square_sums
-from mercer._types import RowsLike
+from mercer._types import Precision, RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -72,16 +73,18 @@ class Subspace:
         """The support as what it is to the kernel."""
         return self.kernel.points(self.support)
 
+    def astype(self, dtype: Precision) -> Subspace:
+        """The same with coefficients in another precision; the support stays as it is."""
+        parts = {name: getattr(self, name) for name in ("coef", "mean", "offset")}
+        return replace(self, **{name: a.astype(dtype, copy=False) for name, a in parts.items()})
+
     def leading(self, q: int) -> Subspace:
         """The subspace of the first q directions."""
-        return Subspace(
-            self.kernel,
-            self.support,
-            self.coef[:, :q],
-            self.mean,
-            self.offset[:q],
-            self.mean_square,
-        )
+        return replace(self, coef=self.coef[:, :q], offset=self.offset[:q])
+
+    def in_precision(self, X: RowsLike) -> Any:
+        """Rows in the precision of the model."""
+        return self.kernel.points(X).cast(self.coef.dtype).rows
 
     def scores(self, X: RowsLike) -> Array:
         """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""
@@ -97,8 +100,12 @@ class Subspace:
         The second is a squared distance: values below zero are rounding and come out as zero.
         """
         products = self.basis.matmat(X, np.column_stack([self.coef, self.mean]))
+        return self.of_products(products, self.kernel.diag(X))
+
+    def of_products(self, products: Array, own: Array) -> tuple[Array, Array]:
+        """The same from ``k(x, S) [B, c]``, (n, q + 1), and ``own``, k(x, x)."""
         Z = products[:, :-1] - self.offset
-        centred_square = self.kernel.diag(X) - 2 * products[:, -1] + self.mean_square
+        centred_square = own - 2 * products[:, -1] + self.mean_square
         return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
 
     def exact(self, X: RowsLike) -> Array:

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array, evenly, square_sums
 from mercer._parallel import blocks
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
-from mercer.generative.densities.local import LARGEST, evenly
+from mercer.generative.densities.local import LARGEST
 
 __all__ = ["KDE", "FittedKDE"]
 

@@ -6,21 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import Array, evenly
 from mercer._numbers import check_count
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
 
-__all__ = [
-    "LARGEST",
-    "FittedInterpolate",
-    "FittedLocal",
-    "Interpolate",
-    "Local",
-    "evenly",
-    "mix",
-    "neighbors",
-]
+__all__ = ["LARGEST", "FittedInterpolate", "FittedLocal", "Interpolate", "Local"]
+__all__ += ["mix", "neighbors", "unit_size"]
 
 #: Rows that a local density keeps; of more, evenly spaced ones.
 LARGEST = 20_000
@@ -156,10 +148,3 @@ def unit_size(X: Array) -> Array:
     X = X - X.mean(axis=0)
     size = np.abs(X).max()
     return np.asarray(X / size if size > 0 else X)
-
-
-def evenly(rows: Array, count: int) -> Array:
-    """At most ``count`` rows, evenly spaced: the same ones in every run."""
-    if len(rows) <= count:
-        return rows
-    return np.asarray(rows[np.linspace(0, len(rows) - 1, count).astype(int)])
