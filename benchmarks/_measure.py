@@ -13,12 +13,14 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Contender", "Run", "compare", "peak_mb", "table"]
+__all__ = ["Contender", "Run", "compare", "peak_mb", "table", "table_as_done"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -93,6 +95,14 @@ def table(heads: list[str], rows: list[list[str]]) -> None:
     for row in [heads, *rows]:
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         print("  ".join([row[0].ljust(widths[0]), *cells]), flush=True)
+
+
+def table_as_done(heads: list[str], rows: Iterable[list[str]], first: int, other: int = 8) -> None:
+    """The same, each row when it is done: ``first`` and ``other`` are the widths of the columns."""
+    widths = [first, *(max(other, len(head)) for head in heads[1:])]
+    for row in chain([heads], rows):
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print("  ".join([row[0].ljust(first), *cells]), flush=True)
 
 
 def _in_child(module: str, contender: Contender) -> Run:

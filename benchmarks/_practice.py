@@ -93,16 +93,30 @@ class Row:
 def interleaved(
     calls: dict[str, Callable[[], object]], repeats: int = 3
 ) -> tuple[dict[str, Seconds], dict[str, object]]:
-    """Minima over the repeats, all calls in turn; and what each call returned at last."""
+    """Minima over the repeats, all calls in turn; and what each call returned at last.
+
+    A call starts when all threads of the one before it rest: those of OpenBLAS spin for a tenth of
+    a second after their work, at the cost of whoever comes next.
+    """
     cpu, wall = (dict.fromkeys(calls, np.inf) for _ in range(2))
     results: dict[str, object] = {}
     for _ in range(repeats):
         for name, call in calls.items():
+            _wait_for_rest()
             clock, cycles = time.perf_counter(), time.process_time()
             results[name] = call()
             cpu[name] = min(cpu[name], time.process_time() - cycles)
             wall[name] = min(wall[name], time.perf_counter() - clock)
     return {name: Seconds(cpu[name], wall[name]) for name in calls}, results
+
+
+def _wait_for_rest() -> None:
+    """Until this process takes no more of the processor, for two seconds at most."""
+    for _ in range(100):
+        cycles = time.process_time()
+        time.sleep(0.02)
+        if time.process_time() - cycles < 0.002:
+            return
 
 
 @contextmanager

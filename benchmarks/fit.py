@@ -1,17 +1,19 @@
 """Fitting beside every solver of scikit-learn: time and peak memory, one interleaved run.
 
-``python -m benchmarks fit`` runs the whole table, ``python -m benchmarks fit 1000 2000`` a part.
+``python -m benchmarks fit`` runs the whole table, ``python -m benchmarks fit 1000 5000x784`` a
+part: numbers of rows, with columns and a type if only these are wanted (``5000x64,float32``).
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from benchmarks._data import clusters, gamma_of
-from benchmarks._measure import Contender, compare, table
+from benchmarks._measure import Contender, compare, table_as_done
 
 SIZES = (1_000, 2_000, 5_000, 10_000)
 COLUMNS = (16, 64, 784)
@@ -21,23 +23,31 @@ DENSE_UP_TO = 2_000
 
 
 def main() -> None:
-    """Print one row for each size, width and precision."""
-    sizes = [int(argument) for argument in sys.argv[2:]] or SIZES
-    heads = ["n, d, type", "mercer s", "MB", "error", "beside", "best s", "MB"]
-    heads += ["faster", "memory", "added"]
-    rows = [
-        row
-        for n in sizes
-        for d in COLUMNS
-        for dtype in ("float64", "float32")
-        for row in [one(n, d, dtype)]
+    """Print one row for each size, width and precision, when it is done."""
+    cells = [
+        (n, d, dtype)
+        for name in sys.argv[2:] or map(str, SIZES)
+        for n, columns, types in [named(name)]
+        for d in columns
+        for dtype in types
     ]
     print(
         f"{K} components, Gaussian; ratios to the fastest solver of scikit-learn that is right.\n"
         "memory: peak of the whole process, of which Python and its libraries take 130 MB; "
         "added: by the fit."
     )
-    table(heads, rows)
+    heads = ["n, d, type", "mercer s", "MB", "error", "beside", "best s", "MB"]
+    heads += ["faster", "by CPU", "memory", "added"]
+    table_as_done(heads, (one(*cell) for cell in cells), first=19)
+
+
+def named(name: str) -> tuple[int, Sequence[int], Sequence[str]]:
+    """Rows, numbers of columns and types of what is written like ``5000x64,float32``."""
+    found = re.fullmatch(r"(\d+)(?:x(\d+))?(?:,(float32|float64))?", name)
+    if found is None:
+        sys.exit(f"no such row: {name}; write rows, rows x columns or a type as in 5000x64,float32")
+    n, d, dtype = found.groups()
+    return int(n), [int(d)] if d else COLUMNS, [dtype] if dtype else ("float64", "float32")
 
 
 def one(n: int, d: int, dtype: str) -> list[str]:
@@ -67,6 +77,7 @@ def one(n: int, d: int, dtype: str) -> list[str]:
         f"{peer.seconds:.3f}",
         f"{peer.peak:.0f}",
         f"{peer.seconds / ours.seconds:.1f}x",
+        f"{peer.cpu / ours.cpu:.1f}x",
         f"{ours.peak / peer.peak:.2f}",
         f"{ours.added / peer.added:.2f}",
     ]

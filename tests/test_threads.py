@@ -12,6 +12,7 @@ import mercer
 from mercer import _parallel, alternatives, compat
 from mercer._parallel import held, lapack_threads, n_threads, one_blas_thread
 from mercer.estimators._available import HiddenMethod
+from mercer.solvers import Landmarks
 
 CLASSES = {
     value
@@ -141,6 +142,23 @@ def test_a_quiet_machine_gives_large_decompositions_all_threads(two_threads, mon
 
     assert held(threads)(_parallel.SMALL) == 2
     assert held(threads)(_parallel.SMALL - 1) == 1
+
+
+#: Fits of rows beyond SMALL, and the threads that LAPACK has in them on a quiet machine: a BLAS
+#: thread spins for a tenth of a second after its work, beside tiles that want its core.
+QUIET = {
+    "landmarks": (mercer.KernelPCA(3, solver=Landmarks(40), random_state=0), {1}),
+    "davidson": (mercer.KernelPCA(3, solver="davidson", random_state=0), {1}),
+    "dense": (mercer.KernelPCA(3, solver="dense"), {1, 2}),
+}
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_tiles_have_no_spinning_thread_beside(name, seen, monkeypatch):
+    monkeypatch.setattr(_parallel, "_machine_is_quiet", lambda: True)
+    model, threads = QUIET[name]
+    model.fit(rng.standard_normal((_parallel.SMALL, 4)))
+    assert set(seen) == threads
 
 
 def test_an_error_gives_the_threads_back(two_threads):

@@ -19,6 +19,8 @@ __all__ = [
 Array = NDArray[Any]
 #: Magnitudes below this, and above its inverse, have squares and sums of squares in float32.
 SQUARABLE = 1e15
+#: How near to orthonormal a first round has to come, as a multiple of eps.
+NEARLY = 1e4
 #: Numbers that stay in a core's cache between one step and the next.
 CACHED = 1 << 17
 
@@ -46,8 +48,26 @@ def orthonormalize(V: Array, against: Array | None = None) -> Array:
     for _ in range(2):
         if against is not None and against.shape[1]:
             V = V - against @ (against.T @ V)
-        V, _ = np.linalg.qr(V)
+        V = _orthonormal(V)
     return V
+
+
+def _orthonormal(V: Array) -> Array:
+    """Q of V = Q R, by Cholesky's L = Rᵀ of VᵀV: a tenth of the time of Householder's.
+
+    It errs by eps / (smallest pivot)² of columns of length one; a second round takes that away. By
+    Householder's where the pivots are too small for it.
+    """
+    norms = np.linalg.norm(V, axis=0)
+    if V.size and 0 < norms.min() <= norms.max() < np.inf:
+        V = V / norms
+        try:
+            L = np.linalg.cholesky(V.T @ V)
+        except np.linalg.LinAlgError:
+            return np.linalg.qr(V).Q
+        if np.diagonal(L).min() ** 2 > NEARLY * np.finfo(V.dtype).eps:
+            return np.asarray(V @ np.linalg.inv(L).T)
+    return np.linalg.qr(V).Q
 
 
 def mirror(K: Array) -> Array:

@@ -60,6 +60,7 @@ class Tiles:
     left, right : packed rows (n) and columns (m)
     dtype : of the tiles; sums are in the type of what they are multiplied by
     edge : rows and columns of a tile, by the type if not given
+    kept : tiles of a symmetric matrix from its first product on, if they shall be kept
     """
 
     fill: Fill
@@ -67,6 +68,7 @@ class Tiles:
     right: Packed
     dtype: np.dtype
     edge: int | None = None
+    kept: dict[tuple[int, int], Array] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -125,22 +127,28 @@ class Tiles:
     def symmetric_matmat(self, V: Array, diagonal: Array) -> Array:
         """The product with V (n, b) of a symmetric matrix whose diagonal is known exactly.
 
-        Each tile above the diagonal serves both halves; O(n (d + b)) memory per thread.
+        Each tile above the diagonal serves both halves; O(n (d + b)) memory per thread, and n²/2
+        numbers where tiles are kept.
         """
         rows = blocks(self.shape[0], self.width)
         pairs = [(i, j) for i in range(len(rows)) for j in range(i, len(rows))]
         factor = V.astype(self.dtype, copy=False)
+        kept = {} if self.kept is None else self.kept
 
         def multiply(hand: list[tuple[int, int]]) -> Array:
             Y = np.zeros(V.shape, dtype=V.dtype)
             buffer = np.empty(self.width**2, dtype=self.dtype)
             for a, b in hand:
                 i, j = rows[a], rows[b]
-                shape = (i.stop - i.start, j.stop - j.start)
-                tile = buffer[: shape[0] * shape[1]].reshape(shape)
-                self.fill(self.left[i], self.right[j], tile)
-                if a == b:
-                    np.fill_diagonal(tile, diagonal[i])
+                tile = kept.get((a, b))
+                if tile is None:
+                    shape = (i.stop - i.start, j.stop - j.start)
+                    tile = buffer[: shape[0] * shape[1]].reshape(shape)
+                    self.fill(self.left[i], self.right[j], tile)
+                    if a == b:
+                        np.fill_diagonal(tile, diagonal[i])
+                    if self.kept is not None:
+                        kept[a, b] = tile.copy()
                 Y[i] += tile @ factor[j]
                 if a != b:
                     Y[j] += tile.T @ factor[i]

@@ -121,11 +121,13 @@ class Auto(Solver):
         """Solvers from exact to near-exact, whether they suit the size, and why."""
         few = 10 * k <= n
         many = few and MANY * k > n
+        near = f"near-exact to {self.tol:g} in few passes"
         return [
             (Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"),
             (Lanczos(), n <= EXACT_UP_TO[itemsize] and few, "exact by Lanczos"),
             (Lanczos(keep=True), n <= MANY_UP_TO and many, "exact by Lanczos"),
-            (Davidson(self.tol), n <= 150_000 and few, f"near-exact to {self.tol:g} in few passes"),
+            (Davidson(self.tol), n <= 150_000 and few, near),
+            (Davidson(self.tol, keep=False), n <= 150_000 and few, near),
         ]
 
     def _budget(self) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._linalg import Array, orthonormalize
+from mercer._memory import available_bytes
 from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
@@ -24,6 +25,9 @@ __all__ = ["Davidson"]
 #: Where the next eigenvalue may be as close as this share, a pair of small residual may be another
 #: than the one asked for; up to so many rows LAPACK tells them apart.
 CROWDED, SOLVABLE = 1e-3, 1000
+#: Rows for each column up to which tiles are kept: they cost more time than their products, and
+#: take at most so many times half the memory of the rows.
+WIDE = 8
 
 
 class Davidson(EigenSolver):
@@ -41,21 +45,31 @@ class Davidson(EigenSolver):
     max_passes : int, default=30
     n_landmarks : int, optional
         Rank of the preconditioner; between 250 and 1,000 by the number of rows if not given.
+    keep : bool, optional
+        Keep the tiles of the first pass (n²/2 numbers) or compute them again in every pass: the
+        same result. By default they are kept if rows have more than n/8 columns, which makes tiles
+        dear, and if they take less than a quarter of the free memory.
 
     Notes
     -----
-    O(p n² (d + k)) time for p passes, O(n (d + r + k)) memory: no n × n array, ever. For more than
-    a few hundred components :class:`~mercer.solvers.Dense` is faster.
+    O(p n² (d + k)) time for p passes, O(n (d + r + k)) memory: no n × n array, unless tiles are
+    kept. For more than a few hundred components :class:`~mercer.solvers.Dense` is faster.
     """
 
     streams = True
 
     def __init__(
-        self, tol: float = 1e-6, *, max_passes: int = 30, n_landmarks: int | None = None
+        self,
+        tol: float = 1e-6,
+        *,
+        max_passes: int = 30,
+        n_landmarks: int | None = None,
+        keep: bool | None = None,
     ) -> None:
         self.tol = tol
         self.max_passes = max_passes
         self.n_landmarks = n_landmarks
+        self.keep = keep
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         check_count("max_passes", self.max_passes)
@@ -149,19 +163,32 @@ class Davidson(EigenSolver):
         return found, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:
-        mixed = self.tol >= 1e-6 or problem.dtype == np.float32
         return StreamedGram.from_rows(
             problem.kernel,
             problem.X,
             np.float64,
-            np.float32 if mixed else np.float64,
+            np.float32 if self._tile_bytes(problem) == 4 else np.float64,
             spot=problem.spot,
+            keep=self._keeps(problem),
         )
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
-        n, tile = problem.n, 4 if self.tol >= 1e-6 else problem.dtype.itemsize
+        n = problem.n
         packed = 2 * n * (problem.d + 2) + n * self._rank(n, k)
-        return packed * tile + n * 8 * (k + 8) * 10
+        kept = n**2 // 2 if self._keeps(problem) else 0
+        return (packed + kept) * self._tile_bytes(problem) + n * 8 * (k + 8) * 10
+
+    def _tile_bytes(self, problem: Problem) -> int:
+        """Of a number in a tile."""
+        return 4 if self.tol >= 1e-6 else problem.dtype.itemsize
+
+    def _keeps(self, problem: Problem) -> bool:
+        if self.keep is not None:
+            return self.keep
+        n, points = problem.n, problem.kernel.points(problem.X)
+        # Tiles of a given matrix cost nothing, and those of sparse rows may be far more than rows.
+        wide = points.has_coordinates and n <= WIDE * problem.d
+        return wide and n**2 / 2 * self._tile_bytes(problem) < available_bytes() / 4
 
     def _rank(self, n: int, k: int) -> int:
         # A preconditioner much wider than the block pays for itself in passes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer._parallel import lapack_threads
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.result import Spectrum, measured
 from mercer.exceptions import KernelError
@@ -28,7 +29,8 @@ class Dense(EigenSolver):
                 f"kernel values times sample weights overflow {K.dtype}; divide the weights by "
                 "their largest, scale the rows, or give them in float64."
             )
-        values, vectors = np.linalg.eigh(K)
+        with lapack_threads(len(K)):
+            values, vectors = np.linalg.eigh(K)
         leading = slice(None, -k - 1, -1)
         return measured(
             operator, values[leading], vectors[:, leading], passes=1, smallest=float(values[0])

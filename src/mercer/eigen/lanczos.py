@@ -9,6 +9,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from mercer._linalg import Array, orthonormalize
 from mercer._memory import available_bytes
+from mercer._parallel import lapack_threads
 from mercer._progress import announce
 from mercer._random import fixed_rng
 from mercer.eigen.base import EigenSolver, Problem
@@ -90,15 +91,16 @@ class Lanczos(EigenSolver):
         start = rng.standard_normal(n).astype(operator.dtype)
         converged = True
         try:
-            values, vectors = eigsh(
-                action,
-                k,
-                which="LA",
-                tol=self.tol,
-                maxiter=self.max_iter or _restarts(n, k),
-                v0=start,
-                ncv=_width(n, k),
-            )
+            with lapack_threads(n):
+                values, vectors = eigsh(
+                    action,
+                    k,
+                    which="LA",
+                    tol=self.tol,
+                    maxiter=self.max_iter or _restarts(n, k),
+                    v0=start,
+                    ncv=_width(n, k),
+                )
         except ArpackNoConvergence as error:
             values, vectors, converged = error.eigenvalues, error.eigenvectors, False
             if not len(values):

@@ -14,13 +14,14 @@ from mercer.eigen.landmark_model import LandmarkModel
 from mercer.exceptions import DataError
 from mercer.gram import LandmarkFeatures
 from mercer.gram.spot_check import ROWS
-from mercer.kernels import Basis
+from mercer.kernels import Basis, Kernel
 from mercer.landmarks import sample_rows
 from mercer.landmarks.base import take
 from mercer.subspace import ComponentRule
 
 __all__ = [
     "Errors",
+    "Few",
     "Sample",
     "counted",
     "residuals",
@@ -65,11 +66,25 @@ class Sample:
         """Rows that were drawn by their weight."""
         return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
 
-    def few(self) -> Any:
+    def few(self, kernel: Kernel, landmarks: RowsLike) -> Few:
         """Some of the rows, as often as their weight says."""
-        if len(self.rows) <= ROWS:
-            return self.rows
-        return take(self.rows, weighted_draw(self.weight, ROWS, fixed_rng(0)))
+        rows = self.rows
+        if len(rows) > ROWS:
+            rows = take(rows, weighted_draw(self.weight, ROWS, fixed_rng(0)))
+        return Few.of(rows, kernel, landmarks)
+
+
+@dataclass(frozen=True)
+class Few:
+    """A few rows, and their kernel values with the landmarks by the definition, (p, m)."""
+
+    rows: Any
+    exact: Array
+
+    @classmethod
+    def of(cls, rows: Any, kernel: Kernel, landmarks: RowsLike) -> Few:
+        """What rounding and the audit both look at."""
+        return cls(rows, kernel.exact(rows, landmarks))
 
 
 def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
@@ -121,7 +136,7 @@ def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
     return np.asarray((found * share + missed) / lam)
 
 
-def counted(model: LandmarkModel, rule: ComponentRule, few: Any) -> tuple[LandmarkModel, Array]:
+def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
     """The model with the components that the rule wants, and the errors that rounding leaves them.
 
     Components of which rounding leaves no digit are none.
@@ -141,7 +156,7 @@ def counted(model: LandmarkModel, rule: ComponentRule, few: Any) -> tuple[Landma
     return model.leading(q), rounded[:q]
 
 
-def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
+def rounding(model: LandmarkModel, few: Few, q: int) -> Array:
     """Relative errors of the leading q eigenvalues that rounding may leave, looked at on few rows.
 
     A score ``Bᵀ k`` errs by that of its terms and of the kernel values, which the definition tells;
@@ -149,8 +164,7 @@ def rounding(model: LandmarkModel, few: Any, q: int) -> Array:
     """
     features, B, lam = model.features, model.directions(q), model.values[:q]
     eps = float(np.finfo(features.working).eps)
-    exact = features.kernel.exact(few, features.landmarks)
-    values = features.kernel_values(few)
+    exact, values = few.exact, features.kernel_values(few.rows)
     spread = np.sqrt(lam / model.weight)
     # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
     # sums themselves, always in float64.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._parallel import lapack_threads
 from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative, refuse_overflow
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.gram import FeatureSums, LandmarkFeatures
@@ -47,7 +48,8 @@ class LandmarkModel:
         sums = features.whitened(sums)
         mean = sums.linear / sums.weight if center else np.zeros(len(sums.linear))
         removed = sums.weight * float(mean @ mean)
-        values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
+        with lapack_threads(len(mean)):
+            values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
         scale = sums.diagonal / sums.weight
         floor = noise_floor(values[-1], len(values), scale, np.dtype(np.float64), removed)
         if not values[-1] > floor:

@@ -15,7 +15,7 @@ from mercer._config import Config
 from mercer._random import fixed_rng
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
-from mercer.eigen.landmark_errors import Errors, Sample, counted, rounding, weighted_draw
+from mercer.eigen.landmark_errors import Errors, Few, Sample, counted, rounding, weighted_draw
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.result import Fit, Report
 from mercer.exceptions import DataError
@@ -104,12 +104,13 @@ class Landmarks(Solver):
         # Rows elsewhere are read once only, and rows in memory rather twice than rounded too soon.
         once = checkpoint is not None or isinstance(problem.X, Rows)
         short = problem.n * self.m * (problem.d + self.m / 2) < WORTH
-        found = None if once or short else _in_single(features, problem, sample)
+        few = sample.few(problem.kernel, landmarks)
+        found = None if once or short else _in_single(features, problem, sample, few)
         if found is None:
             model = _model(features, problem, checkpoint)
-            model, rounded = counted(model, problem.rule, sample.few())
+            model, rounded = counted(model, problem.rule, few)
             found = model, Errors.of(model, sample, rounded)
-        fit = _fit(*found, sample, started)
+        fit = _fit(*found, few, started)
         if checkpoint is not None:
             checkpoint.remove()
         return fit
@@ -149,7 +150,7 @@ def _model(
 
 
 def _in_single(
-    features: LandmarkFeatures, problem: Problem, sample: Sample
+    features: LandmarkFeatures, problem: Problem, sample: Sample, few: Few
 ) -> tuple[LandmarkModel, Errors] | None:
     """The model of rows in float64 from kernel values in float32, which take half the time.
 
@@ -162,11 +163,11 @@ def _in_single(
     wanted = problem.rule.count(model.values, model.trace)
     if wanted is None or wanted >= len(model.values):
         return None
-    errors = Errors.of(model, sample, rounding(model, sample.few(), wanted))
+    errors = Errors.of(model, sample, rounding(model, few, wanted))
     return (model.leading(wanted), errors) if errors.are_truncation else None
 
 
-def _fit(model: LandmarkModel, errors: Errors, sample: Sample, started: float) -> Fit:
+def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Fit:
     """The Fit, audited on a few of the rows."""
     q, r = len(errors.rounded), len(model.mean)
     report = Report(
@@ -180,7 +181,7 @@ def _fit(model: LandmarkModel, errors: Errors, sample: Sample, started: float) -
     )
     subspace = model.subspace(q)
     variance = model.values[:q] / model.weight
-    findings = audit_rows(subspace, sample.few(), variance, errors.rounded)
+    findings = audit_rows(subspace, few.rows, variance, errors.rounded, few.exact)
     dtype = model.features.dtype
     return Fit.of(
         subspace,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mercer._config import Config
-from mercer._parallel import lapack_threads
 from mercer._types import RowsLike
 from mercer.eigen.null import null_spectra
 from mercer.eigen.result import Fit
@@ -57,9 +56,8 @@ class Plan:
         """Carry it out."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
         problem, solver = replace(problem, X=X), cast("Solver", self.solver)
-        with lapack_threads(problem.n):
-            rule = problem.rule.bind(null_spectra(problem, solver))
-            fit = solver.fit(replace(problem, rule=rule))
+        rule = problem.rule.bind(null_spectra(problem, solver))
+        fit = solver.fit(replace(problem, rule=rule))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 

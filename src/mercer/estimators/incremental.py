@@ -12,7 +12,7 @@ from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
-from mercer.eigen.landmark_errors import counted
+from mercer.eigen.landmark_errors import Few, counted
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators._base import SubspaceEstimator
@@ -207,7 +207,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
         landmarks = self._features.landmarks
-        few = landmarks[:: -(-len(landmarks) // ROWS)]
+        few = Few.of(landmarks[:: -(-len(landmarks) // ROWS)], self._features.kernel, landmarks)
         model, rounded = counted(model, as_rule(self.n_components), few)
         q = len(rounded)
         subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)
@@ -224,7 +224,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
             advice=spectrum_advice(model.values[:q], model.weight),
         )
         variance = values / model.weight
-        report = audited(report, audit_rows(subspace, self._features.landmarks, variance, rounded))
+        report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
         self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
 
 

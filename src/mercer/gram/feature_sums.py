@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from mercer._linalg import SQUARABLE, Array
-from mercer._parallel import blocks
+from mercer._parallel import blocks, lapack_threads
 from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.gram.checkpoint import Checkpoint
@@ -143,7 +143,8 @@ class LandmarkFeatures:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
             if condition < STEEP[np.float64]:
                 return _Whitening(R, np.dtype(np.float64), before_sums=False)
-        s, Q = np.linalg.eigh(K)
+        with lapack_threads(len(K)):
+            s, Q = np.linalg.eigh(K)
         tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]
         keep = s > (1 / STEEP[np.float64] if tall else 1e-12) * s[-1]
         basis = Q[:, keep] / np.sqrt(s[keep])

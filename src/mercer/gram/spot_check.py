@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._parallel import blocks, thread_map
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.kernels import Kernel
@@ -21,6 +22,8 @@ ROWS = 32
 #: With more columns than this, fewer rows, down to :data:`FEWEST`.
 COLUMNS = 256
 FEWEST = 8
+#: Rows that they are compared with at a time.
+BLOCK = 512
 #: A vector with more than this share of its square in a row is looked at there.
 LOCAL = 0.1
 
@@ -58,7 +61,13 @@ class SpotCheck:
         return self._exact(self.index)
 
     def _exact(self, index: Array) -> Array:
-        return self.kernel.exact(self.kernel.points(self.X).take(index).rows, self.X)
+        points = self.kernel.points(self.X)
+        rows = points.take(index).rows
+        if not points.has_coordinates:
+            return self.kernel.exact(rows, self.X)
+        # Block by block: no copy of all rows in float64.
+        parts = blocks(len(self.X), BLOCK)
+        return np.hstack(thread_map(lambda part: self.kernel.exact(rows, self.X[part]), parts))
 
     @cached_property
     def skew(self) -> float:

@@ -1,4 +1,4 @@
-"""The Gram matrix never kept: every product computes the tiles again."""
+"""The Gram matrix as tiles that every product computes again, or that the first one keeps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class StreamedGram(KernelGram):
     """Products with K in O(n² (d + b)) time and O(n (d + b)) memory.
 
     Tiles may be in float32 while sums are in float64: the products are then right to about 1e-7 of
-    the largest eigenvalue, at half the time.
+    the largest eigenvalue, at half the time. With ``keep`` the first product keeps its tiles, n²/2
+    numbers, for the others.
     """
 
     tiles: Tiles
@@ -40,15 +41,17 @@ class StreamedGram(KernelGram):
         tile_dtype: Any = None,
         block: int | None = None,
         spot: SpotCheck | None = None,
+        *,
+        keep: bool = False,
     ) -> StreamedGram:
-        """Pack the rows once; nothing of size n × n is made."""
+        """Pack the rows once; nothing of size n × n is made, unless a product shall keep it."""
         points = kernel.points(X)
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
         if tile == np.float32 and not fit_float32(points, diag):
             return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
         basis = Basis(kernel, X, tile)
-        tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block)
+        tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block, {} if keep else None)
         return cls(basis, diag.astype(dtype), spot or SpotCheck(kernel, X), tiles)
 
     @property

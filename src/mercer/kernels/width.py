@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from mercer._linalg import Array
+from mercer._linalg import Array, square_sums
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
@@ -14,6 +14,9 @@ __all__ = ["median_length", "resolve_length", "variance_length"]
 
 #: Rows used for the median; its sampling error is then about 1 %.
 SAMPLE = 1000
+#: Rows and columns from which on one product of all rows is quicker than the distances of all
+#: pairs; and so many pairs that are close to the median, or to coinciding, take what it saves.
+FEWEST, WIDE, MOST = 200, 100, 500
 
 
 def resolve_length(rule: str, X: RowsLike, weight: Array | None = None) -> float:
@@ -34,6 +37,9 @@ def median_length(X: RowsLike, weight: Array | None = None) -> float:
     if len(X) > SAMPLE:
         rows = np.sort(fixed_rng(0).choice(len(X), SAMPLE, replace=False))
         X, weight = X[rows], None if weight is None else weight[rows]
+    quick = _by_products(X) if weight is None else None
+    if quick is not None:
+        return quick
     r2, unit = _pair_distances(X)
     apart, pair_weight = r2 > 0, None
     if weight is not None:
@@ -81,6 +87,45 @@ def _pair_distances(X: RowsLike) -> tuple[Array, float]:
         return all_squares(X, unit)[np.triu_indices(len(X), k=1)], unit
     points, unit = _to_unit_size(np.asarray(X[:], dtype=np.float64))
     return np.asarray(pdist(points, "sqeuclidean")), unit
+
+
+def _by_products(X: RowsLike) -> float | None:
+    """The same median of wide rows, to the last bit, from one matrix product.
+
+    Up to its rounding the product tells which pairs are the middle ones, and which coincide. These
+    are measured directly. None where they are too many, or rows and columns too few to gain.
+    """
+    if isinstance(X, SparseRows) or len(X) < FEWEST or X.shape[1] < WIDE:
+        return None
+    points, unit = _to_unit_size(np.asarray(X[:], dtype=np.float64))
+    norms = square_sums(points)
+    squares = points @ points.T
+    squares *= -2
+    squares += norms
+    squares += norms[:, None]
+    r2 = squares[np.tri(len(X), k=-1, dtype=bool)]  # each pair once
+    # (4 d + 8) eps N of the product, and no more than that of the direct sum.
+    error = 8 * (X.shape[1] + 2) * float(np.finfo(np.float64).eps) * float(norms.max())
+    close = np.flatnonzero(r2 <= error)
+    if len(close) > MOST:
+        return None
+    equal = np.count_nonzero(_direct(points, close) == 0)
+    middle = equal + np.array([(len(r2) - equal - 1) // 2, (len(r2) - equal) // 2])
+    low, high = np.partition(r2, middle)[middle]
+    first = r2 < low - 2 * error
+    inside = np.flatnonzero((r2 <= high + 2 * error) & ~first)
+    if low <= 3 * error or len(inside) > MOST:
+        return None
+    exact = np.sort(_direct(points, inside))[middle - np.count_nonzero(first)]
+    return float(np.sqrt(exact.mean()) * unit)
+
+
+def _direct(points: Array, pairs: Array) -> Array:
+    """Squared distances of some pairs below the diagonal, by the same sums as those of all."""
+    i = ((1 + np.sqrt(1 + 8 * pairs)) // 2).astype(np.intp)
+    j = pairs - i * (i - 1) // 2
+    both = zip(points[i], points[j], strict=True)
+    return np.array([pdist(pair, "sqeuclidean")[0] for pair in map(np.stack, both)])
 
 
 def _sparse_variance_length(X: SparseRows, weight: Array | None) -> float:

@@ -20,8 +20,9 @@ __all__ = ["KMeans", "lloyd"]
 
 #: Rows that are assigned at a time; and parts in which their means are summed, in fixed order.
 STEP, PARTS = 512, 4
-#: Rows with WIDE times as many columns are compared along that many axes, found by SOME centres.
-AXES, WIDE, SOME = 128, 3, 200
+#: Rows with WIDE times as many columns are compared along axes, a fourth of the number of centres
+#: but between these, found by SOME centres.
+AXES, MOST_AXES, WIDE, SOME = 64, 128, 3, 200
 #: Entries of a mean of sparse rows, for each of a row: more make every product slower, and see
 #: little more of the data (0.01 % of the variance of ten components in a made text, 0.2 % in
 #: docstrings; 18 % in 20,000 rows whose columns are alike, where there are no groups to find).
@@ -70,7 +71,11 @@ class KMeans(LandmarkRule):
 
 
 def lloyd(X: Array, centres: Array, steps: int) -> Array:
-    """Move each centre to the mean of the rows nearest to it; a centre without rows stays."""
+    """Move each centre to the mean of the rows nearest to it; a centre without rows stays.
+
+    Where there are many columns, rows and centres are compared along a few axes, and all means but
+    the last are taken there.
+    """
     # |x - c|² orders like |c|²/2 - x·c: around the middle a large offset does not cancel.
     origin = centres.mean(axis=0, dtype=np.float64).astype(X.dtype)
     scale = np.abs(centres - origin).max() or 1
@@ -78,70 +83,68 @@ def lloyd(X: Array, centres: Array, steps: int) -> Array:
     C = (centres - origin) / unit
     norms = square_sums(C)
     # Unless a few centres are far away, single precision tells which one is nearest.
-    dtype = np.float32 if norms.max() < 1e3 * np.median(norms) else X.dtype
-    axes = _leading_axes(C.astype(dtype))
-    rows, shadow = _around(X, origin, unit, dtype, axes)
-    found = centres.copy()
+    C = C.astype(np.float32 if norms.max() < 1e3 * np.median(norms) else X.dtype, copy=False)
+    axes = _leading_axes(C)
+    rows, points = _around(X, origin, unit, C.dtype, axes), C if axes is None else C @ axes
     for left in range(steps, 0, -1):
+        nearest = _nearest(rows, points)
         # The last means are of the rows themselves, not of what single precision leaves of them.
-        of = (rows, dtype) if left > 1 else (X, np.float64)
-        filled, means = _nearest_means(shadow, C.astype(dtype), axes, *of)
+        filled, means = _means(nearest, len(C), *((rows, C.dtype) if left > 1 else (X, np.float64)))
         if left > 1:
-            C[filled] = means[filled]
-            means = unit * means + origin
-        found[filled] = means[filled]
+            points[filled] = means[filled]
+    found = centres.copy()
+    found[filled] = means[filled]
     return found
 
 
-def _around(
-    X: Array, origin: Array, unit: float, dtype: Precision, axes: Array | None
-) -> tuple[Array, Array]:
-    """Rows around an origin, in another unit, and what the axes see of them."""
-    rows = np.empty(X.shape, dtype=dtype)
-    shadow = rows if axes is None else np.empty((len(X), axes.shape[1]), dtype=dtype)
+def _around(X: Array, origin: Array, unit: float, dtype: Precision, axes: Array | None) -> Array:
+    """Rows around an origin, in another unit, or what the axes see of them."""
+    width = X.shape[1] if axes is None else axes.shape[1]
+    rows = np.empty((len(X), width), dtype=dtype)
 
     def fill(part: slice) -> None:
-        write_shifted(X[part], origin, 1 / unit, rows[part])
+        moved = rows[part] if axes is None else np.empty(X[part].shape, dtype=dtype)
+        write_shifted(X[part], origin, 1 / unit, moved)
         if axes is not None:
-            np.matmul(rows[part], axes, out=shadow[part])
+            np.matmul(moved, axes, out=rows[part])
 
     thread_map(fill, blocks(len(X), STEP))
-    return rows, shadow
+    return rows
 
 
 def _leading_axes(C: Array) -> Array | None:
-    """Axes of most of the centres' variance, (d, r); None where there are not many more columns.
-
-    A product of a row and a centre is that of their shadows, but for what both have beside these
-    axes: a mean of rows has little.
-    """
-    if C.shape[1] < WIDE * AXES or len(C) <= AXES:
+    """Axes of most of the centres' variance, (d, r); None where there are not many more columns."""
+    m, d = C.shape
+    r = min(MOST_AXES, max(AXES, m // 4))
+    if d < WIDE * r or m <= r:
         return None
-    some = C[:: -(-len(C) // SOME)]
-    values, vectors = (part[..., -AXES:] for part in np.linalg.eigh(some @ some.T))
+    some = C[:: -(-m // SOME)]
+    values, vectors = (part[..., -r:] for part in np.linalg.eigh(some @ some.T))
     keep = values > len(some) * np.finfo(C.dtype).eps * values[-1]
     return np.ascontiguousarray(some.T @ (vectors[:, keep] / np.sqrt(values[keep])))
 
 
-def _nearest_means(
-    shadow: Array, C: Array, axes: Array | None, rows: Array, dtype: Precision
-) -> tuple[Array, Array]:
-    """Whether a centre is the nearest one of any row; and the means of these rows, in a type."""
-    points, half = C if axes is None else C @ axes, square_sums(C) / 2
-    nearest = np.empty(len(rows), dtype=np.intp)
+def _nearest(rows: Array, C: Array) -> Array:
+    """The number of the nearest centre of each row."""
+    half, nearest = square_sums(C) / 2, np.empty(len(rows), dtype=np.intp)
 
     def assign(part: slice) -> None:
-        near = shadow[part] @ points.T
+        near = rows[part] @ C.T
         near -= half
         np.argmax(near, axis=1, out=nearest[part])
 
     thread_map(assign, blocks(len(rows), STEP))
-    counts = np.bincount(nearest, minlength=len(C))
+    return nearest
+
+
+def _means(nearest: Array, m: int, rows: Array, dtype: Precision) -> tuple[Array, Array]:
+    """Whether a centre is the nearest one of any row; and the means of these rows, in a type."""
+    counts = np.bincount(nearest, minlength=m)
 
     def add(part: slice) -> Array:
         each = np.arange(part.stop - part.start)
         shares = (1 / counts[nearest[part]]).astype(dtype)
-        member = csr_array((shares, (nearest[part], each)), shape=(len(C), len(each)))
+        member = csr_array((shares, (nearest[part], each)), shape=(m, len(each)))
         return member @ rows[part]
 
     means, *others = thread_map(add, blocks(len(rows), -(-len(rows) // PARTS)))

@@ -127,8 +127,7 @@ def landmark_folds(
         sums = FeatureSums(
             sums.weight, sums.linear[known], sums.square[np.ix_(known, known)], sums.diagonal
         )
-        with lapack_threads(features.size):
-            model = LandmarkModel.of(features, sums, True, len(others))
+        model = LandmarkModel.of(features, sums, True, len(others))
         count = min(q, len(model.values))
         variance = model.values[:count] / model.weight
         found.append(novelty_score(measure, model.subspace(count), variance)(take(X, rows)))
