@@ -3,6 +3,7 @@
 import io
 import warnings
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -166,6 +167,7 @@ def _draw(
 ) -> Any:
     from mercer.cli.models import feature_names, seen_by
     from mercer.cli.tables import open_input
+    from mercer.exceptions import MercerWarning, warn
     from mercer.rows import image_shape
 
     model = seen_by(fitted)
@@ -185,9 +187,23 @@ def _draw(
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         if intervals:
             options["uncertainty"] = model.uncertainty(table.rows)
+        if kind == "roc" and reading.label in _seen_columns(fitted):
+            warn(
+                f"{reading.label!r} is one of the columns that the model sees: the truth is known "
+                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'.",
+                MercerWarning,
+            )
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
+
+
+def _seen_columns(fitted: Estimator) -> list[str]:
+    from mercer.cli.models import feature_names, on_tables
+
+    if on_tables(fitted):
+        return [name for name, column in fitted.encoder_.columns_.items() if column.width]
+    return list(feature_names(fitted) or ())
 
 
 def _parameters(display: Any) -> Any:
