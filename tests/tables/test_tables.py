@@ -66,7 +66,7 @@ def test_what_is_done_is_decided_and_told():
         "land": "constant",
     }
     told = dict(line.split(": ", 1) for line in encoder.describe())
-    assert told["income"].startswith("number, (asinh of x - ")
+    assert told["income"].startswith("number, asinh((x - ")
     assert told["share"].endswith("from 0 to 1")
     assert told["since"].startswith("date, days since 2020-")
     assert told["city"].startswith("category of 3")
@@ -225,6 +225,15 @@ def test_scores_are_a_frame_where_asked_for():
     scores = steps.set_output(transform="pandas").fit_transform(table)
     assert list(scores.columns) == ["kernelpca0", "kernelpca1", "kernelpca2"]
     assert isinstance(model.set_output(transform="default").transform(table), np.ndarray)
+
+
+def test_what_is_done_is_told_as_a_formula():
+    x = np.random.default_rng(0).standard_normal(50)
+    encoder = TableEncoder(scale="robust").fit({"a": x - 30, "b": 5 + np.sinh(6 * x)})
+    below, tails = encoder.describe()
+    assert below.startswith(f"a: number, (x + {-encoder.columns_['a'].center:.4g}) / ")
+    assert tails.startswith(f"b: number, asinh((x - {encoder.columns_['b'].center:.4g}) / ")
+    assert tails.endswith(")")
 
 
 def test_the_name_of_a_file_is_no_table():
