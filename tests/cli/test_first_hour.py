@@ -223,3 +223,13 @@ def test_tables_with_texts_are_converted(mercer, log, tmp_path):
         assert list(csv.reader(one)) == list(csv.reader(other))
     mercer("convert", log, tmp_path / "c.csv", "--drop", "time")
     assert (tmp_path / "c.csv").read_text().startswith("temperature,pressure,state")
+
+
+@pytest.mark.parametrize("kind", ["biplot", "relevance"])
+def test_pictures_of_tables_name_their_columns(mercer, fitted, log, tmp_path, kind):
+    pytest.importorskip("matplotlib")
+    for name, data in (("a.svg", [log]), ("b.svg", [])):
+        mercer("plot", kind, fitted, *data, "-o", tmp_path / name)
+        drawn = (tmp_path / name).read_text()
+        assert "<!-- pressure -->" in drawn
+        assert "<!-- x0 -->" not in drawn

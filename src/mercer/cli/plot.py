@@ -165,12 +165,14 @@ def _draw(
     *,
     intervals: bool,
 ) -> Any:
-    from mercer.cli.models import feature_names, seen_by
+    from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
     from mercer.exceptions import MercerWarning, warn
     from mercer.rows import image_shape
 
     model = seen_by(fitted)
+    if on_tables(fitted):  # pictures name what the entries of a vector are
+        model.feature_names_in_ = fitted.encoder_.get_feature_names_out()
     display = _display(KINDS[kind][0])
     takes = _parameters(display)
     options = _options(kind, takes, look)
@@ -181,7 +183,9 @@ def _draw(
     if intervals and data is None:
         options["uncertainty"] = model.uncertainty()
     if data is None:
-        return display(model, **options).figure_
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return display(model, **options).figure_
     with open_input(data, reading, model=fitted) as table, warnings.catch_warnings():
         # The columns were checked by name; the arrays that are drawn have none.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
