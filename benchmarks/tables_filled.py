@@ -1,7 +1,8 @@
 """Mixed tables: what is missing filled in, and novelty of raw and scaled columns, beside others.
 
 ``python -m benchmarks tables_filled`` (10 and 30 % hidden, and novelty); ``... tables_filled
-novelty`` that part alone; ``... tables_filled more DIR`` fills the CSV files of a folder. Values
+novelty`` that part alone, with ``--confirm`` on tables that the rule for scaling was not chosen on;
+``... tables_filled more DIR`` fills the CSV files of a folder. Values
 are hidden at random from whole tables, three times, with one left in each row; every method sees
 the same vectors of a TableEncoder and its answers are decoded by it, so that all give legal values.
 Rows of at most 400 per table.
@@ -29,6 +30,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 
 from benchmarks._data import folder as data_folder
+from benchmarks._tables_confirm import confirm
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA
 from mercer.tables import Category, TableEncoder, TableModel, read_table
 
@@ -44,7 +46,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     if "novelty" in sys.argv:
-        novelty()
+        confirm() if "--confirm" in sys.argv else novelty()
         return
     others = Path(sys.argv[sys.argv.index("more") + 1]) if "more" in sys.argv else None
     given = list(tables() if others is None else _of_files(sorted(others.glob("*.csv"))))

@@ -16,8 +16,8 @@ __all__ = ["COMMAND_LINE", "PAGE", "in_words_of_the_command_line", "in_words_of_
 
 #: What the library says → what can be typed at a shell.
 COMMAND_LINE = {
-    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or": "Fit with --model missing, "
-    "fill them in by a model of other rows ('mercer impute MODEL DATA'), or",
+    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or": "Fit with 'mercer fit DATA "
+    "--model missing', fill them in by a model of other rows ('mercer impute MODEL DATA'), or",
     "make such values NaN and fit MissingKernelPCA": "leave the field empty and fit with --model "
     "missing",
     "choose others by open_rows(path, columns=...) of mercer.rows, or fit a TableModel to "
@@ -28,6 +28,9 @@ COMMAND_LINE = {
     "objects": "leave such columns out with --drop",
     "TableEncoder(name='category')": "--category NAME (or --number, --date)",
     "uncertainty() measures it": "'mercer relevance MODEL --intervals' measures it",
+    " (calibration='cross' takes all rows, 'split' a quarter), or ask for ": ", or ask for "
+    "--false-alarm-rate ",
+    "fit again with n_components=": "fit again with --components ",
     "impute them first": "fill them in first by 'mercer impute MODEL DATA'",
     "choose their number by tune(X, noise=...), or give n_components": "choose their number by "
     "'mercer tune DATA', or fit with --components N",

@@ -69,7 +69,7 @@ def test_fit_says_what_it_did_with_each_column(mercer, table, tmp_path):
     assert "id: left out: id-like, 90 different whole numbers" in done.err
     assert "city: category of 4" in done.err
     assert "since: date, days since 2020-" in done.err
-    assert "income: number, (asinh of x" in done.err
+    assert "income: number, asinh((x - " in done.err
 
 
 def test_rows_come_back_as_they_could_stand_in_the_file(mercer, table, tmp_path):

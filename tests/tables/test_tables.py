@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
@@ -64,7 +66,7 @@ def test_what_is_done_is_decided_and_told():
         "land": "constant",
     }
     told = dict(line.split(": ", 1) for line in encoder.describe())
-    assert told["income"].startswith("number, (asinh of x - ")
+    assert told["income"].startswith("number, asinh((x - ")
     assert told["share"].endswith("from 0 to 1")
     assert told["since"].startswith("date, days since 2020-")
     assert told["city"].startswith("category of 3")
@@ -105,7 +107,8 @@ def test_one_unit_stays_raw_and_many_are_scaled():
     assert TableEncoder().fit(load_breast_cancer().data).scale_ == "robust"
     answers = np.random.default_rng(0).integers(0, 2, (50, 30)) * 1.0
     assert TableEncoder().fit(answers).scale_ == "none"
-    assert TableEncoder().fit(np.c_[answers, 1000 * X[:50, 10]]).scale_ == "robust"  # an income
+    with pytest.warns(MercerWarning, match="30 of 31 columns .*'x30' another"):  # an income
+        assert TableEncoder().fit(np.c_[answers, 1000 * X[:50, 10]]).scale_ == "robust"
     assert TableEncoder().fit(load_iris().data * [1, 1, 1000, 1]).scale_ == "robust"
     assert TableEncoder().fit(people()).scale_ == "robust"
 
@@ -209,6 +212,44 @@ def test_saved_and_loaded(tmp_path):
     new = again.sample(5, random_state=1)
     assert new["city"].tolist() == model.sample(5, random_state=1)["city"].tolist()
     assert (again.denoise(table).dtypes == table.dtypes).all()
+
+
+def test_scores_are_a_frame_where_asked_for():
+    table = people()
+    table.index = [f"row {i}" for i in range(len(table))]
+    model = TableModel(KernelPCA(3)).set_output(transform="pandas")
+    for scores in (model.fit_transform(table), model.transform(table)):
+        assert list(scores.columns) == ["kernelpca0", "kernelpca1", "kernelpca2"]
+        assert scores.index.equals(table.index)
+    steps = make_pipeline(TableModel(KernelPCA(3)), StandardScaler())
+    scores = steps.set_output(transform="pandas").fit_transform(table)
+    assert list(scores.columns) == ["kernelpca0", "kernelpca1", "kernelpca2"]
+    assert isinstance(model.set_output(transform="default").transform(table), np.ndarray)
+
+
+def test_what_is_done_is_told_as_a_formula():
+    x = np.random.default_rng(0).standard_normal(50)
+    encoder = TableEncoder(scale="robust").fit({"a": x - 30, "b": 5 + np.sinh(6 * x)})
+    below, tails = encoder.describe()
+    assert below.startswith(f"a: number, (x + {-encoder.columns_['a'].center:.4g}) / ")
+    assert tails.startswith(f"b: number, asinh((x - {encoder.columns_['b'].center:.4g}) / ")
+    assert tails.endswith(")")
+
+
+def test_the_name_of_a_file_is_no_table():
+    with pytest.raises(DataError, match=r"read_table\('people.csv'\), from mercer.tables"):
+        TableModel(KernelPCA(2)).fit("people.csv")
+
+
+def test_what_is_left_out_has_no_say_about_scales():
+    pixels = {f"p{j}": np.random.default_rng(j).random(30) for j in range(5)}
+    numbered = {"id": np.arange(100, 130.0), "name": [f"n{i}" for i in range(30)], **pixels}
+    encoder = TableEncoder().fit(numbered)
+    assert encoder.scale_ == "none"
+    assert set(encoder.left_out_) == {"id", "name"}
+    kinds = {"run": "index"}
+    assert TableEncoder(kinds).fit({"run": ["a", "b"] * 15, **pixels}).scale_ == "none"
+    assert TableEncoder().fit({"run": ["a", "b"] * 15, **pixels}).scale_ == "robust"
 
 
 def test_kernel_pca_says_what_to_write():

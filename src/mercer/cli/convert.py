@@ -46,8 +46,16 @@ def _convert_model(source: str, output: Output) -> dict[str, int]:
 
 
 def _convert_table(source: str, reading: Reading, output: Output, *, quiet: bool) -> dict[str, int]:
-    from mercer.cli.tables import check_output, open_input, write_output
+    from mercer.cli.tables import check_output, located, open_input, write_output
+    from mercer.tables.opening import read_mixed
+    from mercer.tables.writing import columns_table
 
+    with located(source, reading) as path:
+        frame = read_mixed(path, reading.choice())
+    if frame is not None:
+        check_output(output, list(frame.columns), labelled=True)
+        write_output(output, columns_table(frame.make(frame.columns)), quiet=quiet)
+        return {"rows": len(frame), "columns": len(frame.columns)}
     with open_input(source, reading, allow_nan=True) as table:
         check_output(output, table.rows.columns, labelled=bool(table.beside))
         write_output(output, table, quiet=quiet)

@@ -1,4 +1,4 @@
-"""``mercer demo``: what kernel PCA can do, in under a minute; a table, a report and models."""
+"""``mercer demo``: what kernel PCA can do, in about a minute; a table, a report and models."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def _print(results: Results, folder: Path) -> None:
     terminal.print(_denoising_table(results.studies))
     summary("And more", in_words(results))
     terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
+    terminal.print(f"Touch:   {folder / 'live.html'}, a model that moves", soft_wrap=True)
     names = ", ".join(f"{name}.mercer" for name in results.models())
     terminal.print(f"Models:  {names}", soft_wrap=True)
     terminal.print("Next:    mercer fit YOURS.csv -o yours.mercer\n", soft_wrap=True)

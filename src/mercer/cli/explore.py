@@ -39,6 +39,10 @@ def explore(
     if source is not None and not source.exists():
         guess = similar_file(source) or "; check its name."
         raise Failure(f"there is no file '{source}'{guess}")
+    if source is not None and source.is_dir() and not any(source.glob("*.png")):
+        from mercer.rows.parquet import parquet_files
+
+        parquet_files(source)  # says that there are none
     for package in ("starlette", "uvicorn", "websockets"):
         require(package, "explore")
     from mercer.live.server import is_loopback, open_server

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
     from mercer.rows import Table
     from mercer.solvers import Plan
+    from mercer.tables import TableEncoder
 
 __all__ = ["fit"]
 
@@ -85,15 +86,15 @@ def fit(
         if checkpoint is not None and not plan.resumable:
             raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
         kept = state if plan.resumable else None
-        _announce(plan, table, data, resumed=kept is not None and kept.exists())
+        _announce(plan, table, data, encoder, resumed=kept is not None and kept.exists())
         with progress(quiet=quiet):
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is no part of a model
         model.set_params(solver=recipe.make().solver)
     save_to(target, model, encoder)
-    _report(
-        model, table, target, seconds=time.perf_counter() - started, as_json=as_json, quiet=quiet
-    )
+    if as_json or not quiet:
+        seconds = time.perf_counter() - started
+        _report(model, table, target, encoder, seconds=seconds, as_json=as_json)
     report = getattr(model, "report_", None)
     return 0 if report is None or report.converged else NOT_CONVERGED
 
@@ -136,10 +137,13 @@ def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
     return 0
 
 
-def _announce(plan: "Plan", table: "Table", data: str, *, resumed: bool) -> None:
+def _announce(
+    plan: "Plan", table: "Table", data: str, encoder: "TableEncoder | None", *, resumed: bool
+) -> None:
     """Say what is going to happen, or that there is no room for it."""
     from mercer._memory import available_bytes, size_text
     from mercer.cli.console import remark
+    from mercer.cli.summary import size_of, used_columns
 
     free, (n, d) = available_bytes(), table.rows.shape
     if plan.bytes > free:
@@ -150,8 +154,8 @@ def _announce(plan: "Plan", table: "Table", data: str, *, resumed: bool) -> None
             "free. Use --solver landmarks, or fewer rows."
         )
     remark(
-        f"{data}: {n:,} rows, {d:,} columns; {plan.name}{' (resumed)' * resumed} needs about "
-        f"{size_text(plan.bytes)} of {size_text(free)} free memory"
+        f"{data}: {size_of(n, d, used_columns(encoder))}; {plan.name}{' (resumed)' * resumed} "
+        f"needs about {size_text(plan.bytes)} of {size_text(free)} free memory"
     )
 
 
@@ -168,14 +172,18 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
 
 
 def _report(
-    model: Estimator, table: "Table", target: Path, *, seconds: float, as_json: bool, quiet: bool
+    model: Estimator,
+    table: "Table",
+    target: Path,
+    encoder: "TableEncoder | None",
+    *,
+    seconds: float,
+    as_json: bool,
 ) -> None:
     from mercer.cli.console import print_json, summary
     from mercer.cli.summary import facts_of_fit, lines_of_fit
 
-    if quiet and not as_json:
-        return
-    facts = facts_of_fit(model, table.rows, target, seconds)
+    facts = facts_of_fit(model, table.rows, target, seconds, encoder)
     if as_json:
         print_json(facts)
     else:

@@ -32,10 +32,18 @@ def info(model: str, as_json: bool, quiet: bool) -> None:  # noqa: ARG001  nothi
     if as_json:
         print_json(asdict(facts))
     else:
-        _print(facts)
+        _print(facts, _columns(model) if facts.class_name.endswith("TableModel") else [])
 
 
-def _print(facts: "ModelInfo") -> None:
+def _columns(model: str) -> list[str]:
+    """What a model of tables makes of each column."""
+    from mercer import load
+    from mercer.cli.summary import lines_of_columns
+
+    return lines_of_columns(load(model).encoder_)
+
+
+def _print(facts: "ModelInfo", columns: list[str]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -48,6 +56,8 @@ def _print(facts: "ModelInfo") -> None:
         for name, text in facts.fitted.items()
         if not text.startswith("array") and len(text) < 200
     }
+    if columns:
+        lines["columns"] = "\n".join(columns)
     if facts.data is not None:
         shown = {name: str(value)[:16] for name, value in facts.data.items()}
         lines["data"] = ", ".join(f"{name} {text}" for name, text in shown.items())

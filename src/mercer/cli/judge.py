@@ -1,7 +1,7 @@
 """``score`` and ``novelty``: how well a model describes rows, and which rows are new to it."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,13 @@ from mercer.cli.options import (
     writes,
 )
 
+if TYPE_CHECKING:
+    from mercer.rows import Table
+
 __all__ = ["novelty", "score"]
+
+#: Rows that are compared with those of the fit; more might not fit into memory.
+MOST_COMPARED = 200_000
 
 
 @click.command(short_help="How well the model denoises and keeps rows.")
@@ -94,6 +100,7 @@ def novelty(
     """
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model, seen_by
+    from mercer.cli.summary import count
     from mercer.cli.tables import check_output, open_input, write_output
     from mercer.novelty import judge
 
@@ -107,13 +114,27 @@ def novelty(
     with open_input(data, reading, model=fitted) as table, progress(quiet=quiet):
         judged = judge(detector, table)
         found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
+        if found is not None and detector.contamination is None:
+            _tell_of_seen_rows(detector, table)
     write_output(output, judged, as_json=as_json, quiet=quiet)
     if as_json and output.path is not None:
         print_json({"output": str(output.path), "rows": len(judged.rows), "new": found})
     else:
         called = "no threshold, see --normal" if found is None else f"{found:,} new"
         where = "" if output.path is None else f" → {output.path}"
-        remark(f"{len(judged.rows):,} rows, {called}{where}")
+        remark(f"{count(len(judged.rows), 'row')}, {called}{where}")
+
+
+def _tell_of_seen_rows(detector: Any, table: "Table") -> None:
+    from mercer.cli.console import remark
+    from mercer.estimators._saving import was_fitted_to
+
+    if len(table.rows) <= MOST_COMPARED and was_fitted_to(detector, table.rows, table.rows[:]):
+        remark(
+            "these are the rows that the model was fitted to, less new to it than others: "
+            "p-values and verdicts hold for other rows. To find outliers among these, fit with "
+            "'--model novelty --contamination auto'."
+        )
 
 
 def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:

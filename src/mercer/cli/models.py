@@ -29,13 +29,25 @@ def load_model(path: str, *abilities: str) -> Any:
 
 def existing(path: str) -> str:
     """The path, if there is something."""
-    from mercer._spelling import similar_file
     from mercer.exceptions import ModelFileError
 
     if not Path(path).exists():
-        guess = similar_file(Path(path)) or "; check its name."
+        guess = _guess(Path(path))
         raise ModelFileError(f"there is no model file '{path}'{guess}")
     return path
+
+
+def _guess(path: Path) -> str:
+    """A model of a similar name, or the file of rows to which it was never fitted."""
+    from shlex import quote
+
+    from mercer._spelling import similar_file
+    from mercer.tables.reading import TABLES
+
+    data = next((p for p in map(path.with_suffix, TABLES) if p.is_file()), None)
+    if path.suffix == ".mercer" and data is not None:
+        return f"; fit it first: mercer fit {quote(str(data))} -o {quote(str(path))}"
+    return similar_file(path) or "; check its name."
 
 
 def feature_names(model: Estimator) -> Sequence[str] | None:

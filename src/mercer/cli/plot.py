@@ -3,6 +3,7 @@
 import inspect
 import io
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -164,12 +165,15 @@ def _draw(
     *,
     intervals: bool,
 ) -> Any:
-    from mercer.cli.models import feature_names, seen_by
+    from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
+    from mercer.exceptions import MercerWarning, warn
     from mercer.plots._models import nameless_rows
     from mercer.rows import image_shape
 
     model = seen_by(fitted)
+    if on_tables(fitted):  # pictures name what the entries of a vector are
+        model.feature_names_in_ = fitted.encoder_.get_feature_names_out()
     display = _display(KINDS[kind][0])
     takes = inspect.signature(display).parameters
     options = _options(kind, takes, look)
@@ -180,13 +184,28 @@ def _draw(
     if intervals and data is None:
         options["uncertainty"] = model.uncertainty()
     if data is None:
-        return display(model, **options).figure_
+        with nameless_rows():
+            return display(model, **options).figure_
     with open_input(data, reading, model=fitted) as table, nameless_rows():
         if intervals:
             options["uncertainty"] = model.uncertainty(table.rows)
+        if kind == "roc" and reading.label in _seen_columns(fitted):
+            warn(
+                f"{reading.label!r} is one of the columns that the model sees: the truth is known "
+                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'.",
+                MercerWarning,
+            )
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
+
+
+def _seen_columns(fitted: Estimator) -> list[str]:
+    from mercer.cli.models import feature_names, on_tables
+
+    if on_tables(fitted):
+        return [name for name, column in fitted.encoder_.columns_.items() if column.width]
+    return list(feature_names(fitted) or ())
 
 
 def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def relevance(
         found, sure = _measure(fitted, data, reading, unit, intervals=intervals)
     write_output(output, _table(found, sure), as_json=as_json, quiet=quiet)
     count = len(found.names)
-    if quiet or output.path is None:
+    if quiet or (as_json and output.path is None):
         return
     if as_json:
         advice = {} if sure is None else {"advice": sure.advice}
@@ -62,7 +62,8 @@ def relevance(
         return
     for line in [*found.describe(), *([] if sure is None else sure.advice)]:
         remark(line)
-    remark(f"{count:,} variables → {output.path}")
+    if output.path is not None:
+        remark(f"{count:,} variables → {output.path}")
 
 
 def _measure(

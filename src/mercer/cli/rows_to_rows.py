@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
@@ -106,10 +107,47 @@ def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
 @_takes_rows("filled rows")
 def impute(model: str, **how: Any) -> None:
     """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
+    from mercer.cli.console import remark
     from mercer.cli.models import load_model
 
     fitted = load_model(model, "impute")
-    _mend(fitted, fitted.impute, allow_nan=True, **how)
+    filled, left = Counter[str](), Counter[str]()
+
+    def fill(rows: Any) -> Any:
+        made = fitted.impute(rows)
+        for name, holes in _holes(rows).items():
+            after = _holes(made).get(name, 0)
+            filled[name] += holes - after
+            left[name] += after
+        return made
+
+    _mend(fitted, fill, allow_nan=True, **how)
+    if not how["quiet"] and not how["as_json"]:
+        remark(_filled(filled.total(), left))
+
+
+def _holes(rows: Any) -> dict[str, int]:
+    """How many values are missing: in each column of a table, or in all rows of numbers."""
+    import numpy as np
+
+    from mercer.tables.frames import is_absent, take_apart
+
+    if hasattr(rows, "X") or isinstance(rows, np.ndarray):
+        return {"": int(np.isnan(getattr(rows, "X", rows)).sum())}
+    columns = take_apart(rows).columns
+    return {name: sum(map(is_absent, values.tolist())) for name, values in columns.items()}
+
+
+def _filled(count: int, left: Counter[str]) -> str:
+    values = f"{count:,} value{'s' * (count != 1)} filled in" if count else "nothing was missing"
+    if not (names := [name for name, holes in left.items() if holes]):
+        return values
+    if not count:
+        values = "nothing was filled in"
+    return (
+        f"{values}; {left.total():,} of columns that the model does not see are left empty: "
+        f"{', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)}"
+    )
 
 
 def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
@@ -135,6 +173,7 @@ def _give(
     columns: Any, beside: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any
 ) -> None:
     """Write columns of any kind, and those of the data that they do not hold already."""
+    from mercer.cli.summary import size_of
     from mercer.cli.tables import check_output, tell, write_output
     from mercer.tables.writing import columns_table
 
@@ -143,7 +182,7 @@ def _give(
     made = columns_table(columns)
     write_output(output, made, as_json=as_json, quiet=quiet)
     n, d = len(made.rows), len(columns)
-    tell(output, f"{n:,} rows, {d:,} columns", as_json=as_json, rows=n, columns=d)
+    tell(output, size_of(n, d), as_json=as_json, rows=n, columns=d)
 
 
 def _convert(
@@ -163,6 +202,7 @@ def _convert(
 
     ``model`` knows the columns to read; ``after`` names those to write, ``width`` counts them.
     """
+    from mercer.cli.summary import size_of
     from mercer.cli.tables import check_output, open_input, tell, write_output
 
     check_output(output, after, labelled=reading.beside)
@@ -170,4 +210,4 @@ def _convert(
         made = table.map(function, width or len(after or ()), after)
         write_output(output, made, as_json=as_json, quiet=quiet)
     n, d = made.rows.shape
-    tell(output, f"{n:,} rows, {d:,} columns", as_json=as_json, rows=n, columns=d)
+    tell(output, size_of(n, d), as_json=as_json, rows=n, columns=d)

@@ -15,7 +15,8 @@ from mercer.rows import Rows
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["facts_of_fit", "lines_of_columns", "lines_of_fit"]
+__all__ = ["count", "facts_of_fit", "lines_of_columns", "lines_of_fit", "size_of"]
+__all__ += ["used_columns"]
 
 #: More columns than this are told by their kinds, not one by one.
 SHOWN = 12
@@ -29,15 +30,40 @@ def lines_of_columns(encoder: TableEncoder) -> list[str]:
     groups: dict[str, list[str]] = {}
     for line in lines:
         name, _, what = line.partition(": ")
-        groups.setdefault(what.partition(" ")[0].strip(",:"), []).append(name)
+        kind = "number, as it is" if "as it is" in what else what.partition(" ")[0].strip(",:")
+        groups.setdefault(kind, []).append(name)
     few = [
         f"{len(names)} × {what}: {', '.join(names[:8])}{', ...' * (len(names) > 8)}"
         for what, names in groups.items()
     ]
+    few = [line for line in few if " × left: " not in line]  # they are told one by one
     return few + [f"{name}: left out: {why}" for name, why in encoder.left_out_.items()]
 
 
-def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> dict[str, Any]:
+def size_of(n: int, d: int, columns: int | None = None) -> str:
+    """Rows and columns in words; of a table also how many numbers are made of its columns."""
+    if columns is None or columns == d:
+        return f"{count(n, 'row')}, {count(d, 'column')}"
+    return f"{count(n, 'row')}, {count(columns, 'column')} as {count(d, 'number')}"
+
+
+def used_columns(encoder: TableEncoder | None) -> int | None:
+    """How many columns of a table the model sees."""
+    return None if encoder is None else sum(c.width > 0 for c in encoder.columns_.values())
+
+
+def count(n: int, what: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def facts_of_fit(
+    model: Estimator,
+    rows: Rows,
+    target: Path,
+    seconds: float,
+    encoder: TableEncoder | None = None,
+) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
     subspace, inner = model.subspace_, getattr(model, "estimator", None) or model
     facts: dict[str, Any] = {
@@ -71,8 +97,10 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
             "converged": report.converged,
             "solver_seconds": report.seconds,
             "solver_bytes": report.bytes,
-            "advice": in_words_of_the_command_line(report.advice),
+            "advice": in_words_of_the_command_line(_typed(report.advice, encoder)),
         }
+    if encoder is not None:
+        facts["table_columns"] = used_columns(encoder)
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
@@ -85,7 +113,8 @@ def facts_of_fit(model: Estimator, rows: Rows, target: Path, seconds: float) -> 
 
 def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     """The same as lines of a table."""
-    lines = {"data": f"{facts['rows']:,} rows, {facts['columns']:,} columns ({facts['dtype']})"}
+    size = size_of(facts["rows"], facts["columns"], facts.get("table_columns"))
+    lines = {"data": f"{size} ({facts['dtype']})"}
     chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
     lines["kernel"] = f"{shortened(facts['kernel'])}{chosen}"
     count = f"{facts['components']:,} ({facts['components_asked']})"
@@ -117,6 +146,11 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     return lines
 
 
+def _typed(advice: str, encoder: TableEncoder | None) -> str:
+    """Without 'relevance --intervals', which models of tables have not."""
+    return advice if encoder is None else advice.partition("; uncertainty()")[0]
+
+
 def _describe_rule(model: Estimator, asked: Any) -> str:
     from mercer.subspace import as_rule
 
@@ -142,4 +176,5 @@ def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
 def _why_width(asked: str) -> str:
     if "scale" in asked and "length_scale" not in asked:
         return ", from the number of columns and their variance"
-    return ", from the median distance between rows"
+    # A novelty model without a kernel looks at near neighbours, too.
+    return f", from the {'distances' if asked == 'None' else 'median distance'} between rows"

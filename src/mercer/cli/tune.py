@@ -20,6 +20,7 @@ from mercer.cli.target import model_output, save_to, target_of
 
 if TYPE_CHECKING:
     from mercer.rows import Table
+    from mercer.tables import TableEncoder
 
 __all__ = ["tune"]
 
@@ -82,17 +83,24 @@ def tune(
     save_to(target, model, encoder)
     if as_json or not quiet:
         seconds = time.perf_counter() - started
-        _report(model, table, target, level, seconds=seconds, as_json=as_json)
+        _report(model, table, target, encoder, level, seconds=seconds, as_json=as_json)
 
 
 def _report(
-    model: Estimator, table: "Table", target: Path, noise: float, *, seconds: float, as_json: bool
+    model: Estimator,
+    table: "Table",
+    target: Path,
+    encoder: "TableEncoder | None",
+    noise: float,
+    *,
+    seconds: float,
+    as_json: bool,
 ) -> None:
     from mercer.cli.console import print_json, summary
     from mercer.cli.summary import facts_of_fit, lines_of_fit
 
     choice, d = model.tuning_, table.rows.shape[1]
-    facts: dict[str, Any] = facts_of_fit(model, table.rows, target, seconds)
+    facts: dict[str, Any] = facts_of_fit(model, table.rows, target, seconds, encoder)
     facts |= {
         "components_asked": "by held-out error of denoising",
         "noise": noise,

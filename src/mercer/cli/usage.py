@@ -45,8 +45,10 @@ def usage_in_plain_words(error: click.UsageError) -> str:
         return message if told is None else f"{found[0]}; {told}."
     if found := re.search(r"No such option '([^']*)'", message):
         told = _OPTIONS.get(found[1].lower())
-        fits = told is not None and (told[0] == "'" or _has_option(error.ctx, told))
-        return f"{found[0]}; it is {told}." if fits else message
+        if told is not None and (told[0] == "'" or _has_option(error.ctx, told)):
+            return f"{found[0]}; it is {told}."
+        where = _commands_with(error.ctx, found[1])
+        return f"{found[0]}; that is an option of {where}." if where else message
     if found := re.search(r"'([^']*)' is not one of (.*?)\.?$", message):
         return _choice(message, *found.groups())
     if found := re.search(r"Got unexpected extra arguments? \((.*)\)", message):
@@ -75,6 +77,18 @@ def _extra(context: click.Context | None, given: str) -> str:
 
 def _has_option(context: click.Context | None, name: str) -> bool:
     return context is not None and any(name in option.opts for option in context.command.params)
+
+
+def _commands_with(context: click.Context | None, option: str) -> str:
+    """Commands that know the option, by which another one may have been meant."""
+    group = None if context is None else context.find_root().command
+    commands = group.commands if isinstance(group, click.Group) else {}
+    found = [
+        f"'mercer {name}'"
+        for name, command in commands.items()
+        if any(option in parameter.opts for parameter in command.params)
+    ]
+    return ", ".join(found[:3])
 
 
 def _no_number(found: re.Match[str]) -> str:

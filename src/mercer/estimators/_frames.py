@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["framed"]
+__all__ = ["as_asked", "framed"]
 
 P = ParamSpec("P")
 
@@ -29,13 +29,19 @@ def framed(method: Callable[P, Any]) -> Callable[P, Any]:
         rows, estimator = method(*args, **kwargs), args[0]
         if isinstance(rows, SparseRows):
             return rows.to_scipy()
-        kind = _get_output_config("transform", estimator)["dense"]
-        if kind == "default" or np.ndim(rows) != 2:
+        if np.ndim(rows) != 2:
             return rows
         given = args[1] if len(args) > 1 else kwargs.get("X", kwargs.get("Z"))
         names = getattr(estimator, "feature_names_in_", None)
         columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
-        adapter = ADAPTERS_MANAGER.adapters[kind]
-        return adapter.create_container(rows, given, columns=columns)
+        return as_asked(estimator, rows, given, columns)
 
     return wrapper
+
+
+def as_asked(estimator: Any, rows: Any, given: Any, columns: Iterable[str]) -> Any:
+    """Rows of these columns as ``set_output`` says; the index is that of what was given."""
+    kind = _get_output_config("transform", estimator)["dense"]
+    if kind == "default":
+        return rows
+    return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=list(columns))

@@ -17,7 +17,7 @@ from mercer.estimators._available import absent_if, needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.exceptions import ConvergenceWarning, DenoisingWarning, warn
+from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, warn
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
@@ -29,6 +29,8 @@ __all__ = ["PreImageMixin"]
 
 #: A share of the variance that leaves no room for noise to be lost in.
 ALL = 0.999
+#: Scores of a row from which the kernel sees nothing differ from each other by less than this.
+FAR = 1e-6
 
 
 def _has_nothing_to_tune(model: Estimator) -> str | None:
@@ -97,6 +99,7 @@ class PreImageMixin(LearntMixin):
         """
         rows, Z = self._project(X, match_noise)
         self._warn_if_all_is_kept()
+        self._warn_of_far_rows(Z)
         return self._solve(Z, rows).points
 
     def preimages(
@@ -270,6 +273,19 @@ class PreImageMixin(LearntMixin):
                 "with them most of the noise; choose their number by tune(X, noise=...), or give "
                 "n_components.",
                 DenoisingWarning,
+            )
+
+    def _warn_of_far_rows(self, Z: Array) -> None:
+        """Where k(S, x) = 0 all rows have one score, -b, and one pre-image."""
+        offset = self.subspace_.offset
+        if self.subspace_.kernel.radial is None or not len(offset):
+            return
+        far = int((np.abs(Z + offset) <= FAR * np.abs(offset).max()).all(axis=1).sum())
+        if far:
+            warn(
+                f"{far} of {len(Z)} rows are so far from those of fit that the kernel sees nothing "
+                "of them; all such rows are sent to one point. Are they in the same units?",
+                MercerWarning,
             )
 
     def _solve(self, Z: Array, rows: RowsLike = None) -> PreImages:

@@ -27,6 +27,7 @@ from mercer.sparse_rows import same_rows
 from mercer.subspace import Subspace
 
 __all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
+__all__ += ["was_fitted_to"]
 
 
 Made = TypeVar("Made")
@@ -176,15 +177,20 @@ def remember_data(estimator: SaveMixin, rows: object, *, more: bool = False) -> 
     }
 
 
-def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
-    """Refuse the rows that the model was fitted to, as far as can be known, for its judgement.
+def was_fitted_to(model: Estimator, X: RowsLike, rows: Array) -> bool:
+    """Whether these are the rows of the fit, as far as can be known.
 
     ``X`` as given, ``rows`` as checked: a file is known by itself or by what is in it.
     """
     known = getattr(model, "_data_fingerprint", None)
     sources = [MemoryRows(rows), *([X] if isinstance(X, Rows) else [])]
     same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
-    if same or same_rows(model.subspace_.support, rows):
+    return same or same_rows(model.subspace_.support, rows)
+
+
+def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
+    """Refuse the rows that the model was fitted to, for its judgement."""
+    if was_fitted_to(model, X, rows):
         raise DataError(
             f"these {len(rows)} rows are those that the model was fitted to; they are less new to "
             "it than others, and a threshold from them would give more false alarms than asked "

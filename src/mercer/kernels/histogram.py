@@ -88,7 +88,7 @@ class Laplacian(_EntrywiseKernel):
         self.check()
         if not isinstance(self.gamma, str):
             return self
-        return type(self)(gamma=1 / (median_length(X, weight) * np.sqrt(X.shape[1])))
+        return type(self)(gamma=float(1 / (median_length(X, weight) * np.sqrt(X.shape[1]))))
 
     def _cost(self, X: Array, Y: Array) -> Array:
         return np.asarray(cdist(X, Y, "cityblock"))

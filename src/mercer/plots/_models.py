@@ -124,6 +124,11 @@ def check_components(components: Any, available: int, default: int, at_least: in
         wanted = list(range(int(components)))
     else:
         wanted = [int(k) for k in components]
+    if available < at_least:
+        raise DataError(
+            f"the model has {available} component{'s' * (available != 1)}, and this picture shows "
+            f"{at_least} or more; fit again with n_components={at_least}."
+        )
     if len(wanted) < at_least or len(set(wanted)) < len(wanted):
         raise DataError(
             f"components={components!r} with {available} in the model; "

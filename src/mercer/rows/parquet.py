@@ -32,7 +32,7 @@ class ParquetRows(Rows):
     def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
         self._parquet = require("pyarrow.parquet", "io")
         self.path = path
-        self._files = _files(path)
+        self._files = parquet_files(path)
         self.watch = FileWatch(self._files)
         counts, schema = [], None
         for file in self._files:
@@ -102,7 +102,7 @@ class ParquetRows(Rows):
 
 def parquet_names(path: Path) -> tuple[list[str], list[str]]:
     """Names of the columns, and of those that hold no numbers."""
-    file = _files(path)[0]
+    file = parquet_files(path)[0]
     with decoding(file, "Parquet file"):
         schema = require("pyarrow.parquet", "io").read_schema(file)
     return list(schema.names), [f.name for f in schema if _dtype(f).kind not in "fiub"]
@@ -117,7 +117,8 @@ def _dtype(field: Any) -> np.dtype:
     return dtype
 
 
-def _files(path: Path) -> list[Path]:
+def parquet_files(path: Path) -> list[Path]:
+    """The file, or those of a folder and the folders in it."""
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))

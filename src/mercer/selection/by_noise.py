@@ -101,9 +101,11 @@ def choose_by_noise(
     """
     if n_splits is None:
         n_splits = 5 if len(X) <= MORE_SPLITS else 3
-    if n_splits < 2 or len(X) < 2 * n_splits:
+    if n_splits < 2:
+        raise DataError(f"n_splits={n_splits}; give 2 or more.")
+    if len(X) < 2 * n_splits:
         raise DataError(
-            f"{n_splits} splits of {len(X)} rows; give 2 splits or more, and more rows."
+            f"{len(X)} rows are too few for {n_splits} splits; give at least {2 * n_splits} rows."
         )
     if len(X) > max_rows:
         X = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]

@@ -73,7 +73,9 @@ class Number:
         raw = self.scale == self.gain == 1 and not self.center and not self.tails
         words = ["number as it is" if raw else "number"]
         if not raw:
-            words.append(f"({'asinh of ' * self.tails}x - {self.center:.4g}) / {self.scale:.4g}")
+            sign, center = "-+"[self.center < 0], abs(self.center)
+            formula = f"(x {sign} {center:.4g}) / {self.scale:.4g}"
+            words.append(f"asinh({formula})" if self.tails else formula)
         if self.levels:
             words.append(f"one of {len(self.levels)} values")
         elif self.whole:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.rows.files import names_text
 from mercer.tables.columns import (
     Category,
     Column,
@@ -24,7 +25,7 @@ from mercer.tables.cycles import parse_cycles
 from mercer.tables.frames import absent
 from mercer.tables.numerals import read_numerals
 
-__all__ = ["KINDS", "ROW_NAMES", "decide", "is_id_name", "one_unit"]
+__all__ = ["KINDS", "ROW_NAMES", "decide", "is_id", "is_id_name", "one_unit", "warn_of_odd_units"]
 
 #: What users may ask for.
 KINDS = ("number", "category", "date", "raw", "drop", "index")
@@ -86,6 +87,22 @@ def one_unit(columns: Iterable[Array]) -> bool:
     return bool(high <= ONE_UNIT * low and max(largest) <= ONE_UNIT * high)
 
 
+def warn_of_odd_units(columns: Mapping[str, Array]) -> None:
+    """One to three columns of another unit, without which many others would not be scaled."""
+    largest = {name: float(np.nanmax(np.abs(x))) for name, x in columns.items()}
+    middle = float(np.median([*largest.values()])) if largest else 0.0
+    odd = [name for name, value in largest.items() if value > ONE_UNIT * middle]
+    rest = [x for name, x in columns.items() if name not in odd]
+    if 0 < len(odd) <= 3 and len(rest) > 20 and one_unit(rest):
+        warn(
+            f"{len(rest)} of {len(columns)} columns seem to have one unit, and "
+            f"{names_text(odd)} another, so that all are scaled; where that is a label or a "
+            f"result, leave it out (TableEncoder(kinds={{{odd[0]!r}: 'drop'}})), and the others "
+            "stay as they are.",
+            MercerWarning,
+        )
+
+
 def is_id_name(name: str) -> bool:
     """Whether a column is called as names of rows are: ``id``, ``Unnamed: 0``, or nothing."""
     return not name or bool(_ID.search(name))
@@ -121,8 +138,8 @@ def decide(
         return date
     if asked == "date":
         raise DataError(
-            f"column {name!r} has {present[0]!r}, which is no date of a known form; write dates "
-            "as 2024-12-31, or leave the column out."
+            f"column {name!r} has {present.tolist()[0]!r}, which is no date of a known form; write "
+            "dates as 2024-12-31, or leave the column out."
         )
     # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
     # does not change a distance between rows of the fit, and tells rows of another kind.
@@ -130,7 +147,7 @@ def decide(
     if len({*present.tolist()}) == 1 and asked is None and not kept:
         return LeftOut("constant", present.tolist()[0])
     if present.dtype.kind == "f" and asked != "category":
-        if asked is None and _is_id(name, present):
+        if asked is None and is_id(name, present):
             return LeftOut(f"id-like, {len(present):,} different whole numbers")
         if asked is None:
             _warn_of_codes(name, present)
@@ -185,7 +202,7 @@ def _warn_of_codes(name: str, x: Array) -> None:
             )
 
 
-def _is_id(name: str, x: Array) -> bool:
+def is_id(name: str, x: Array) -> bool:
     """All different and whole; and called an id, or the numbers from 1 to n in some order."""
     if len(x) < 20 or (x != np.rint(x)).any():
         return False
@@ -243,7 +260,8 @@ def _category(name: str, values: list[Any], asked: bool, weight: float) -> Colum
     # Most frequent first; ties by their names, so that the order of the rows does not matter.
     ordered = sorted(counts, key=lambda value: (-counts[value], str(value)))
     kept, pooled = ordered[:MOST_CATEGORIES], ordered[MOST_CATEGORIES:]
-    if not asked and n >= 20 and len(ordered) > n / 2:
+    # Texts that are all different add the same to every distance.
+    if not asked and (len(ordered) > n / 2 if n >= 20 else len(ordered) == n >= 5):
         what = "id-like" if len(ordered) == n or _ID.search(name) else "free text"
         return LeftOut(f"{what}, {len(ordered):,} different texts in {n:,} rows")
     if not asked and sum(counts[value] for value in pooled) > MOST_POOLED * n:

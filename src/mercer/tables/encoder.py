@@ -15,8 +15,9 @@ from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows.files import instead_text, names_text
 from mercer.tables.columns import Category, Column, Date, LeftOut, Number
+from mercer.tables.comparing import warn_of_far_rows
 from mercer.tables.cycles import parse_cycles
-from mercer.tables.deciding import KINDS, decide, one_unit
+from mercer.tables.deciding import KINDS, decide, is_id, one_unit, warn_of_odd_units
 from mercer.tables.frames import Frame, is_absent, no_column, take_apart
 
 __all__ = ["TableEncoder"]
@@ -123,17 +124,18 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         """
         frame = take_apart(X)
         kinds, weights = self._check(frame)
-        self.scale_ = self._decide_scale(frame, kinds)
+
+        def decided(name: str, scale: str) -> Column:
+            unit = _unit(frame.dtypes.get(name, ""))
+            values, weight = frame.columns[name], weights.get(name, 1.0)
+            return decide(name, values, kinds.get(name), scale, weight, unit)
+
+        # Texts and dates first: whether numbers are scaled depends on which of them are used.
+        others = [name for name, values in frame.columns.items() if values.dtype.kind != "f"]
+        found = {name: decided(name, "robust") for name in others}
+        self.scale_ = self._decide_scale(frame, kinds, found)
         self.columns_: dict[str, Column] = {
-            name: decide(
-                name,
-                values,
-                kinds.get(name),
-                self.scale_,
-                weights.get(name, 1.0),
-                _unit(frame.dtypes.get(name, "")),
-            )
-            for name, values in frame.columns.items()
+            name: found.get(name) or decided(name, self.scale_) for name in frame.columns
         }
         self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
         if not any(column.width and not _is_constant(column) for column in self.columns_.values()):
@@ -243,6 +245,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
                 found[name] = column.encode(values)
             except DataError as error:
                 raise DataError(f"column {name!r} {error}; mend it.") from error
+            warn_of_far_rows(name, column, values, found[name])
         return found
 
     def _warn_of_constants(self, frame: Frame) -> None:
@@ -291,18 +294,28 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
                 raise DataError(f"weight of column {name!r} is {weight}; give a positive number.")
         return kinds, weights
 
-    def _decide_scale(self, frame: Frame, kinds: Mapping[str, str]) -> str:
+    def _decide_scale(
+        self, frame: Frame, kinds: Mapping[str, str], others: Mapping[str, Column]
+    ) -> str:
+        """By the rule for units; names of rows and what else is left out have no say."""
         if self.scale != "auto":
             return self.scale
-        used = {n: v for n, v in frame.columns.items() if kinds.get(n) != "drop"}
-        numbers = [
-            values
-            for name, values in used.items()
+        numbers = {
+            name: values
+            for name, values in frame.columns.items()
             if values.dtype.kind == "f"
-            and kinds.get(name) in (None, "number", "raw")
+            and kinds.get(name) not in ("drop", "index")
             and np.isfinite(values).any()
-        ]
-        return "none" if len(numbers) == len(used) and one_unit(numbers) else "robust"
+            and not (name not in kinds and is_id(name, values[~np.isnan(values)]))
+        }
+        if any(column.width for column in others.values()) or any(
+            kinds.get(name) not in (None, "number", "raw") for name in numbers
+        ):
+            return "robust"
+        if one_unit(numbers.values()):
+            return "none"
+        warn_of_odd_units(numbers)
+        return "robust"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")

@@ -7,6 +7,7 @@ NaT, or objects (texts, booleans) with None where a value is missing.
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -179,6 +180,11 @@ def _dates(values: list[Any]) -> Array:
 
 
 def _from_array(X: Any) -> Frame:
+    if isinstance(X, str | os.PathLike):
+        raise DataError(
+            f"'{X}' is the name of a file; give what is in it: read_table({str(X)!r}), from "
+            "mercer.tables."
+        )
     values = np.asarray(X)
     if values.ndim == 2 and values.shape[1] == 0:
         raise DataError(

@@ -18,8 +18,10 @@ from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator
 from mercer._spelling import SpellingMixin
 from mercer.estimators import KernelPCA
+from mercer.estimators._frames import as_asked
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError
+from mercer.rows.files import names_text
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent
@@ -124,7 +126,22 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
     @_if_model_has("transform")
     def transform(self, X: Any) -> Any:
         """Scores of the rows, (n, q)."""
-        return self._ask("transform", X)
+        Z = self._ask("transform", X)
+        named = hasattr(self, "get_feature_names_out")
+        return as_asked(self, np.asarray(Z), X, self.get_feature_names_out() if named else ())
+
+    @_if_model_has("transform")
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Scores as a frame with the index of the table.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            None changes nothing.
+        """
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
 
     @_if_model_has("fit_transform")
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -256,14 +273,16 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
     @staticmethod
     def _vectors(X: Any, encoder: TableEncoder, *, missing: bool = False) -> Array:
         blocks = encoder.blocks(encoder.take(X))
-        for name, block in blocks.items():
-            absent = np.flatnonzero(np.isnan(block).any(axis=1))
-            if absent.size and not missing:
-                raise DataError(
-                    f"Input X contains NaN: {absent.size} values of column {name!r} are missing, "
-                    f"the first in row {absent[0]}. Fill them with impute, fit "
-                    "TableModel(MissingKernelPCA(...)), or remove such rows."
-                )
+        absent = {name: np.isnan(block).any(axis=1) for name, block in blocks.items()}
+        holes = {name: rows for name, rows in absent.items() if rows.any()}
+        if holes and not missing:
+            (name, rows), *others = holes.items()
+            more = f" (and others of {names_text([n for n, _ in others])})" if others else ""
+            raise DataError(
+                f"Input X contains NaN: {rows.sum()} values of column {name!r} are missing, the "
+                f"first in row {rows.argmax()}{more}. Fill them with impute, fit "
+                "TableModel(MissingKernelPCA(...)), or remove such rows."
+            )
         return np.hstack(list(blocks.values()))
 
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:

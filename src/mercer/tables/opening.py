@@ -16,7 +16,7 @@ from mercer.rows import Choice, MemoryRows, Table, open_table
 from mercer.rows.dialect import LOOK, TEXT, is_missing, is_number, sniff
 from mercer.rows.parquet import parquet_names
 from mercer.tables.columns import Category
-from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit
+from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, no_column
 from mercer.tables.joining import is_pattern
@@ -26,7 +26,7 @@ from mercer.tables.reading import TABLES, read_table
 from mercer.tables.spreadsheet import SHEETS
 from mercer.tables.writing import classes_of, kept_columns
 
-__all__ = ["open_encoded", "read_for", "vectors_for"]
+__all__ = ["open_encoded", "read_for", "read_mixed", "vectors_for"]
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000
@@ -98,7 +98,16 @@ def read_for(
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
     texts += [name for name in keep if name not in known]
-    return _read(path, choice or Choice(), texts, keep)
+    choice = choice or Choice()
+    if choice.label is not None and choice.label not in known:
+        texts.append(choice.label)
+    return _read(path, choice, texts, keep)
+
+
+def read_mixed(path: Path, choice: Choice | None = None) -> Frame | None:
+    """The columns of a file that are not all numbers; None for one that is read in blocks."""
+    choice = choice or Choice()
+    return _read(path, choice, ()) if _is_mixed(path, TableEncoder(), choice) else None
 
 
 def vectors_for(
@@ -201,7 +210,7 @@ def _is_utf8(line: bytes) -> bool:
 def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
     """The columns that are asked for, and the label."""
     label = [*([] if choice.label is None else [choice.label]), *keep]
-    frame = read_table(path, texts=(*texts, *choice.drop, choice.label or ""))
+    frame = read_table(path, texts=(*texts, *choice.drop))
     asked = [*choice.columns, *choice.drop, *label]
     for name in asked:
         if name not in frame.columns:
@@ -221,7 +230,8 @@ def _encode(
     path: Path, encoder: TableEncoder, choice: Choice, allow_nan: bool
 ) -> tuple[Table, TableEncoder]:
     kinds = encoder.kinds or {}
-    frame = _read(path, choice, [name for name, kind in kinds.items() if kind == "category"])
+    texts = [name for name, kind in kinds.items() if kind == "category"]
+    frame = _read(path, choice, [*texts, *([] if choice.label is None else [choice.label])])
     used = {name: values for name, values in frame.columns.items() if name != choice.label}
     encoder = encoder.fit(Frame(used, frame.container, frame.dtypes))
     vectors = TableModel._vectors(frame, encoder, missing=allow_nan)
@@ -245,7 +255,11 @@ def _wants_scale(path: Path, table: Table, encoder: TableEncoder) -> bool:
         columns = [np.array([float(f) if is_number(f) else np.nan for f in fs]) for fs in fields]
     else:
         columns = list(table.rows[:1000].T)
-    return not one_unit(column for column in columns if np.isfinite(column).any())
+    named = {n: x for n, x in zip(names, columns, strict=True) if np.isfinite(x).any()}
+    if one_unit(named.values()):
+        return False
+    warn_of_odd_units(named)
+    return True
 
 
 def _scale(table: Table, encoder: TableEncoder) -> tuple[Table, TableEncoder]:

@@ -27,6 +27,7 @@ from mercer.rows.dialect import (
 )
 from mercer.rows.files import decoding
 from mercer.rows.packed import open_packed, plain_name
+from mercer.rows.parquet import parquet_files
 from mercer.tables.frames import Frame, objects, take_apart
 from mercer.tables.joining import joined, matching
 from mercer.tables.numerals import decimal_mark, read_numerals, units_of
@@ -92,6 +93,8 @@ def _read(path: Path, texts: Collection[str]) -> Frame:
         return _frame_of_records(path)
     if kind in SHEETS:
         return read_sheet(path)
+    if path.is_dir():
+        parquet_files(path)  # before pyarrow is asked for
     if kind in (".parquet", ".feather", ".arrow") or path.is_dir():
         return _frame_of_arrow(path, kind)
     raise DataError(
