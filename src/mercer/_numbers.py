@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 from mercer.exceptions import DataError
 
-__all__ = ["check_count", "check_positive", "shortened"]
+__all__ = ["check_count", "check_positive", "counted", "shortened"]
 
 
 def check_count(name: str, value: object, least: int = 1, instead: str = "") -> int:
@@ -23,6 +23,11 @@ def check_positive(name: str, value: object, instead: str = "") -> float:
     if not 0 < float(number) < float("inf"):
         raise DataError(f"{name}={value!r}: give a positive number{instead}.")
     return float(number)
+
+
+def counted(n: int, what: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def shortened(text: str, digits: int = 5) -> str:

@@ -53,7 +53,7 @@ def test_names_of_the_samples_do_not_scale_a_spectrum(mercer, tmp_path):
     spectrum = {f"{w} nm": (0.5 + 0.1 * rng.random(40)).tolist() for w in range(900, 930)}
     names = {"sample": [f"s{i}" for i in range(40)]}
     done = mercer("fit", write(tmp_path / "a.csv", names | spectrum), "-o", tmp_path / "a.mercer")
-    assert "30 × number, as it is: 900 nm" in done.err
+    assert "30 × number as it is: '900 nm'" in done.err
     assert "× left" not in done.err
     assert done.err.count("sample: left out: id-like") == 1
     odd = {"moisture": (10 + 5 * rng.random(40)).tolist()}

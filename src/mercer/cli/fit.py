@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
     from mercer.rows import Table
     from mercer.solvers import Plan
-    from mercer.tables import TableEncoder
 
 __all__ = ["fit"]
 
@@ -69,6 +68,7 @@ def fit(
     import time
 
     from mercer.cli.console import progress
+    from mercer.cli.summary import facts_of_fit, size_of, tell_of_fit
     from mercer.cli.tables import check_target, open_for_fit
 
     recipe.check()
@@ -86,15 +86,16 @@ def fit(
         if checkpoint is not None and not plan.resumable:
             raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
         kept = state if plan.resumable else None
-        _announce(plan, table, data, encoder, resumed=kept is not None and kept.exists())
+        size = size_of(*table.rows.shape, None if encoder is None else len(set(encoder.groups_)))
+        _announce(plan, f"{data}: {size}", resumed=kept is not None and kept.exists())
         with progress(quiet=quiet):
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is no part of a model
         model.set_params(solver=recipe.make().solver)
     save_to(target, model, encoder)
     if as_json or not quiet:
-        seconds = time.perf_counter() - started
-        _report(model, table, target, encoder, seconds=seconds, as_json=as_json)
+        facts = facts_of_fit(model, table.rows, target, time.perf_counter() - started, encoder)
+        tell_of_fit(facts, as_json=as_json)
     report = getattr(model, "report_", None)
     return 0 if report is None or report.converged else NOT_CONVERGED
 
@@ -137,15 +138,12 @@ def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
     return 0
 
 
-def _announce(
-    plan: "Plan", table: "Table", data: str, encoder: "TableEncoder | None", *, resumed: bool
-) -> None:
+def _announce(plan: "Plan", what: str, *, resumed: bool) -> None:
     """Say what is going to happen, or that there is no room for it."""
     from mercer._memory import available_bytes, size_text
     from mercer.cli.console import remark
-    from mercer.cli.summary import size_of, used_columns
 
-    free, (n, d) = available_bytes(), table.rows.shape
+    free = available_bytes()
     if plan.bytes > free:
         from mercer.cli.faults import Failure
 
@@ -154,8 +152,8 @@ def _announce(
             "free. Use --solver landmarks, or fewer rows."
         )
     remark(
-        f"{data}: {size_of(n, d, used_columns(encoder))}; {plan.name}{' (resumed)' * resumed} "
-        f"needs about {size_text(plan.bytes)} of {size_text(free)} free memory"
+        f"{what}; {plan.name}{' (resumed)' * resumed} needs about {size_text(plan.bytes)} of "
+        f"{size_text(free)} free memory"
     )
 
 
@@ -169,22 +167,3 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
         if not isinstance(error, Exception) and kept is not None and kept.exists():
             remark(f"the state is kept in '{kept}'; add --resume to go on")
         raise
-
-
-def _report(
-    model: Estimator,
-    table: "Table",
-    target: Path,
-    encoder: "TableEncoder | None",
-    *,
-    seconds: float,
-    as_json: bool,
-) -> None:
-    from mercer.cli.console import print_json, summary
-    from mercer.cli.summary import facts_of_fit, lines_of_fit
-
-    facts = facts_of_fit(model, table.rows, target, seconds, encoder)
-    if as_json:
-        print_json(facts)
-    else:
-        summary(f"{facts['model']} → {target}", lines_of_fit(facts))

@@ -32,21 +32,14 @@ def info(model: str, as_json: bool, quiet: bool) -> None:  # noqa: ARG001  nothi
     if as_json:
         print_json(asdict(facts))
     else:
-        _print(facts, _columns(model) if facts.class_name.endswith("TableModel") else [])
+        _print(facts)
 
 
-def _columns(model: str) -> list[str]:
-    """What a model of tables makes of each column."""
-    from mercer import load
-    from mercer.cli.summary import lines_of_columns
-
-    return lines_of_columns(load(model).encoder_)
-
-
-def _print(facts: "ModelInfo", columns: list[str]) -> None:
+def _print(facts: "ModelInfo") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from mercer import load
     from mercer._memory import size_text
     from mercer.cli.console import Terminal, summary
 
@@ -56,8 +49,8 @@ def _print(facts: "ModelInfo", columns: list[str]) -> None:
         for name, text in facts.fitted.items()
         if not text.startswith("array") and len(text) < 200
     }
-    if columns:
-        lines["columns"] = "\n".join(columns)
+    if facts.class_name.endswith("TableModel"):
+        lines["columns"] = "\n".join(load(facts.path).encoder_.describe(most=SHOWN))
     if facts.data is not None:
         shown = {name: str(value)[:16] for name, value in facts.data.items()}
         lines["data"] = ", ".join(f"{name} {text}" for name, text in shown.items())

@@ -98,9 +98,9 @@ def novelty(
     fitted without '--model novelty' has no threshold: give it one with --normal, or get the scores
     alone.
     """
+    from mercer._numbers import counted
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model, seen_by
-    from mercer.cli.summary import count
     from mercer.cli.tables import check_output, open_input, write_output
     from mercer.novelty import judge
 
@@ -122,7 +122,7 @@ def novelty(
     else:
         called = "no threshold, see --normal" if found is None else f"{found:,} new"
         where = "" if output.path is None else f" → {output.path}"
-        remark(f"{count(len(judged.rows), 'row')}, {called}{where}")
+        remark(f"{counted(len(judged.rows), 'row')}, {called}{where}")
 
 
 def _tell_of_seen_rows(detector: Any, table: "Table") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from mercer._types import Estimator
@@ -29,25 +30,17 @@ def load_model(path: str, *abilities: str) -> Any:
 
 def existing(path: str) -> str:
     """The path, if there is something."""
-    from mercer.exceptions import ModelFileError
-
-    if not Path(path).exists():
-        guess = _guess(Path(path))
-        raise ModelFileError(f"there is no model file '{path}'{guess}")
-    return path
-
-
-def _guess(path: Path) -> str:
-    """A model of a similar name, or the file of rows to which it was never fitted."""
-    from shlex import quote
-
+    if Path(path).exists():
+        return path
     from mercer._spelling import similar_file
+    from mercer.exceptions import ModelFileError
     from mercer.tables.reading import TABLES
 
-    data = next((p for p in map(path.with_suffix, TABLES) if p.is_file()), None)
-    if path.suffix == ".mercer" and data is not None:
-        return f"; fit it first: mercer fit {quote(str(data))} -o {quote(str(path))}"
-    return similar_file(path) or "; check its name."
+    guess = similar_file(Path(path)) or "; check its name."
+    data = next((p for p in map(Path(path).with_suffix, TABLES) if p.is_file()), None)
+    if path.endswith(".mercer") and data is not None:  # rows to which it was never fitted
+        guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
+    raise ModelFileError(f"there is no model file '{path}'{guess}")
 
 
 def feature_names(model: Estimator) -> Sequence[str] | None:

@@ -189,7 +189,8 @@ def _draw(
     with open_input(data, reading, model=fitted) as table, nameless_rows():
         if intervals:
             options["uncertainty"] = model.uncertainty(table.rows)
-        if kind == "roc" and reading.label in _seen_columns(fitted):
+        seen = fitted.encoder_.groups_ if on_tables(fitted) else feature_names(fitted)
+        if kind == "roc" and reading.label in (seen or ()):
             warn(
                 f"{reading.label!r} is one of the columns that the model sees: the truth is known "
                 f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'.",
@@ -198,14 +199,6 @@ def _draw(
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
         return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
-
-
-def _seen_columns(fitted: Estimator) -> list[str]:
-    from mercer.cli.models import feature_names, on_tables
-
-    if on_tables(fitted):
-        return [name for name, column in fitted.encoder_.columns_.items() if column.width]
-    return list(feature_names(fitted) or ())
 
 
 def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
@@ -109,45 +108,12 @@ def impute(model: str, **how: Any) -> None:
     """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
     from mercer.cli.console import remark
     from mercer.cli.models import load_model
+    from mercer.tables.holes import Holes
 
-    fitted = load_model(model, "impute")
-    filled, left = Counter[str](), Counter[str]()
-
-    def fill(rows: Any) -> Any:
-        made = fitted.impute(rows)
-        for name, holes in _holes(rows).items():
-            after = _holes(made).get(name, 0)
-            filled[name] += holes - after
-            left[name] += after
-        return made
-
-    _mend(fitted, fill, allow_nan=True, **how)
+    fitted, holes = load_model(model, "impute"), Holes()
+    _mend(fitted, holes.watch(fitted.impute), allow_nan=True, **how)
     if not how["quiet"] and not how["as_json"]:
-        remark(_filled(filled.total(), left))
-
-
-def _holes(rows: Any) -> dict[str, int]:
-    """How many values are missing: in each column of a table, or in all rows of numbers."""
-    import numpy as np
-
-    from mercer.tables.frames import is_absent, take_apart
-
-    if hasattr(rows, "X") or isinstance(rows, np.ndarray):
-        return {"": int(np.isnan(getattr(rows, "X", rows)).sum())}
-    columns = take_apart(rows).columns
-    return {name: sum(map(is_absent, values.tolist())) for name, values in columns.items()}
-
-
-def _filled(count: int, left: Counter[str]) -> str:
-    values = f"{count:,} value{'s' * (count != 1)} filled in" if count else "nothing was missing"
-    if not (names := [name for name, holes in left.items() if holes]):
-        return values
-    if not count:
-        values = "nothing was filled in"
-    return (
-        f"{values}; {left.total():,} of columns that the model does not see are left empty: "
-        f"{', '.join(map(repr, names[:8]))}{', ...' * (len(names) > 8)}"
-    )
+        remark(holes.describe())
 
 
 def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:

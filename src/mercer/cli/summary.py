@@ -2,67 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mercer._memory import peak_bytes, size_text
-from mercer._numbers import shortened
+from mercer._numbers import counted, shortened
 from mercer._remedies import in_words_of_the_command_line
 from mercer._types import Estimator
+from mercer.cli.console import print_json, summary
 from mercer.rows import Rows
 
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["count", "facts_of_fit", "lines_of_columns", "lines_of_fit", "size_of"]
-__all__ += ["used_columns"]
-
-#: More columns than this are told by their kinds, not one by one.
-SHOWN = 12
+__all__ = ["facts_of_fit", "size_of", "tell_of_fit"]
 
 
-def lines_of_columns(encoder: TableEncoder) -> list[str]:
-    """What is done with each column; kinds and names where there are many."""
-    lines = encoder.describe()
-    if len(lines) <= SHOWN:
-        return lines
-    groups: dict[str, list[str]] = {}
-    for line in lines:
-        name, _, what = line.partition(": ")
-        kind = "number, as it is" if "as it is" in what else what.partition(" ")[0].strip(",:")
-        groups.setdefault(kind, []).append(name)
-    few = [
-        f"{len(names)} × {what}: {', '.join(names[:8])}{', ...' * (len(names) > 8)}"
-        for what, names in groups.items()
-    ]
-    few = [line for line in few if " × left: " not in line]  # they are told one by one
-    return few + [f"{name}: left out: {why}" for name, why in encoder.left_out_.items()]
-
-
-def size_of(n: int, d: int, columns: int | None = None) -> str:
+def size_of(rows: int, numbers: int, columns: int | None = None) -> str:
     """Rows and columns in words; of a table also how many numbers are made of its columns."""
-    if columns is None or columns == d:
-        return f"{count(n, 'row')}, {count(d, 'column')}"
-    return f"{count(n, 'row')}, {count(columns, 'column')} as {count(d, 'number')}"
-
-
-def used_columns(encoder: TableEncoder | None) -> int | None:
-    """How many columns of a table the model sees."""
-    return None if encoder is None else sum(c.width > 0 for c in encoder.columns_.values())
-
-
-def count(n: int, what: str) -> str:
-    """``1 row``, ``2,000 rows``."""
-    return f"{n:,} {what}{'s' * (n != 1)}"
+    if columns is None or columns == numbers:
+        return f"{counted(rows, 'row')}, {counted(numbers, 'column')}"
+    return f"{counted(rows, 'row')}, {counted(columns, 'column')} as {counted(numbers, 'number')}"
 
 
 def facts_of_fit(
-    model: Estimator,
-    rows: Rows,
-    target: Path,
-    seconds: float,
-    encoder: TableEncoder | None = None,
+    model: Estimator, rows: Rows, target: Path, seconds: float, encoder: TableEncoder | None
 ) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
     subspace, inner = model.subspace_, getattr(model, "estimator", None) or model
@@ -89,6 +55,8 @@ def facts_of_fit(
         if (limit := _limit_reached(inner.n_components, facts)) is not None:
             facts["limit_reached"] = limit
     if (report := getattr(model, "report_", None)) is not None:
+        # Models of tables have no 'relevance --intervals'.
+        advice = report.advice if encoder is None else report.advice.partition("; uncertainty()")[0]
         facts |= {
             "solver": report.solver,
             "reason": report.reason,
@@ -97,10 +65,10 @@ def facts_of_fit(
             "converged": report.converged,
             "solver_seconds": report.seconds,
             "solver_bytes": report.bytes,
-            "advice": in_words_of_the_command_line(_typed(report.advice, encoder)),
+            "advice": in_words_of_the_command_line(advice),
         }
     if encoder is not None:
-        facts["table_columns"] = used_columns(encoder)
+        facts["table_columns"] = len(set(encoder.groups_))
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
@@ -109,6 +77,16 @@ def facts_of_fit(
         facts["threshold"] = None if isinf(threshold) else threshold
         facts["calibration_rows"] = len(model.conformal_.scores)
     return facts
+
+
+def tell_of_fit(
+    facts: dict[str, Any], more: Mapping[str, str] | None = None, *, as_json: bool
+) -> None:
+    """The facts for a program, or as lines, with more of them, for a person."""
+    if as_json:
+        print_json(facts)
+    else:
+        summary(f"{facts['model']} → {facts['output']}", lines_of_fit(facts) | dict(more or {}))
 
 
 def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
@@ -144,11 +122,6 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     lines["cost"] = f"{facts['seconds']:.2f} s, peak memory {size_text(facts['peak_memory_bytes'])}"
     lines["file"] = f"{facts['output']}, {size_text(facts['file_bytes'])}"
     return lines
-
-
-def _typed(advice: str, encoder: TableEncoder | None) -> str:
-    """Without 'relevance --intervals', which models of tables have not."""
-    return advice if encoder is None else advice.partition("; uncertainty()")[0]
 
 
 def _describe_rule(model: Estimator, asked: Any) -> str:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["check_output", "check_target", "located", "open_for_fit", "open_input"]
 __all__ += ["prepare_folder", "tell", "write_output"]
 
+#: More columns than this are told by their kinds, not one by one.
+SHOWN = 12
+
 
 @contextlib.contextmanager
 def open_input(
@@ -38,12 +41,7 @@ def open_input(
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
 
-    Parameters
-    ----------
-    data : path, or "-"
-    reading : what the options say about columns, label, array and format
-    model : whose columns are wanted; a model of tables gets the vectors that it makes of them
-    allow_nan : whether values may be missing
+    Those of ``model``, if there is one; a model of tables gets the vectors that it makes of them.
     """
     if hasattr(model, "__sklearn_tags__"):  # and not only names of columns that stand in for one
         allow_nan = allow_nan or bool(get_tags(model).input_tags.allow_nan)
@@ -66,7 +64,6 @@ def open_for_fit(
     data: str, reading: Reading, kinds: ColumnKinds, *, allow_nan: bool = False
 ) -> Iterator[tuple[Table, TableEncoder | None]]:
     """The table that ``data`` names, and the encoder of its columns if they need one; it tells."""
-    from mercer.cli.summary import lines_of_columns
     from mercer.tables import open_encoded
 
     with located(data, reading) as path:
@@ -76,7 +73,7 @@ def open_for_fit(
         table, encoder = open_encoded(
             path, kinds.encoder(), reading.choice(), array=reading.array, allow_nan=allow_nan
         )
-        for line in [] if encoder is None else lines_of_columns(encoder):
+        for line in [] if encoder is None else encoder.describe(most=SHOWN):
             remark(" ".join(line.split()))  # names may have line breaks
         yield table, encoder
 

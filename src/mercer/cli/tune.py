@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer._types import Estimator
 from mercer.cli.model_options import kernel_option, preimage_option
 from mercer.cli.options import (
     ColumnKinds,
@@ -19,8 +18,7 @@ from mercer.cli.options import (
 from mercer.cli.target import model_output, save_to, target_of
 
 if TYPE_CHECKING:
-    from mercer.rows import Table
-    from mercer.tables import TableEncoder
+    from mercer.selection import Choice
 
 __all__ = ["tune"]
 
@@ -66,6 +64,7 @@ def tune(
 
     from mercer.cli.console import progress
     from mercer.cli.recipe import Recipe
+    from mercer.cli.summary import facts_of_fit, tell_of_fit
     from mercer.cli.tables import check_target, open_for_fit
     from mercer.selection import typical_noise
 
@@ -82,26 +81,14 @@ def tune(
             model.tune(table.rows, noise=level)
     save_to(target, model, encoder)
     if as_json or not quiet:
-        seconds = time.perf_counter() - started
-        _report(model, table, target, encoder, level, seconds=seconds, as_json=as_json)
+        facts = facts_of_fit(model, table.rows, target, time.perf_counter() - started, encoder)
+        found = _found(model.tuning_, level, table.rows.shape[1])
+        tell_of_fit(facts | found, _in_words(found), as_json=as_json)
 
 
-def _report(
-    model: Estimator,
-    table: "Table",
-    target: Path,
-    encoder: "TableEncoder | None",
-    noise: float,
-    *,
-    seconds: float,
-    as_json: bool,
-) -> None:
-    from mercer.cli.console import print_json, summary
-    from mercer.cli.summary import facts_of_fit, lines_of_fit
-
-    choice, d = model.tuning_, table.rows.shape[1]
-    facts: dict[str, Any] = facts_of_fit(model, table.rows, target, seconds, encoder)
-    facts |= {
+def _found(choice: "Choice", noise: float, d: int) -> dict[str, Any]:
+    """What was compared, and what of the noise is left."""
+    return {
         "components_asked": "by held-out error of denoising",
         "noise": noise,
         "error": choice.value,
@@ -111,13 +98,9 @@ def _report(
             for kernel, q, error in choice.table
         ],
     }
-    if as_json:
-        print_json(facts)
-        return
-    left = choice.value / facts["error_of_noise"]
-    lines = lines_of_fit(facts)
-    lines["denoising"] = (
-        f"of noise with standard deviation {noise:.4g}, {left:.1%} is left in held-out rows "
-        f"(mean squared error {choice.value:.4g} of {facts['error_of_noise']:.4g})"
-    )
-    summary(f"{facts['model']} → {target}", lines)
+
+
+def _in_words(found: dict[str, Any]) -> dict[str, str]:
+    error, of = found["error"], found["error_of_noise"]
+    text = f"of noise with standard deviation {found['noise']:.4g}, {error / of:.1%} is left in "
+    return {"denoising": f"{text}held-out rows (mean squared error {error:.4g} of {of:.4g})"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -172,13 +173,21 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         frame = Frame({}, self.container_, getattr(self, "_dtypes", self.dtypes_))
         return frame.make(self.decode(Z))
 
-    def describe(self) -> list[str]:
-        """A line for each column: what is done with it."""
-        return [
+    def describe(self, most: int | None = None) -> list[str]:
+        """A line for each column: what is done with it; for each kind, if more than ``most``."""
+        lines = [
             f"{name}: {column.describe()}{unit and f', in {unit}'}"
             for name, column in self.columns_.items()
             for unit in [_unit(self.dtypes_.get(name, ""))]
         ]
+        if most is None or len(lines) <= most:
+            return lines
+        kinds: dict[str, list[str]] = {}
+        for name, column in self.columns_.items():
+            if not isinstance(column, LeftOut):
+                kinds.setdefault(re.split(",| of ", column.describe())[0], []).append(name)
+        few = [f"{len(names)} × {kind}: {names_text(names)}" for kind, names in kinds.items()]
+        return few + [f"{name}: left out: {why}" for name, why in self.left_out_.items()]
 
     @property
     def groups_(self) -> list[str]:
