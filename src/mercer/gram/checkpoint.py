@@ -9,7 +9,6 @@ state or the one before. No pickle: an .npz archive, whose checksums tell of dam
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import time
@@ -29,6 +28,7 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.sums import FeatureSums
 from mercer.rows import Rows, write_whole
+from mercer.rows.whole import remove_strays
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["Checkpoint"]
@@ -117,8 +117,8 @@ class Checkpoint:
 
     def remove(self) -> None:
         """The fit is done: nothing is left to resume."""
-        with contextlib.suppress(FileNotFoundError):
-            self.path.unlink()
+        self.path.unlink(missing_ok=True)
+        remove_strays(self.path)
 
     def _compare(self, rows: Rows) -> None:
         """Read the rows that have been summed, without any work on them, and compare digests."""

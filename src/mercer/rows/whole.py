@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import stat
@@ -16,6 +17,7 @@ from mercer.exceptions import OutputError
 
 __all__ = [
     "is_device",
+    "remove_strays",
     "remove_temporary",
     "spooled",
     "temporary_folder",
@@ -143,6 +145,13 @@ def temporary_folder() -> Iterator[Path]:
         yield folder
     finally:
         _remove(folder)
+
+
+def remove_strays(path: Path) -> None:
+    """Remove what processes have left that were killed while they wrote to ``path``."""
+    target = Path(os.path.realpath(path))
+    for stray in target.parent.glob(f".{glob.escape(target.name[:100])}.{'[0-9a-f]' * 32}"):
+        _remove(stray)
 
 
 def remove_temporary() -> None:
