@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -138,11 +138,7 @@ class Checkpoint:
             state["digests"] = np.array(self._digests[:done], dtype=np.uint64)
         header = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": self.fingerprint})
         state["header"] = np.frombuffer(header.encode(), dtype=np.uint8)
-
-        def write(file: BinaryIO) -> None:
-            np.savez(file, **state)
-
-        write_whole(self.path, write)
+        write_whole(self.path, lambda file: np.savez(file, **state))
         self._saved = time.monotonic()
         self._cost = self._saved - started
 
