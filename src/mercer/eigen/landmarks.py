@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from mercer._by_name import by_name
 from mercer._config import Config
+from mercer._numbers import check_count
 from mercer._random import fixed_rng
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
@@ -84,6 +85,7 @@ class Landmarks(Solver):
 
     def fit(self, problem: Problem) -> Fit:
         started = time.perf_counter()
+        check_count("m", self.m)
         problem.kernel.points(problem.X).require_open("solver='landmarks'", "use solver='davidson'")
         checkpoint = self._open_checkpoint(problem)
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
@@ -116,7 +118,7 @@ class Landmarks(Solver):
         return fit
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
-        return _bytes(min(self.m, problem.n))
+        return _bytes(min(check_count("m", self.m), problem.n))
 
     def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
         if self.checkpoint is None:
