@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.sparse_rows import SparseRows
@@ -82,6 +83,15 @@ class Points(ABC):
         """The points with these numbers as support of a model on all of them."""
         return self.take(index).rows
 
+    def copies(self) -> tuple[Array, Array]:
+        """Numbers of points that are all different, and for each point which of them it copies."""
+        every = np.arange(len(self))
+        return every, every
+
+    def halves(self, count: int, rng: np.random.Generator) -> Array:
+        """Random signs, (n, count), that are the same for points which are next to each other."""
+        return rng.choice([-1.0, 1.0], (len(self), count))
+
     def skew(self, index: Array) -> float:  # noqa: ARG002
         """Largest ``|k(x, y) - k(y, x)|`` at these points: by rounding, in a matrix given."""
         return 0.0
@@ -130,6 +140,17 @@ class _Numbers(Points):
     def take(self, index: Array) -> Self:
         return type(self)(self.rows[index])
 
+    @property
+    def _matrix(self) -> Any:
+        """The rows as something that multiplies."""
+        return self.rows
+
+    def halves(self, count: int, rng: np.random.Generator) -> Array:
+        # On either side of random hyperplanes through the middle.
+        normals = rng.standard_normal((self.width, count)) / (self.largest or 1.0)
+        along = self._matrix @ normals.astype(self.rows.dtype)
+        return np.where(along < np.median(along, axis=0), -1.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Vectors(_Numbers):
@@ -138,6 +159,16 @@ class Vectors(_Numbers):
     rows: Array
 
     has_coordinates = True
+
+    def copies(self) -> tuple[Array, Array]:
+        words = np.ascontiguousarray(self.rows).view(f"u{self.rows.itemsize}")
+        odd = fixed_rng(3).integers(1 << 31, size=self.width, dtype=np.uint64) * 2 + 1
+        # One number a row, equal for equal rows; a multiplication modulo 2⁶⁴ mixes upwards only.
+        keys = (words ^ (words >> (4 * self.rows.itemsize))).astype(np.uint64, copy=False) @ odd
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        if len(first) < len(keys) and not (self.rows == self.rows[first[group]]).all():
+            return super().copies()  # two rows with one number: as good as never
+        return first, group
 
     def cast(self, dtype: Precision) -> Vectors:
         return Vectors(self.rows.astype(dtype, copy=False))
@@ -157,6 +188,10 @@ class SparseVectors(_Numbers):
     @property
     def largest(self) -> float:
         return float(np.abs(self.rows.data).max(initial=0.0))
+
+    @property
+    def _matrix(self) -> Any:
+        return self.rows.to_scipy()
 
     def cast(self, dtype: Precision) -> SparseVectors:
         return SparseVectors(self.rows.astype(dtype))

@@ -8,7 +8,10 @@ and shows in no residual. The audit shares nothing with it but the definition,
 - the eigen-equation holds: :math:`z_{ik} = \lambda_k B_{ik} / w_i`;
 - the centring holds: :math:`(K c)_i` is what the mean was taken from;
 - what is left, :math:`\langle \tilde\varphi_i, \tilde\varphi_j \rangle - z_i \cdot z_j`, has no
-  eigenvalue above the first one that was not kept (interlacing).
+  eigenvalue above the first one that was not kept (interlacing);
+- nothing outside of the components is larger than the last of them, by whole columns of K there
+  where most of it is left (:mod:`mercer.eigen.outside`): a solver whose search space cannot see out
+  of itself has residuals of zero.
 """
 
 from __future__ import annotations
@@ -19,15 +22,18 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._types import RowsLike
+from mercer.eigen.outside import outer_pairs, unexplained_rows
 from mercer.eigen.policy import rank_floor
 from mercer.eigen.result import Report, Spectrum
 from mercer.exceptions import NumericalWarning, warn
-from mercer.gram import CenteredGram, SpotCheck
+from mercer.gram import CenteredGram, ProbedGram, SpotCheck
 from mercer.gram.spot_check import ROWS
 from mercer.subspace import Subspace
 
 __all__ = ["Finding", "audit_rows", "audit_scores", "audit_spectrum", "audited"]
 
+#: Rows that are looked at because most of the matrix is left around them.
+OUTSIDE = 16
 #: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.
 SLACK = 10.0
 
@@ -173,4 +179,36 @@ def audit_spectrum(
     excess = max(beyond - (0.0 if dropped else following), 0.0)
     allowed = SLACK * (floor if dropped else float(claimed[-1]))
     findings.append(Finding("spectrum that is left", excess / lam[0], allowed / lam[0]))
+    if not dropped and isinstance(operator, ProbedGram):
+        findings.append(_audit_outside(operator, spectrum, q, spot, floor))
     return findings
+
+
+def _audit_outside(
+    operator: ProbedGram, spectrum: Spectrum, q: int, spot: SpotCheck, floor: float
+) -> Finding:
+    """No eigenvalue outside of the q vectors is above theirs: a solver may not see those.
+
+    Columns by the kernel's definition, of the rows looked at and of those around which most of the
+    matrix is left; they show a lower bound of what was missed.
+    """
+    lam = spectrum.values[:q].astype(np.float64)
+    V = spectrum.vectors[:, :q].astype(np.float64)
+    W = V * lam
+    rows = unexplained_rows(operator, V, W, min(operator.n // 2, OUTSIDE))
+    rows = np.setdiff1d(rows, spot.index)
+    index, first = np.unique(spot.index, return_index=True)
+    A = np.vstack([spot.values[first], spot.exact(rows)]).T
+    index = np.append(index, rows)
+    if spot.weight is not None:
+        root = np.sqrt(spot.weight)
+        A = root[:, None] * A * root[index]
+    if isinstance(operator, CenteredGram):
+        A = operator.center_block(A, slice(None), index)
+    bounds, _ = outer_pairs(A, V, W, index, operator.scale())
+    excess = max(float(bounds[:1].sum() / lam[-1]) - 1, 0.0)
+    return Finding(
+        "spectrum outside of the components",
+        excess,
+        SLACK * (float(spectrum.errors[:q].max()) + floor / float(lam[-1])),
+    )

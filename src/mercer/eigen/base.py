@@ -24,12 +24,16 @@ from mercer.eigen.policy import (
 )
 from mercer.eigen.result import Fit, Report, Spectrum
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.gram import CenteredGram, GramOperator, SpotCheck, WeightedGram
+from mercer.gram import CenteredGram, GramOperator, SpotCheck, UncenteredGram, WeightedGram
 from mercer.kernels import Kernel
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule, Subspace, from_gram
 
 __all__ = ["EigenSolver", "Problem", "Solver"]
+
+
+#: Share of distinct rows up to which copies are merged.
+MERGED = 0.8
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,18 @@ class Problem:
     def spot(self) -> SpotCheck:
         """A few rows of the Gram matrix by the kernel's definition."""
         return SpotCheck(self.kernel, self.X, self.weight)
+
+    def merged(self) -> tuple[Problem, Array]:
+        """The same with one row, of greater weight, for rows that are copies; and whose copies.
+
+        Only where that saves a good part of the work.
+        """
+        points = self.kernel.points(self.X)
+        first, group = points.copies()
+        if len(first) > MERGED * self.n:
+            return self, np.arange(self.n)
+        weight = np.bincount(group, weights=self.weight).astype(np.float64)
+        return replace(self, X=points.take(first).rows, weight=weight), group
 
     @property
     def total(self) -> float:
@@ -113,10 +129,21 @@ class EigenSolver(Solver):
         """The Gram matrix in the storage that suits this solver, before weights and centring."""
 
     def fit(self, problem: Problem) -> Fit:
-        started = time.perf_counter()
         if isinstance(problem.X, Rows):
             # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
             problem = replace(problem, X=problem.X[:])
+        distinct, group = problem.merged()
+        fit = self._fit(distinct)
+        if distinct is problem:
+            return fit
+        weight, total = problem.weight, np.asarray(distinct.weight)[group]
+        share = np.divide(1.0 if weight is None else weight, total, where=total > 0, out=0 * total)
+        points = problem.kernel.points(problem.X)
+        return replace(fit, subspace=fit.subspace.spread(points, group, share))
+
+    def _fit(self, problem: Problem) -> Fit:
+        """With rows in memory, no matter whether some are copies of others."""
+        started = time.perf_counter()
         operator = _weighted_and_centered(self.bind(problem), problem)
         if not self.streams and not operator.can_refine:
             refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
@@ -214,7 +241,7 @@ def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator
         base = WeightedGram(base, root)
         direction = root / np.linalg.norm(root)
     if not problem.center:
-        return base
+        return UncenteredGram(base, direction)
     if n < 2:
         raise DataError(f"kernel PCA needs at least 2 rows, not {n}; give more rows.")
     return CenteredGram(base, direction)

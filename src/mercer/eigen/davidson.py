@@ -16,15 +16,20 @@ from mercer._numbers import check_count
 from mercer._progress import announce
 from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
+from mercer.eigen.outside import outer_pairs, unexplained_rows
 from mercer.eigen.policy import rank_floor
 from mercer.eigen.result import Spectrum, estimate_errors, rounding_errors
-from mercer.gram import GramOperator, LowRank, StreamedGram
+from mercer.gram import GramOperator, LowRank, ProbedGram, StreamedGram, UncenteredGram
 
 __all__ = ["Davidson"]
 
 #: Where the next eigenvalue may be as close as this share, a pair of small residual may be another
 #: than the one asked for; up to so many rows LAPACK tells them apart.
 CROWDED, SOLVABLE = 1e-3, 1000
+#: Columns of the matrix that are looked at when the search space calls itself complete, and more
+#: of them once it was not; and what they show, as a share of the last eigenvalue wanted, from which
+#: on a pass is spent on them.
+OUTSIDE, DOUBTFUL = 32, 0.5
 #: Rows for each column up to which tiles are kept: they cost more time than their products, and
 #: take at most so many times half the memory of the rows.
 WIDE = 8
@@ -74,6 +79,8 @@ class Davidson(EigenSolver):
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         check_count("max_passes", self.max_passes)
         n = operator.n
+        if not isinstance(operator, ProbedGram):
+            operator = UncenteredGram(operator, np.full(n, 1 / np.sqrt(n)))
         block = min(n, 16 * -(-(k + 8) // 16))
         if 4 * block >= n:  # the search space would soon be everything
             return Dense().solve(_finest(operator), k, rng)
@@ -107,7 +114,7 @@ class Davidson(EigenSolver):
 
     def _iterate(
         self,
-        operator: GramOperator,
+        operator: ProbedGram,
         preconditioner: _Preconditioner | None,
         V: Array,
         k: int,
@@ -119,15 +126,26 @@ class Davidson(EigenSolver):
         """
         # No more vectors than there are dimensions: the last ones would not be orthogonal.
         space = _SearchSpace(operator, V, room=min(operator.n, max(6 * block, 200)))
+        seen, looks = np.zeros(k), 0
         for passes in range(1, self.max_passes + 1):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
             spectrum, open_pairs = self._judge(operator, ritz, k, passes)
-            if not len(open_pairs) or passes == self.max_passes:
+            if len(open_pairs):
+                more = _corrections(preconditioner, ritz, open_pairs)
+            elif _grew(operator, ritz.values[:k], seen, self.tol):
+                more = _from_outside(operator, ritz, k, OUTSIDE << min(2 * looks, 3))
+                seen, looks = ritz.values[:k], looks + 1
+            else:
+                break
+            if not more.shape[1]:
+                break
+            if passes == self.max_passes:
+                spectrum = replace(spectrum, converged=False)
                 break
             if space.is_full(block):  # thick restart
                 space.restart(ritz)
-            space.extend(_corrections(preconditioner, ritz, open_pairs))
+            space.extend(more)
         return replace(spectrum, vectors=_power_step(ritz))
 
     def _judge(
@@ -281,6 +299,20 @@ class _Preconditioner:
 
 def _finest(operator: GramOperator) -> GramOperator:
     return operator.refined() if operator.can_refine else operator
+
+
+def _grew(operator: GramOperator, values: Array, before: Array, tol: float) -> bool:
+    """Whether the last look out of the search space was worth its pass."""
+    return bool((values - before > tol * values + rank_floor(operator, float(values[0]))).any())
+
+
+def _from_outside(operator: ProbedGram, ritz: _Ritz, k: int, columns: int) -> Array:
+    """Vectors that may belong to an eigenvalue among the first k, and are not in the space."""
+    V, W = ritz.vectors, ritz.products
+    rows = unexplained_rows(operator, V, W, min(operator.n // 2, max(columns, V.shape[1])))
+    bounds, T = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale())
+    doubtful = np.flatnonzero(bounds > DOUBTFUL * ritz.values[k - 1])
+    return T[:, doubtful[: V.shape[1]]]  # a block at a time
 
 
 def _power_step(ritz: _Ritz) -> Array:

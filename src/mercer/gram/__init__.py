@@ -2,7 +2,7 @@
 
 from mercer._registry import ours
 from mercer.gram.base import GramOperator, MatrixOperator
-from mercer.gram.centered import CenteredGram
+from mercer.gram.centered import CenteredGram, ProbedGram, UncenteredGram
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.dense import DenseGram
 from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, _Whitening, sum_features
@@ -22,8 +22,10 @@ __all__ = [
     "LandmarkFeatures",
     "LowRank",
     "MatrixOperator",
+    "ProbedGram",
     "SpotCheck",
     "StreamedGram",
+    "UncenteredGram",
     "WeightedGram",
     "nystrom",
     "sum_features",

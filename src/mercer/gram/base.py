@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import SQUARABLE, Array
+from mercer._random import fixed_rng
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
 from mercer.points import Points
+from mercer.tiles import Tiles
 
 __all__ = ["ChangedGram", "GramOperator", "KernelGram", "MatrixOperator", "fit_float32"]
 
@@ -46,12 +48,28 @@ class GramOperator(ABC):
     def to_dense(self) -> Array:
         """A fresh n × n array. The only place where one appears."""
 
+    @abstractmethod
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        """Entries ``A[rows][:, columns]``, in float64."""
+
+    def halves(self, count: int) -> Array:
+        """Random signs, (n, count), that are the same for rows which are next to each other."""
+        return fixed_rng(1).choice([-1.0, 1.0], (self.n, count))
+
     def packed_rows(self) -> Basis | None:
         """The rows in the precision of the entries, where the matrix is of a kernel."""
         return None
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:  # noqa: ARG002
-        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
+    def low_rank(
+        self,
+        rank: int,
+        rng: np.random.Generator,
+        weight: Array | None = None,  # noqa: ARG002
+    ) -> LowRank | None:
+        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.
+
+        Its landmarks are drawn with chances proportional to ``weight``, if given.
+        """
         return None
 
     def scale(self) -> float:
@@ -108,6 +126,9 @@ class MatrixOperator(GramOperator):
     def diagonal(self) -> Array:
         return np.diagonal(self.matrix)
 
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        return self.matrix[:, columns][rows].astype(np.float64)
+
     def to_dense(self) -> Array:
         return self.matrix.copy()
 
@@ -138,6 +159,15 @@ class KernelGram(GramOperator):
     def diagonal(self) -> Array:
         return self.diag
 
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        basis, points = self.basis, self.basis.as_points
+        left = basis.packed[rows] if isinstance(rows, slice) else basis.pack(points.take(rows).rows)
+        right = basis.pack(points.take(columns).rows)
+        return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
+
+    def halves(self, count: int) -> Array:
+        return self.basis.as_points.halves(count, fixed_rng(1))
+
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         return self.spot.shifts(self.row_products, V, row_scale)
 
@@ -152,8 +182,10 @@ class KernelGram(GramOperator):
     def can_refine(self) -> bool:
         return self.precision == np.float32 and self.basis.as_points.has_finer_entries
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        return nystrom(self.basis, rank, rng)
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, weight: Array | None = None
+    ) -> LowRank | None:
+        return nystrom(self.basis, rank, rng, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +205,9 @@ class ChangedGram(GramOperator):
     @property
     def precision(self) -> np.dtype:
         return self.base.precision
+
+    def halves(self, count: int) -> Array:
+        return self.base.halves(count)
 
     def packed_rows(self) -> Basis | None:
         return self.base.packed_rows()

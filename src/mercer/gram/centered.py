@@ -6,50 +6,118 @@ below is already D K D, and :math:`u = \sqrt{w / \sum w}`; see NOTATION.md.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 
-__all__ = ["CenteredGram"]
+__all__ = ["CenteredGram", "ProbedGram", "UncenteredGram"]
+
+#: Vectors that ride along; a group is overlooked only if all of them are nearly orthogonal to it.
+PROBES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class CenteredGram(ChangedGram):
-    """P K P; P is never formed.
+class ProbedGram(ChangedGram):
+    """Another operator whose first product takes a few more vectors along.
 
-    The product ``K u`` is needed for the trace and for the feature-space mean. It is a cached
-    property that rides along as one more column of the first product, so that centring costs no
-    pass of its own.
+    They tell, row by row, how much of the matrix a search space has not seen. Their products are
+    cached properties that ride along with the first one, so that they cost no pass of their own.
 
     Attributes
     ----------
     base : K
-    direction : (n,) u
+    direction : (n,) u, the unit vector along the square roots of the weights
     """
 
     direction: Array
 
     @cached_property
+    def probes(self) -> Array:
+        """``P u s`` with random signs s that rows in one group share, (n, p)."""
+        return self.project(self.direction[:, None] * self.base.halves(PROBES))
+
+    @cached_property
+    def probe_products(self) -> Array:
+        """The operator times :attr:`probes`, (n, p)."""
+        return self.project(self.base.matmat(self.probes))
+
+    @abstractmethod
+    def project(self, V: Array) -> Array:
+        """``P V``, what the operator sees of V (n, b)."""
+
+    def matmat(self, V: Array) -> Array:
+        seen = self.project(V)
+        if "probe_products" in vars(self):
+            return self.project(self.base.matmat(seen))
+        q = V.shape[1]
+        product = self.base.matmat(np.column_stack([seen, self.probes, self.direction]))
+        vars(self)["probe_products"] = self.project(product[:, q:-1])
+        vars(self)["mean_product"] = product[:, -1].copy()
+        return self.project(product[:, :q])
+
+    def scale(self) -> float:
+        return self.base.scale()
+
+    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
+        # |P E P v| ≤ |E P v|
+        return self.base.entry_errors(self.project(V), row_scale)
+
+    def refined(self) -> Self:
+        return type(self)(self.base.refined(), self.direction)
+
+
+@dataclass(frozen=True, eq=False)
+class UncenteredGram(ProbedGram):
+    """K itself."""
+
+    def project(self, V: Array) -> Array:
+        return V
+
+    def diagonal(self) -> Array:
+        return self.base.diagonal()
+
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        return self.base.block(rows, columns)
+
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, weight: Array | None = None
+    ) -> LowRank | None:
+        return self.base.low_rank(rank, rng, weight)
+
+    def to_dense(self) -> Array:
+        return self.base.to_dense()
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredGram(ProbedGram):
+    """P K P; P is never formed."""
+
+    @cached_property
     def mean_product(self) -> Array:
-        """``K u``, (n,)."""
+        """``K u``, (n,), for the trace and for the feature-space mean."""
         return self.base.matmat(self.direction[:, None])[:, 0]
 
     def project(self, V: Array) -> Array:
         """P V."""
         return np.asarray(V - self.direction[:, None] * (self.direction @ V))
 
-    def matmat(self, V: Array) -> Array:
-        centred = self.project(V)
-        if "mean_product" not in vars(self):
-            product = self.base.matmat(np.column_stack([centred, self.direction]))
-            vars(self)["mean_product"] = product[:, -1].copy()
-            return self.project(product[:, :-1])
-        return self.project(self.base.matmat(centred))
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        return self.center_block(self.base.block(rows, columns), rows, columns)
+
+    def center_block(self, K: Array, rows: Array | slice, columns: Array) -> Array:
+        """Entries of P K P from those of K."""
+        u, Ku = self.direction, self.mean_product
+        K -= np.outer(u[rows], Ku[columns] - u[columns] * (u @ Ku))
+        K -= np.outer(Ku[rows], u[columns])
+        return K
 
     def diagonal(self) -> Array:
         # (P K P)_ii = K_ii - 2 u_i (Ku)_i + u_i² uᵀKu
@@ -62,22 +130,14 @@ class CenteredGram(ChangedGram):
     def removed(self) -> float:
         return float(self.direction @ self.mean_product)
 
-    def scale(self) -> float:
-        return self.base.scale()
-
-    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        # |P E P v| ≤ |E P v|
-        return self.base.entry_errors(self.project(V), row_scale)
-
     def trace_error(self) -> float:
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
 
-    def refined(self) -> CenteredGram:
-        return CenteredGram(self.base.refined(), self.direction)
-
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        low = self.base.low_rank(rank, rng)
+    def low_rank(
+        self, rank: int, rng: np.random.Generator, weight: Array | None = None
+    ) -> LowRank | None:
+        low = self.base.low_rank(rank, rng, weight)
         return None if low is None else low.centered(self.direction)
 
     def to_dense(self) -> Array:

@@ -16,7 +16,8 @@ from mercer._linalg import SQUARABLE, Array
 from mercer._parallel import blocks, lapack_threads, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
-from mercer.landmarks import Given, KMeans, RPCholesky, Uniform
+from mercer.landmarks import Given, KMeans, RPCholesky
+from mercer.landmarks.base import sample_rows, take
 from mercer.sparse_rows import concatenate
 from mercer.tiles import Tiles
 
@@ -102,15 +103,18 @@ class LowRank:
         return square, np.asarray(self.cross.T @ u.astype(self.cross.dtype), dtype=np.float64)
 
 
-def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
+def nystrom(
+    rows: Basis, rank: int, rng: np.random.Generator, weight: Array | None = None
+) -> LowRank | None:
     """Landmarks, their kernel values with all rows, and the whitening of their own Gram matrix.
 
-    In the precision in which the rows are packed.
+    In the precision in which the rows are packed. Rows are drawn with chances proportional to their
+    weight.
     """
     kernel, dtype = rows.kernel, rows.packed.dtype
     if not kernel.points(rows.points).is_open:
         return None  # there are no points to take landmarks from
-    landmarks = rows.pack(_landmarks(kernel, rows.points, rank, rng))
+    landmarks = rows.pack(_landmarks(kernel, rows.points, rank, rng, weight))
     cross = Tiles(kernel.fill, rows.packed, landmarks, dtype).gram()
     own = Tiles(kernel.fill, landmarks, landmarks, dtype).gram(np.float64)
     if np.abs(own).max(initial=0.0) > SQUARABLE:
@@ -119,21 +123,29 @@ def nystrom(rows: Basis, rank: int, rng: np.random.Generator) -> LowRank | None:
     return LowRank(cross, whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5))
 
 
-def _landmarks(kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator) -> Any:
+def _landmarks(
+    kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator, weight: Array | None
+) -> Any:
     """Uniform rows, and a quarter drawn where the others explain least; then one k-means step.
 
     The pivoted quarter finds small groups far away, which might be missed otherwise, and their
     eigenvalues with them. To pivot all costs more than the pass that it may save.
     """
     if kernel.takes_objects or len(X) < 4000:  # careful landmarks would cost more than they save
-        return Uniform().select(kernel, X, rank, rng)
+        return _drawn(X, rank, rng, weight)
     few = rank // 4
     pivoted = RPCholesky(oversample=SEARCHED // few).select(kernel, X, few, rng)
-    spread = Uniform().select(kernel, X, rank - len(pivoted), rng)
+    spread = _drawn(X, rank - len(pivoted), rng, weight)
     start = concatenate([pivoted, spread])
     if isinstance(start, np.ndarray):
         start = np.unique(start, axis=0)
     return KMeans(Given(start), steps=1).select(kernel, X, len(start), rng)
+
+
+def _drawn(X: RowsLike, count: int, rng: np.random.Generator, weight: Array | None) -> Any:
+    if weight is None or count >= np.count_nonzero(weight):
+        return sample_rows(X, count, rng)
+    return take(X, np.sort(rng.choice(len(X), count, replace=False, p=weight / weight.sum())))
 
 
 def whiten(K: Array, floor: float = 1e-12) -> Array:

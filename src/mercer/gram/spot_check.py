@@ -24,8 +24,8 @@ COLUMNS = 256
 FEWEST = 8
 #: Rows that they are compared with at a time.
 BLOCK = 512
-#: A vector with more than this share of its square in a row is looked at there.
-LOCAL = 0.1
+#: A vector with more than this share of its square in two rows is looked at there.
+LOCAL = 0.01
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ class SpotCheck:
     @cached_property
     def values(self) -> Array:
         """The rows themselves, (s, n)."""
-        return self._exact(self.index)
+        return self.exact(self.index)
 
-    def _exact(self, index: Array) -> Array:
+    def exact(self, index: Array) -> Array:
+        """Rows of the matrix with these numbers, (b, n)."""
         points = self.kernel.points(self.X)
         rows = points.take(index).rows
         if not points.has_coordinates:
@@ -117,11 +118,21 @@ class SpotCheck:
         terms = R * V[self.index] / self._chance[self.index, None]
         spread = 3 * terms.std(axis=0) / np.sqrt(self._size)
         sampled = np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
-        local = (LOCAL * np.einsum("ij,ij->j", V, V) < V**2).any(axis=1)
-        own = np.setdiff1d(np.flatnonzero(local), self.index)
-        if not len(own):
-            return np.asarray(sampled)
-        return np.asarray(sampled + np.abs(off(own, self._exact(own)) * V[own]).sum(axis=0))
+        return np.asarray(sampled + self._local_shifts(off, V))
+
+    def _local_shifts(self, off: Callable[[Array, Array], Array], V: Array) -> Array:
+        """``|vᵀ E v|`` of vectors that live on few rows, by the two largest of them."""
+        square = V**2
+        top = np.argpartition(-square, 1, axis=0)[:2]
+        share = np.take_along_axis(square, top, axis=0).sum(axis=0)
+        local = np.flatnonzero(share > LOCAL * square.sum(axis=0))
+        shifts = np.zeros(V.shape[1])
+        if len(local):
+            own, place = np.unique(top[:, local], return_inverse=True)
+            R = off(own, self.exact(own))[place.reshape(2, -1), local] * V[top[:, local], local]
+            # What two rows show stands for the others of their group.
+            shifts[local] = np.abs(R.sum(axis=0)) / share[local] * square[:, local].sum(axis=0)
+        return shifts
 
     @property
     def _size(self) -> int:

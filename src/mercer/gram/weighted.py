@@ -26,6 +26,10 @@ class WeightedGram(ChangedGram):
     def diagonal(self) -> Array:
         return self.root_weight**2 * self.base.diagonal()
 
+    def block(self, rows: Array | slice, columns: Array) -> Array:
+        D = self.root_weight
+        return np.asarray(D[rows, None] * self.base.block(rows, columns) * D[columns])
+
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         D = self.root_weight
         return self.base.entry_errors(D[:, None] * V, D if row_scale is None else D * row_scale)
@@ -33,8 +37,14 @@ class WeightedGram(ChangedGram):
     def refined(self) -> WeightedGram:
         return WeightedGram(self.base.refined(), self.root_weight)
 
-    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
-        low = self.base.low_rank(rank, rng)
+    def low_rank(
+        self,
+        rank: int,
+        rng: np.random.Generator,
+        weight: Array | None = None,  # noqa: ARG002
+    ) -> LowRank | None:
+        # A row of weight 13 is as likely a landmark as 13 copies of it together.
+        low = self.base.low_rank(rank, rng, self.root_weight**2)
         return None if low is None else low.scaled(self.root_weight)
 
     def to_dense(self) -> Array:

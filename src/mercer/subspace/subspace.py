@@ -82,6 +82,19 @@ class Subspace:
         """The subspace of the first q directions."""
         return replace(self, coef=self.coef[:, :q], offset=self.offset[:q])
 
+    def spread(self, points: Points, group: Array, share: Array) -> Subspace:
+        """The same written on points of which point i is a copy of support point ``group[i]``.
+
+        ``share`` (m,) says how much of that one's coefficients it takes.
+        """
+        coef, mean = self.coef[group], self.mean[group]
+        return replace(
+            self,
+            support=points.support,
+            coef=(coef * share[:, None]).astype(coef.dtype, copy=False),
+            mean=(mean * share).astype(mean.dtype, copy=False),
+        )
+
     def in_precision(self, X: RowsLike) -> Any:
         """Rows in the precision of the model."""
         return self.kernel.points(X).cast(self.coef.dtype).rows
