@@ -6,6 +6,7 @@ import pytest
 import mercer
 from mercer import KernelPCA
 from mercer.eigen import base, davidson, result
+from mercer.eigen.audit import Finding, audited
 from mercer.exceptions import ConvergenceError, NumericalWarning
 from mercer.gram import CenteredGram, StreamedGram
 from mercer.kernels import Gaussian, Linear, Polynomial
@@ -92,6 +93,28 @@ def test_strict_raises(monkeypatch, rng):
     share_the_origin(monkeypatch)
     with mercer.strict(), pytest.raises(ConvergenceError, match="definition"):
         KernelPCA(5, kernel=Gaussian(sigma=2) + Polynomial(3), solver="dense").fit(X)
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf])
+@pytest.mark.parametrize("converged", [True, False])
+def test_what_could_not_be_measured_is_not_passed_over(size, converged):
+    """A fit that was not audited says so, wherever among the findings the number is missing."""
+    report = result.Report("Dense", "asked for", 1, 0.0, 1e-15, 1, converged=converged)
+    good, bad = Finding("scores", 0.0, 1e-9), Finding("eigenvalues", size, np.inf)
+    for findings in ([good, bad], [bad, good]):
+        with pytest.warns(NumericalWarning, match="eigenvalues"):
+            assert not np.isfinite(audited(report, findings).audited)
+        with mercer.strict(), pytest.raises(ConvergenceError, match="eigenvalues"):
+            audited(report, findings)
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos", Davidson(tol=1e-12), "landmarks"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_claim_is_finer_than_the_eigenvalues_themselves(rng, solver, dtype):
+    X = rng.standard_normal((300, 2)).astype(dtype)
+    model = KernelPCA(2, kernel=Linear(), solver=solver, random_state=0).fit(X)
+    assert model.eigenvalues_.dtype == dtype
+    assert model.report_.estimated_error >= np.finfo(dtype).eps / 2
 
 
 def test_a_good_fit_is_silent(rng, recwarn):

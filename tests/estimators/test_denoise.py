@@ -68,17 +68,24 @@ def test_reconstruction_gets_better_with_components(digits):
     assert errors[0] > errors[1] > errors[2]
 
 
-def test_report_is_the_objective(model, digits):
-    _, new = digits
-    found = model.preimages(new[:9], match_noise=False)
-    assert_allclose(found.points, model.denoise(new[:9], match_noise=False))
-    Z, K = model.transform(new[:9]), Gaussian(gamma=model.kernel_.gamma)
-    S = model.subspace_.support
-    for i in range(9):
-        gamma = naive.expansion(model.subspace_, Z[i])
+@pytest.mark.parametrize("match_noise", [False, True, "auto"])
+def test_report_is_the_objective(model, digits, rng, match_noise):
+    """The squared distance to what was looked for: the projection of the matched kernel row."""
+    noisy = digits[1][:9] + np.linspace(0, 0.4, 9)[:, None] * rng.standard_normal((9, 64))
+    found = model.preimages(noisy, match_noise=match_noise)
+    assert_allclose(found.points, model.denoise(noisy, match_noise=match_noise))
+    K, subspace = Gaussian(gamma=model.kernel_.gamma), model.subspace_
+    S, factors = subspace.support, []
+    for i, x in enumerate(noisy):
+        row = K(x[None], S)[0]
+        factor = 1.0 if match_noise is False else naive.match_noise(K, S, x, row)
+        factors.append(max(factor, 1.0) if match_noise == "auto" else factor)
+        z = factors[-1] * row @ subspace.coef - subspace.offset
+        gamma = naive.expansion(subspace, z)
         expected = naive.objective(K, S, gamma, found.points[i]) + gamma @ K(S) @ gamma
         assert found.objective[i] == pytest.approx(expected, abs=1e-8)
-    assert model.preimages(new[:9], report=False).objective is None
+    assert match_noise is False or max(factors) > 1.1
+    assert model.preimages(noisy, report=False).objective is None
 
 
 def test_match_noise_rescales_the_kernel_row(model, digits, rng):

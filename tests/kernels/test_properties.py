@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose
 
 from mercer.exceptions import KernelError
 from mercer.kernels import (
+    Basis,
     Cauchy,
+    Chi2,
     Cosine,
     Gaussian,
     Laplacian,
@@ -100,3 +102,23 @@ def test_a_width_by_another_name_needs_its_own_method():
 
     with pytest.raises(KernelError, match="Narrow has no length_scale.*with_length"):
         Narrow().with_length(2.0)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_gradients_of_huge_and_tiny_rows(rng, scale):
+    """The angle has no unit, nor has the slope of a cost that is proportional to the rows."""
+    Z, S, G = rng.gamma(2.0, size=(3, 4)), rng.gamma(2.0, size=(5, 4)), rng.random((3, 5))
+    found = Cosine().gradient(Z * scale, S * scale, G) * scale
+    assert_allclose(found, Cosine().gradient(Z, S, G), rtol=1e-12)
+    found = Chi2()._cost_slope(Z[0] * scale, S * scale)
+    assert_allclose(found, (Z[0] - S) * (Z[0] + 3 * S) / (Z[0] + S) ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e15])
+def test_a_factor_may_bring_values_back_into_the_range_of_float32(rng, scale):
+    X = rng.standard_normal((6, 3)) * scale
+    kernel = scale**-6 * Polynomial(3, coef0=0.0)
+    for rows in (X, X.astype(np.float32)):
+        tiles = Basis(kernel, rows, np.float32).at(rows)
+        assert tiles.dtype == np.float32
+        assert_allclose(tiles, kernel.exact(rows, rows), rtol=1e-6)

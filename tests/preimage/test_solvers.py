@@ -221,6 +221,31 @@ def test_gradient_ends_where_the_gradient_vanishes(kernel):
         assert lower <= naive.objective(kernel, S, gamma, X[i]) + 1e-9
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("kernel", [Gaussian(), Matern(), Cosine()], ids=repr)
+def test_gradient_takes_the_same_steps_in_any_unit(kernel, scale, rng):
+    """Squares of slopes and of steps neither overflow nor vanish; nothing runs to its limit."""
+    X = ring(60, rng) + 3.0
+    model = KernelPCA(2, kernel=kernel, preimage=Gradient(), solver="dense")
+    plain, scaled = (model.fit(X * unit).preimages(X[:6] * unit) for unit in (1.0, scale))
+    assert_array_equal(scaled.iterations, plain.iterations)
+    assert scaled.converged.all()
+    assert_allclose(scaled.points / scale, plain.points, rtol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e150])
+@pytest.mark.parametrize("solver", [Gradient(), FixedPoint(), Auto(), Nearest()], ids=name_of)
+def test_a_factor_before_the_kernel_changes_no_point(solver, factor, rng):
+    X, options = ring(200, rng), {"center": False, "preimage": solver, "solver": "dense"}
+    plain, scaled = (
+        KernelPCA(4, kernel=kernel, **options).fit(X).preimages(X[:9])
+        for kernel in (GAUSSIAN, factor * GAUSSIAN)
+    )
+    assert scaled.converged.all()
+    assert_allclose(scaled.points, plain.points, atol=1e-5)
+    assert_allclose(scaled.objective / factor, plain.objective, atol=1e-9)
+
+
 def test_gradient_says_when_it_stalls_or_runs_out():
     subspace, X = fitted(GAUSSIAN)
     found = run(Gradient(tol=1e-9, max_iter=1), subspace, X)

@@ -19,7 +19,6 @@ from mercer.eigen.policy import (
     hides_components,
     keep_positive,
     refuse_no_variance,
-    refuse_overflow,
     warn_if_degenerate,
 )
 from mercer.eigen.result import Fit, Report, Spectrum
@@ -167,7 +166,6 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
-        refuse_overflow(problem.kernel.points(problem.X), spectrum.values)
         fit = Fit.of(
             self._subspace(problem, spectrum, q),
             spectrum.values[:q].astype(problem.dtype, copy=False),
@@ -178,7 +176,7 @@ class EigenSolver(Solver):
             of_gram=True,
         )
         findings = _findings(problem, fit, spectrum, q)
-        return replace(fit, report=audited(report, findings))
+        return replace(fit, report=audited(fit.report, findings))
 
     def _solve_for_rule(self, operator: GramOperator, problem: Problem) -> tuple[Spectrum, int]:
         """Ask for more eigenpairs until the rule can tell how many it wants."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._parallel import lapack_threads
-from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_negative, refuse_overflow
+from mercer.eigen.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude, refuse_negative
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.subspace import ComponentRule, Subspace, from_features
@@ -57,7 +57,7 @@ class LandmarkModel:
                 "kernel has no variance on the landmarks: the largest eigenvalue is "
                 f"{values[-1]:.2g}; give rows that differ, more landmarks, or another width."
             )
-        refuse_overflow(features.points, values[::-1])
+        refuse_magnitude(features.points, float(values[-1]))
         keep = values > floor
         outside = sums.diagonal - float(np.trace(sums.square))
         if not features.kernel.is_mercer:

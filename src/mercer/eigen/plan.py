@@ -11,6 +11,7 @@ from mercer._config import Config
 from mercer._types import RowsLike
 from mercer.eigen.null import null_spectra
 from mercer.eigen.result import Fit
+from mercer.eigen.unit import Unit
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
 
@@ -53,11 +54,13 @@ class Plan:
         return type(self.solver).__name__
 
     def fit(self, problem: Problem) -> Fit:
-        """Carry it out."""
+        """Carry it out, in a unit in which neither kernel values nor their squares overflow."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
         problem, solver = replace(problem, X=X), cast("Solver", self.solver)
+        unit = Unit.of(problem)
+        problem = unit.divide(problem)
         rule = problem.rule.bind(null_spectra(problem, solver))
-        fit = solver.fit(replace(problem, rule=rule))
+        fit = unit.multiply(solver.fit(replace(problem, rule=rule)))
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 

@@ -30,9 +30,9 @@ __all__ = [
     "keep_positive",
     "noise_floor",
     "rank_floor",
+    "refuse_magnitude",
     "refuse_negative",
     "refuse_no_variance",
-    "refuse_overflow",
     "warn_if_degenerate",
 ]
 
@@ -91,14 +91,21 @@ def refuse_no_variance(operator: GramOperator) -> None:
         )
 
 
-def refuse_overflow(points: Points, values: Array) -> None:
-    """Raise where the precision of the rows cannot hold the eigenvalues."""
-    if float(values[0]) > float(np.finfo(points.dtype).max):
-        raise KernelError(
-            f"the kernel overflows {points.dtype}: the rows reach a magnitude of "
-            f"{points.largest:.3g}; scale them first (for example with StandardScaler), or give "
-            "them in float64."
-        )
+def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> None:
+    """Raise where the precision of the rows cannot hold kernel values or eigenvalues.
+
+    ``weight`` is the largest sample weight, where it has a part in that.
+    """
+    limits = np.finfo(points.dtype)
+    if all(float(limits.tiny) <= value <= float(limits.max) for value in values):
+        return
+    verb = "underflows" if min(values) < float(limits.tiny) else "overflows"
+    finer = ", or give them in float64" if points.dtype == np.float32 else ""
+    weights = "" if weight == 1 else f" and the sample weights about {weight:.0e}"
+    raise KernelError(
+        f"the kernel {verb} {points.dtype}: the rows reach a magnitude of {points.largest:.3g}"
+        f"{weights}; scale them first (for example with StandardScaler){finer}."
+    )
 
 
 def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> int:

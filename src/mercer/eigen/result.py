@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -124,6 +124,9 @@ class Fit:
         of_gram: bool = False,
     ) -> Fit:
         """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
+        # Solvers may be better than the precision in which the eigenvalues are returned.
+        rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
+        report = replace(report, estimated_error=max(report.estimated_error, rounded))
         shares = eigenvalues / float(rows), eigenvalues / float(trace)
         return cls(subspace, eigenvalues, *shares, residuals, report, of_gram)
 

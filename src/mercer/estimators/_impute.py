@@ -154,7 +154,7 @@ class ImputeMixin(PreImageMixin):
         def learn(rows: Array) -> tuple[Subspace, Array]:
             rule = Count(max(1, min(q, len(rows) - 1)))
             problem = Problem(subspace.kernel, rows, rule, fixed_rng(0), center=center)
-            fit = Dense().fit(problem)
+            fit = Dense().plan(problem).fit(problem)
             return fit.subspace, fit.explained_variance
 
         def choose() -> Filling:

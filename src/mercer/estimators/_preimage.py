@@ -112,7 +112,8 @@ class PreImageMixin(LearntMixin):
         X, match_noise
             See :meth:`denoise`.
         report : bool, default=True
-            Also measure the objective, which costs one more pass.
+            Also measure the objective, the distance to the projection as ``match_noise`` makes
+            it, which costs one more pass. :meth:`reconstruction_error` has the one to the row.
 
         Returns
         -------

@@ -219,7 +219,7 @@ class ChangedGram(GramOperator):
 
 def fit_float32(points: Points, diag: Array) -> bool:
     """True if the rows, the kernel's values and the squares of both are in float32's range."""
-    if not float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
+    if not 1 / SQUARABLE < float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
         return not points.has_finer_entries
     if not points.can_wait or points.dtype == np.float32:
         return True

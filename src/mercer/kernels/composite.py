@@ -7,13 +7,14 @@ from typing import Self
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import SQUARABLE, Array
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_positive
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.basis import Basis
 from mercer.kernels.radial import RadialKernel
+from mercer.points import Points
 from mercer.tiles import Packed
 
 __all__ = ["Product", "Scaled", "Sum"]
@@ -170,15 +171,29 @@ class Scaled(_Composite):
         self.check()
         return type(self)(self.factor, self.kernel.resolve(X, weight))
 
+    @property
+    def is_pairwise(self) -> bool:  # type: ignore[override]
+        """True if rows are values of the kernel that is multiplied."""
+        return self.kernel.is_pairwise
+
+    def points(self, X: RowsLike) -> Points:
+        return self.kernel.points(X)
+
+    @property
+    def _leaves_float32(self) -> bool:
+        """Whether values that the factor brings into the range of float32 may be outside of it."""
+        return not 1 / SQUARABLE < self.factor < SQUARABLE
+
     def origin(self, X: RowsLike) -> Origin:
         return self.kernel.origin(X)
 
     def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
-        return self.kernel.pack(X, origin, dtype)
+        return self.kernel.pack(X, origin, np.float64 if self._leaves_float32 else dtype)
 
     def fill(self, A: Packed, B: Packed, out: Array) -> None:
-        self.kernel.fill(A, B, out)
-        out *= self.factor
+        values = np.empty(out.shape) if self._leaves_float32 else out
+        self.kernel.fill(A, B, values)
+        np.multiply(values, self.factor, out=out, casting="same_kind")
 
     def diag(self, X: RowsLike) -> Array:
         return self.factor * self.kernel.diag(X)

@@ -254,7 +254,7 @@ class Cosine(Kernel):
         unit = _unit_rows(Z)
         pull = G @ _unit_rows(S)
         along = np.einsum("ij,ij->i", pull, unit)[:, None]
-        norm = np.linalg.norm(Z, axis=1, keepdims=True)
+        norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
         return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
 
     def diag_gradient(self, Z: Array) -> Array:

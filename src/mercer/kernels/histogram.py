@@ -49,7 +49,8 @@ class _EntrywiseKernel(Kernel):
         raise NotImplementedError
 
     def fill(self, A: _Rows, B: _Rows, out: Array) -> None:
-        np.multiply(self._cost(A.rows, B.rows), -self._number(), out=out, casting="same_kind")
+        with np.errstate(over="ignore"):  # what is infinitely far has the similarity 0
+            np.multiply(self._cost(A.rows, B.rows), -self._number(), out=out, casting="same_kind")
         np.exp(out, out=out)
 
     def diag(self, X: Array) -> Array:
@@ -136,10 +137,10 @@ class Chi2(_EntrywiseKernel):
         return -np.asarray(additive_chi2_kernel(X, Y))
 
     def _cost_slope(self, x: Array, Y: Array) -> Array:
-        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)²
+        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)² = r (2 - r) with r = (x-y)/(x+y)
         total = x + Y
-        slope = np.zeros_like(total)
-        return np.asarray(np.divide((x - Y) * (x + 3 * Y), total**2, out=slope, where=total > 0))
+        r = np.divide(x - Y, total, out=np.zeros_like(total), where=total > 0)
+        return np.asarray(r * (2 - r))
 
 
 def _negative(where: str, value: float) -> DataError:

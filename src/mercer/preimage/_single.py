@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import SQUARABLE, Array, square_sums
 from mercer.subspace import Subspace
 
 __all__ = ["in_single", "shifted"]
@@ -28,6 +28,8 @@ def in_single(subspace: Subspace) -> Subspace | None:
     kernel = subspace.kernel.radial
     if kernel is None or subspace.coef.dtype != np.float64 or subspace.n_support < FEWEST:
         return None
+    if not 1 / SQUARABLE < float(subspace.kernel.diag(subspace.support[:1])[0]) < SQUARABLE:
+        return None  # a factor before the kernel, which takes scores out of range
     S = shifted(subspace, subspace.support)
     radius = float(np.sqrt(square_sums(S).max()))
     spread = (radius / kernel.length) ** 2

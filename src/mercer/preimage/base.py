@@ -35,7 +35,10 @@ class PreImages:
     status : (n,) str
         What happened: the text of one of the :class:`Status`, whose members know a remedy.
     objective : (n,) array or None
-        Squared feature-space distance ``|phi(z) - P phi(x)|²`` at the point, once measured.
+        Squared feature-space distance ``|phi(z) - (mu + sum_k z_k w_k)|²`` between the image of
+        the point and what was looked for, once measured. That is the projection of the row, and
+        where ``match_noise`` scales its kernel row (by default, for a row with more noise than
+        those of fit), the projection that this gives.
     """
 
     points: RowsLike

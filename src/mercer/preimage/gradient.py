@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array, power_of_two, square_sums
 from mercer._parallel import blocks, n_threads, thread_map
 from mercer.preimage._lbfgs import Memory
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
@@ -81,8 +81,15 @@ class _BoundGradient(BoundPreImage):
         return Nearest().init(self.subspace)
 
     @cached_property
-    def radius(self) -> float:
+    def length(self) -> float:
+        """The unit of the descent, of the size of the data: squares of steps stay in range."""
         S = self.subspace.support
+        return float(power_of_two(np.abs(S - S[0]).max()))
+
+    @cached_property
+    def radius(self) -> float:
+        """How far the support points lie from their mean, in units of the length."""
+        S = (self.subspace.support - self.subspace.support[0]) / self.length
         return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
 
     @cached_property
@@ -99,18 +106,20 @@ class _BoundGradient(BoundPreImage):
         dtype = Z.dtype
         Z = check_codes(Z).astype(np.float64, copy=False)
         X = self.nearest.solve(Z).points if start is None else start
-        X = np.maximum(X, self.lowest).astype(np.float64, copy=False)
+        X = np.maximum(X, self.lowest).astype(np.float64, copy=False) / self.length
         rows = max(1, min(ROWS, -(-len(Z) // n_threads())))
         parts = blocks(len(Z), rows)
         done = thread_map(lambda part: self._descend(Z[part], X[part]), parts)
         points, converged, iterations, status = map(np.concatenate, zip(*done, strict=True))
-        return PreImages(points.astype(dtype, copy=False), converged, iterations, status)
+        points = (points * self.length).astype(dtype, copy=False)
+        return PreImages(points, converged, iterations, status)
 
     def _descend(self, Z: Array, X: Array) -> tuple[Array, Array, Array, Array]:
-        """One batch: points, converged, iterations and status."""
+        """One batch, in units of the length: points, converged, iterations and status."""
         far = np.sqrt(np.maximum(self.subspace.squared_norm(Z), 0))
         scale = far * np.minimum(far, self.reach)
-        target = _Target(self.subspace, self.subspace.expansion(Z), scale)
+        G = self.subspace.expansion(Z)
+        target = _Target(self.subspace, G, scale, self.length, float(power_of_two(self.reach)) ** 2)
         X = X.copy()
         status = np.full(len(X), Status.LIMIT)
         iterations = np.ones(len(X), dtype=int)
@@ -197,18 +206,26 @@ class _Moved:
 
 @dataclass(frozen=True)
 class _Target:
-    """The squared distances to the points ``Phi_S gamma`` of one batch, up to constants."""
+    """The squared distances to the points ``Phi_S gamma`` of one batch, up to constants.
+
+    Points are in units of ``length`` and distances in those of ``square``, powers of two.
+    """
 
     subspace: Subspace
     G: Array
     scale: Array
+    length: float
+    square: float
 
     def value(self, X: Array, rows: Array) -> tuple[Array, Array]:
         """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
-        own = self.subspace.kernel.diag(X)
-        inner = self.subspace.basis.row_products(X, self.G[rows])
-        return own - 2 * inner, np.abs(own) + self.scale[rows]
+        X = X * self.length
+        own = self.subspace.kernel.diag(X) / self.square
+        inner = self.subspace.basis.row_products(X, self.G[rows]) / self.square
+        return own - 2 * inner, np.abs(own) + self.scale[rows] / self.square
 
     def gradient(self, X: Array, rows: Array) -> Array:
         kernel, S = self.subspace.kernel, self.subspace.support
-        return np.asarray(kernel.diag_gradient(X) - 2 * kernel.gradient(X, S, self.G[rows]))
+        X = X * self.length
+        slope = kernel.diag_gradient(X) - 2 * kernel.gradient(X, S, self.G[rows])
+        return np.asarray(slope * self.length / self.square)
