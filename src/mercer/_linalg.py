@@ -12,6 +12,7 @@ __all__ = [
     "fix_signs",
     "mirror",
     "orthonormalize",
+    "power_of_two",
     "square_sums",
     "write_shifted",
 ]
@@ -86,6 +87,11 @@ def evenly(rows: Array, count: int) -> Array:
     if len(rows) <= count:
         return rows
     return np.asarray(rows[np.linspace(0, len(rows) - 1, count).astype(int)])
+
+
+def power_of_two(x: Any) -> Any:
+    """The power of two at or below each |x|: to divide by it loses no digit. 1/2 for 0."""
+    return np.ldexp(np.ones_like(x), np.frexp(x)[1] - 1)
 
 
 def square_sums(X: Array) -> Array:
