@@ -53,7 +53,7 @@ class _EntrywiseKernel(Kernel):
         raise NotImplementedError
 
     def fill(self, A: _Rows, B: _Rows, out: Array) -> None:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # what is infinitely far has the similarity 0
             np.multiply(self._cost(A.rows, B.rows), -self._number(), out=out, casting="same_kind")
         np.exp(out, out=out)
 
@@ -161,9 +161,10 @@ class Chi2(_EntrywiseKernel):
         return total
 
     def _cost_slope(self, x: Array, Y: Array) -> Array:
-        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)²
-        total = np.where(x + Y > 0, x + Y, 1)
-        return np.asarray((x - Y) / total * ((x + 3 * Y) / total))
+        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)² = r (2 - r) with r = (x-y)/(x+y)
+        total = x + Y
+        r = np.divide(x - Y, total, out=np.zeros_like(total), where=total > 0)
+        return np.asarray(r * (2 - r))
 
 
 def _negative(where: str, value: float) -> DataError:
