@@ -148,8 +148,9 @@ class Chi2(_EntrywiseKernel):
         # The cost is proportional to the rows: in their own unit no square overflows or vanishes.
         # The quotient is a copy, too; scikit-learn refuses rows that cannot be written to.
         unit = power_of_two(float(max(X.max(initial=0.0), Y.max(initial=0.0))))
+        cost = np.asarray(additive_chi2_kernel(X / unit, Y / unit))
         with np.errstate(over="ignore"):
-            return np.asarray(-unit * additive_chi2_kernel(X / unit, Y / unit))
+            return np.multiply(cost, -unit, out=cost)
 
     def _direct_cost(self, X: Array, Y: Array) -> Array:
         total, off, share = np.zeros((3, len(X), len(Y)))
