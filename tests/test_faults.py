@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import Parallel, delayed
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
@@ -19,13 +20,31 @@ from mercer.exceptions import (
     KernelError,
     RankWarning,
 )
-from mercer.kernels import Cauchy, FunctionKernel, Gaussian, Laplacian, Polynomial
+from mercer.kernels import (
+    Cauchy,
+    Chi2,
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+)
 from mercer.solvers import Davidson, Dense, Lanczos
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 SOLVERS = ["dense", "lanczos", "davidson"]
 #: The same with float64 tiles throughout, for what float32 cannot see.
 FINE = [Dense(), Lanczos(), Davidson(tol=1e-9)]
+#: Every kernel, on entries that are not negative.
+KERNELS = [
+    *(Gaussian(), Laplacian(), Matern(), RationalQuadratic(), Cauchy(), Cosine(), Chi2(), Linear()),
+    *(Polynomial(2), Sigmoid(1e-9, coef0=0.5), Chi2() * Gaussian(), 0.5 * Chi2() + Linear()),
+    FunctionKernel(lambda x, y: float(x @ y)),
+]
 
 
 def refused(error, words, rows, model=None, method="fit"):
@@ -192,7 +211,7 @@ class TestRow06Sparse:
 
 
 class TestRow07Layout:
-    def layouts(self, tmp_path):
+    def layouts(self, tmp_path, X=X):
         file = np.memmap(tmp_path / "x.dat", dtype=float, mode="w+", shape=X.shape)
         file[:] = X
         file.flush()
@@ -216,6 +235,28 @@ class TestRow07Layout:
             assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-12, err_msg=name)
             assert_allclose(model.transform(rows), wanted.transform(X), atol=1e-12, err_msg=name)
             assert rows.tobytes() == before, name
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: repr(kernel)[:20])
+    def test_every_kernel(self, tmp_path, kernel, solver):
+        wanted = KernelPCA(2, kernel=kernel, solver=solver, random_state=0).fit(np.abs(X))
+        for name, rows in self.layouts(tmp_path, np.abs(X)).items():
+            rows.flags.writeable = False
+            model = KernelPCA(2, kernel=kernel, solver=solver, random_state=0).fit(rows)
+            assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-10, err_msg=name)
+            assert_allclose(model.transform(rows), wanted.transform(np.abs(X)), atol=1e-9)
+
+    @pytest.mark.parametrize("kernel", [Chi2(), Chi2() * Gaussian() + Linear()], ids=repr)
+    def test_workers_get_rows_that_they_cannot_write_to(self, kernel):
+        def fit(rows):
+            model = KernelPCA(2, kernel=kernel, random_state=0).fit(rows)
+            return rows.flags.writeable, model.transform(rows)
+
+        rows = np.abs(X)
+        results = Parallel(n_jobs=2, max_nbytes=10)(delayed(fit)(rows) for _ in range(2))
+        for writeable, Z in results:
+            assert not writeable
+            assert_allclose(Z, fit(rows)[1], atol=1e-12)
 
 
 class TestRow08Scale:

@@ -12,7 +12,7 @@ import mercer
 from mercer import KernelPCA
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import Checkpoint, FeatureSums, LandmarkFeatures, sum_features
-from mercer.kernels import Gaussian, Polynomial
+from mercer.kernels import Cosine, Gaussian, Linear, Polynomial
 from mercer.rows import MemoryRows
 from mercer.solvers import Dense, Landmarks
 
@@ -27,6 +27,29 @@ def swiss(rng, n):
 def grouped(rng, n):
     centres = 3 * rng.standard_normal((6, 5))
     return centres[rng.integers(0, 6, n)] + rng.standard_normal((n, 5))
+
+
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.RankWarning")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(2)], ids=repr)
+def test_rows_too_rare_for_any_sample_are_claimed_as_an_error(kernel, seed):
+    """Three of 30,000 rows have nearly all the variance; neither sample need have any of them."""
+    rng = np.random.default_rng(seed)
+    X = np.vstack([1e-3 * rng.standard_normal((30_000, 5)), 1e3 * rng.standard_normal((3, 5))])
+    model = KernelPCA(2, kernel=kernel, solver=Landmarks(50), random_state=seed)
+    truth = np.linalg.eigvalsh(kernel(X[-3:]))[::-1][:2]  # the others hardly move the mean
+    found = model.fit(X).eigenvalues_
+    error = np.abs(found / truth[: len(found)] - 1).max()
+    assert error <= 3 * model.report_.estimated_error + 1e-3
+
+
+def test_landmarks_at_which_the_kernel_is_zero():
+    X = np.vstack([np.zeros((30_000, 2)), np.eye(2)])
+    for select in ("uniform", "rpcholesky"):
+        with pytest.raises(DataError, match="no variance on the landmarks.*more landmarks"):
+            KernelPCA(1, kernel=Cosine(), solver=Landmarks(50, select=select), random_state=0).fit(
+                X
+            )
 
 
 @pytest.mark.parametrize("center", [True, False])

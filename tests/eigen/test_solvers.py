@@ -8,9 +8,21 @@ from sklearn.datasets import load_digits
 from mercer import KernelPCA
 from mercer.eigen import Problem
 from mercer.eigen.result import estimate_errors
-from mercer.exceptions import ConvergenceError, ConvergenceWarning
+from mercer.exceptions import ConvergenceError, ConvergenceWarning, DataError, KernelError
 from mercer.gram import CenteredGram, MatrixOperator
-from mercer.kernels import Gaussian, Linear, Polynomial
+from mercer.kernels import (
+    Cauchy,
+    Chi2,
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+)
 from mercer.solvers import Davidson, Dense, Lanczos, as_solver
 from mercer.subspace import Count
 from mercer.testing import check_eigensolver, lapack_ratio
@@ -146,3 +158,63 @@ def test_exact_solvers_load_the_rows_of_a_file(solver, rng, tmp_path):
         for rows in (X, tmp_path / "rows.npy")
     )
     assert np.array_equal(here, there)
+
+
+def overlap(a, b):
+    return float(a @ b)
+
+
+#: Kernel → k(0, 0), or None where the width is to come from the rows.
+AT_ZERO = [
+    (Gaussian(), None),
+    (Gaussian(gamma=1.0), 1),
+    (Laplacian(), None),
+    (Laplacian(1.0), 1),
+    (Matern(1.0, nu=0.5), 1),
+    (RationalQuadratic(1.0, alpha=1e6), 1),
+    (Cauchy(1.0), 1),
+    (Chi2(), 1),
+    (Linear(), 0),
+    (Polynomial(3), 1),
+    (Polynomial(2, coef0=0.0), 0),
+    (Polynomial(2, gamma="scale"), None),
+    (Sigmoid(1.0), 0),
+    (Sigmoid(1.0, coef0=0.5), np.tanh(0.5)),
+    (Sigmoid(1.0, coef0=-0.5), np.tanh(-0.5)),
+    (Cosine(), 0),
+    (2.0 * Cosine(), 0),
+    (Cosine() + Linear(), 0),
+    (Gaussian(1.0) * Cosine(), 0),
+    (Gaussian(1.0) + Matern(1.0), 2),
+    (0.5 * Gaussian(1.0) + Cauchy(1.0) * Laplacian(1.0), 1.5),
+    (Gaussian() + Matern(), None),
+    (FunctionKernel(overlap), 0),
+]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning", "ignore::mercer.exceptions.RankWarning")
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.DegenerateKernelWarning")
+@pytest.mark.parametrize("shape", [(31, 1), (300, 3)])
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("solver", ["dense", "lanczos", "davidson", "landmarks", "auto"])
+@pytest.mark.parametrize(("kernel", "value"), AT_ZERO, ids=range(len(AT_ZERO)))
+def test_rows_that_are_all_zero(kernel, value, solver, center, shape):
+    """K is constant: one component without centring, and none with it, or if k(0, 0) = 0."""
+    X = np.zeros(shape)
+    model = KernelPCA(2, kernel=kernel, solver=solver, center=center, random_state=0)
+    if value is None or value <= 0 or center:
+        with pytest.raises((DataError, KernelError), match="no variance|not positive definite"):
+            model.fit(X)
+        return
+    Z = model.fit_transform(X)
+    assert_allclose(model.eigenvalues_, [len(X) * value], rtol=1e-6)
+    assert_allclose(np.abs(Z), np.sqrt(value), rtol=1e-6)
+    assert_allclose(model.transform(X), Z, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [31, 300, 4500])
+@pytest.mark.parametrize("solver", ["davidson", "landmarks"])
+def test_a_kernel_below_zero_on_the_diagonal_is_refused(solver, n, rng):
+    model = KernelPCA(2, kernel=Sigmoid(1.0, coef0=-0.5), solver=solver, random_state=0)
+    with pytest.raises(KernelError, match="not positive definite"):
+        model.fit(rng.standard_normal((n, 2)))

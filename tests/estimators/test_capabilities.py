@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import mercer
 from mercer.exceptions import DataError, KernelError, ModelFileError
-from mercer.kernels import FunctionKernel, Gaussian
+from mercer.kernels import Chi2, FunctionKernel, Gaussian
 
 ROOT = Path(__file__).parents[2]
 ESTIMATORS = {
@@ -149,3 +149,16 @@ def test_the_table_of_the_docs():
     table = module.table().splitlines()
     assert len(table) == 2 + len(ESTIMATORS)
     assert "| KernelPCA | yes | yes | yes | yes | yes | yes |  | yes |  | yes |  |" in table
+
+
+@pytest.mark.parametrize("kernel", [Chi2(), 0.5 * Chi2() + Gaussian()], ids=repr)
+# The layers of a deep model see scores, which Chi2 refuses.
+@pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - {"DeepGenerativeKernelPCA"}))
+def test_rows_that_cannot_be_written_to(name, kernel, tmp_path):
+    wanted = ask(make(ESTIMATORS[name], kernel).fit(X, y), X)
+    np.save(tmp_path / "rows.npy", X)
+    frozen = np.asfortranarray(X)
+    frozen.flags.writeable = False
+    for rows in (frozen, np.load(tmp_path / "rows.npy", mmap_mode="r")):
+        found = ask(make(ESTIMATORS[name], kernel).fit(rows, y), rows)
+        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-9)

@@ -29,6 +29,7 @@ KERNELS = {
     "gaussian": Gaussian(),
     "cauchy": Cauchy(),
     "rational_quadratic": RationalQuadratic(alpha=0.7),
+    "rational_quadratic of large alpha": RationalQuadratic(alpha=1e6),
     "matern 3/2": Matern(),
     "matern 5/2": Matern(nu=2.5),
     "laplacian": Laplacian(),

@@ -42,7 +42,14 @@ pytestmark = [
 #: Relative to the largest entry of the output; for squared distances from the subspace, which are
 #: differences, relative to the largest squared distance from the mean.
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12}
-RADIAL = [Gaussian(), Cauchy(), RationalQuadratic(alpha=0.7), Matern(nu=1.5), Matern(nu=2.5)]
+RADIAL = [
+    Gaussian(),
+    Cauchy(),
+    RationalQuadratic(alpha=0.7),
+    RationalQuadratic(alpha=1e6),
+    Matern(nu=1.5),
+    Matern(nu=2.5),
+]
 OTHERS = [
     Linear(),
     Polynomial(3),

@@ -35,6 +35,8 @@ __all__ = [
 ROUGH = 1e-2
 #: Share of the truncation error below which rounding does not show: it is claimed eight times over.
 HIDDEN = 0.1
+#: Share of what lies outside the span below which a sample has missed it.
+RARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,12 @@ class Errors:
     @classmethod
     def of(cls, model: LandmarkModel, sample: Sample, rounded: Array) -> Errors:
         """Estimated on a sample."""
-        found, beyond = residuals(model, sample, len(rounded))
-        return cls(rounded, truncation(model, found, beyond), found)
+        found, beyond, seen = residuals(model, sample, len(rounded))
+        outside = model.trace * (model.unexplained - model.unexplained_error)
+        # Rows so rare that the sample has none of them may be all that the landmarks do not see.
+        missed = outside - seen if seen < RARE * outside else 0.0
+        lam = model.values[: len(found)]
+        return cls(rounded, truncation(model, found, beyond) + missed / lam, found)
 
     @property
     def largest(self) -> float:
@@ -185,8 +191,8 @@ def rounding(model: LandmarkModel, few: Few, q: int) -> Array:
     return np.asarray(8 * known + stored)
 
 
-def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float]:
-    r"""Estimated ``|A w - λ w|`` for the leading q directions, and the next eigenvalue.
+def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float, float]:
+    r"""Estimated ``|A w - λ w|`` for the leading q directions, the next eigenvalue, all of them.
 
     Inside the span the pair is exact; outside, the residual is
     :math:`\sum_i w_i z_i \phi_\perp(x_i)` with :math:`\phi_\perp` the part of a point that the
@@ -215,7 +221,8 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     # Of rows drawn without replacement p (p - 1) of n (n - 1) pairs were seen, each row with
     # itself apart; with replacement a row that was drawn twice is the pair with itself.
     pairs = (p - sample.share) / (p - 1)
-    return np.sqrt(np.maximum(upper, 0) * pairs + diagonal * sample.share), beyond
+    norms = np.sqrt(np.maximum(upper, 0) * pairs + diagonal * sample.share)
+    return norms, beyond, float(weight @ own)
 
 
 def _outside(features: LandmarkFeatures, rows: RowsLike, a: Array, own: Array) -> Array:

@@ -50,12 +50,12 @@ class LandmarkModel:
         removed = sums.weight * float(mean @ mean)
         with lapack_threads(len(mean)):
             values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
-        scale = sums.diagonal / sums.weight
-        floor = noise_floor(values[-1], len(values), scale, np.dtype(np.float64), removed)
-        if not values[-1] > floor:
+        scale, largest = sums.diagonal / sums.weight, float(values.max(initial=0.0))
+        floor = noise_floor(largest, len(values), scale, np.dtype(np.float64), removed)
+        if not largest > floor:
             raise DataError(
                 "kernel has no variance on the landmarks: the largest eigenvalue is "
-                f"{values[-1]:.2g}; give rows that differ, more landmarks, or another width."
+                f"{largest:.2g}; give rows that differ, more landmarks, or another width."
             )
         refuse_magnitude(features.points, float(values[-1]))
         keep = values > floor
@@ -124,7 +124,8 @@ class LandmarkModel:
 def _sum_rounding(features: LandmarkFeatures, sums: FeatureSums) -> float:
     """How far off the sum of squares ``tr Rᵀ S R`` may be: R is large where landmarks are alike."""
     eps, R = float(np.finfo(features.working).eps), features.basis
+    diagonal = abs(sums.diagonal)  # below zero if the kernel is indefinite
     if features.whitens_first:
-        spread = float(np.sqrt(sums.diagonal * sums.weight) * np.linalg.norm(R))
-        return eps * (sums.diagonal + spread)
-    return eps * float(sums.diagonal + np.abs(sums.square).max() * np.linalg.norm(R @ R.T))
+        spread = float(np.sqrt(diagonal * sums.weight) * np.linalg.norm(R))
+        return eps * (diagonal + spread)
+    return eps * float(diagonal + np.abs(sums.square).max() * np.linalg.norm(R @ R.T))

@@ -186,8 +186,9 @@ def warn_if_degenerate(
         symptom = f"K is close to a constant (effective rank {1 + spread:.7g})"
     else:
         return
-    warn(
-        f"{symptom}: the width of {kernel!r} does not suit the data; "
-        f"the median distance is {median_length(X):.4g} (a Gaussian's gamma='median').",
-        DegenerateKernelWarning,
-    )
+    try:
+        median = f"{median_length(X):.4g} (a Gaussian's gamma='median')"
+        advice = f"the width of {kernel!r} does not suit the data; the median distance is {median}"
+    except DataError:  # without centring that is an answer, if a poor one
+        advice = "all rows are equal; give rows that differ"
+    warn(f"{symptom}: {advice}.", DegenerateKernelWarning)

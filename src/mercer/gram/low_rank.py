@@ -120,7 +120,8 @@ def nystrom(
     if np.abs(own).max(initial=0.0) > SQUARABLE:
         cross = cross.astype(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.
-    return LowRank(cross, whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5))
+    R = whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5)
+    return LowRank(cross, R) if R.size else None  # None: the kernel is zero at the landmarks
 
 
 def _landmarks(
@@ -161,7 +162,7 @@ def whiten(K: Array, floor: float = 1e-12) -> Array:
             if pivots.max() < 0.1 / np.sqrt(floor) * pivots.min():  # well-conditioned
                 return R
         s, Q = np.linalg.eigh(K)
-    keep = s > floor * s[-1]
+    keep = s > floor * np.abs(s).max()
     return np.asarray(Q[:, keep] / np.sqrt(s[keep]))
 
 

@@ -7,6 +7,7 @@ are made ready for that once, by ``pack``; :mod:`mercer.tiles` decides which til
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from inspect import isabstract
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
     from mercer.kernels.radial import RadialKernel
 
-__all__ = ["Kernel", "Origin", "full_precision"]
+__all__ = ["Kernel", "Origin", "full_precision", "has_formula"]
 
 #: What a kernel measures rows from: a point, nothing, or one of these for each part of a composite.
 #: Only the kernel that made it may look inside.
@@ -118,8 +119,9 @@ class Kernel(Config, ABC):
     def exact(self, X: RowsLike, Y: RowsLike) -> Array:
         """``k(x_i, y_j)`` by its definition, in float64: what everything faster is audited with.
 
-        No shift, no product formula for distances, no tile. O(n m d) time, several times slower
-        than tiles; for a few rows. Kernels that write only ``pack`` and ``fill`` are audited
+        No shift, no product formula for distances, no tile, and no rounding in common with these:
+        functions that magnify it are taken in extended precision. O(n m d) time, several times
+        slower than tiles; for a few rows. Kernels that write only ``pack`` and ``fill`` are audited
         through these, in float64.
         """
         X, Y = alike(X, Y)
@@ -176,6 +178,12 @@ class Kernel(Config, ABC):
 
     def __rmul__(self, factor: float) -> Product | Scaled:
         return self * factor
+
+
+def has_formula(kernel: Kernel) -> bool:
+    """Whether the class that says what the kernel is in place says so in a formula, too."""
+    says = next(k for k in type(kernel).__mro__ if {"profile", "slope", "formula"} & set(vars(k)))
+    return "formula" in vars(says) and not isabstract(says)
 
 
 def full_precision(X: RowsLike) -> Any:

@@ -3,20 +3,18 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import reduce
-from operator import mul
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
+from mercer._linalg import Array, power_of_two, square_sums
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import require_finite, require_number, require_positive_or
-from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.base import Kernel, Origin, has_formula
 from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
-from mercer.sparse_rows import SparseRows
+from mercer.sparse_rows import SparseRows, alike
 from mercer.tiles import Packed
 
 __all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
@@ -66,6 +64,17 @@ class DotProductKernel(Kernel):
             if isinstance(A, SparsePacked):
                 raise self._overflow(out.dtype, max(A.largest, B.largest))
             raise self._overflow(out.dtype, max(np.abs(A).max(), np.abs(B).max()))
+
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+        X, Y = alike(X, Y)
+        if isinstance(X, SparseRows) or not has_formula(self):
+            return super().exact(X, Y)
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = np.asarray(self.formula(_extended_products(A, B), np), dtype=np.float64)
+        if not np.isfinite(K).all():
+            raise self._overflow(K.dtype, max(np.abs(A).max(), np.abs(B).max()))
+        return K
 
     def diag(self, X: RowsLike) -> Array:
         sparse = isinstance(X, SparseRows)
@@ -177,7 +186,7 @@ class Polynomial(_Affine):
     def formula(self, p: Any, xp: Any) -> Any:  # noqa: ARG002
         a = p * self.gamma + self.coef0
         # Products are exact where a power may be the exponential of a logarithm.
-        return reduce(mul, [a] * self.degree) if self.degree <= 4 else a**self.degree
+        return _by_squaring(a, self.degree)
 
     def slope(self, p: Array) -> Array:
         _power(self.affine(p), self.degree - 1)
@@ -244,6 +253,16 @@ class Cosine(Kernel):
     def fill(self, A: Any, B: Any, out: Array) -> None:
         _dot_products(A, B, out)
 
+    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+        X, Y = alike(X, Y)
+        if isinstance(X, SparseRows):
+            return super().exact(X, Y)
+        A, B = (_near_one(np.asarray(rows, dtype=np.float64)) for rows in (X, Y))
+        norms = np.sqrt(square_sums(A))[:, None] * np.sqrt(square_sums(B))
+        return np.asarray(
+            _extended_products(A, B) / np.where(norms == 0, 1, norms), dtype=np.float64
+        )
+
     def diag(self, X: RowsLike) -> Array:
         if isinstance(X, SparseRows):
             return np.asarray(np.diff(X.indptr) > 0, dtype=X.dtype)
@@ -281,9 +300,35 @@ def _power(a: Array, degree: int) -> Array:
     return a
 
 
+def _by_squaring(a: Any, degree: int) -> Any:
+    """``a ** degree``, pure, by products."""
+    if degree == 1:
+        return a
+    half = _by_squaring(a, degree // 2)
+    return half * half * a if degree % 2 else half * half
+
+
+def _extended_products(A: Array, B: Array) -> Array:
+    """``a_i · b_j`` in np.longdouble: float64 matrix products, of which only the small ones round.
+
+    Each row is cut into a head of so few bits that products of heads sum up exactly, and a tail.
+    """
+    bits = (51 - A.shape[1].bit_length()) // 2
+    cut = [
+        2.0 ** (52 - bits) * 1.5 * power_of_two(np.abs(P).max(axis=1, keepdims=True))
+        for P in (A, B)
+    ]
+    H, J = ((P + c) - c for P, c in zip((A, B), cut, strict=True))
+    return np.asarray((H @ J.T).astype(np.longdouble) + (H @ (B - J).T + (A - H) @ B.T))
+
+
+def _near_one(X: Array) -> Array:
+    """Rows divided by a power of two each, so that squares of huge rows do not overflow."""
+    return np.asarray(X / power_of_two(np.abs(X).max(axis=1, keepdims=True)))
+
+
 def _unit_rows(X: Array) -> Array:
-    largest = np.abs(X).max(axis=1, keepdims=True)
-    scaled = X / np.where(largest == 0, 1, largest)  # so that squares of huge rows do not overflow
+    scaled = _near_one(X)
     norm = np.sqrt(square_sums(scaled))[:, None]
     return np.asarray(scaled / np.where(norm == 0, 1, norm), dtype=X.dtype)
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array
+from mercer._linalg import Array, power_of_two
 from mercer._types import Precision
 from mercer.exceptions import DataError
 from mercer.kernels._check import require_number, require_positive, require_positive_or
@@ -44,6 +44,10 @@ class _EntrywiseKernel(Kernel):
     def _cost(self, X: Array, Y: Array) -> Array:
         raise NotImplementedError
 
+    def _direct_cost(self, X: Array, Y: Array) -> Array:
+        """The same by the definition, at any scale of the rows."""
+        raise NotImplementedError
+
     def _cost_slope(self, x: Array, Y: Array) -> Array:
         """Derivative of the cost by the entries of one point x, shape (n, d)."""
         raise NotImplementedError
@@ -52,6 +56,11 @@ class _EntrywiseKernel(Kernel):
         with np.errstate(over="ignore"):  # what is infinitely far has the similarity 0
             np.multiply(self._cost(A.rows, B.rows), -self._number(), out=out, casting="same_kind")
         np.exp(out, out=out)
+
+    def exact(self, X: Array, Y: Array) -> Array:
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(-self._number() * self._direct_cost(A, B)))
 
     def diag(self, X: Array) -> Array:
         return np.ones(len(X), dtype=X.dtype)
@@ -94,6 +103,8 @@ class Laplacian(_EntrywiseKernel):
     def _cost(self, X: Array, Y: Array) -> Array:
         return np.asarray(cdist(X, Y, "cityblock"))
 
+    _direct_cost = _cost
+
     def _cost_slope(self, x: Array, Y: Array) -> Array:
         return np.asarray(np.sign(x - Y))
 
@@ -134,7 +145,21 @@ class Chi2(_EntrywiseKernel):
     def _cost(self, X: Array, Y: Array) -> Array:
         from sklearn.metrics.pairwise import additive_chi2_kernel  # brings in all metrics
 
-        return -np.asarray(additive_chi2_kernel(X, Y))
+        # The cost is proportional to the rows: in their own unit no square overflows or vanishes.
+        # The quotient is a copy, too; scikit-learn refuses rows that cannot be written to.
+        unit = power_of_two(float(max(X.max(initial=0.0), Y.max(initial=0.0))))
+        cost = np.asarray(additive_chi2_kernel(X / unit, Y / unit))
+        with np.errstate(over="ignore"):
+            return np.multiply(cost, -unit, out=cost)
+
+    def _direct_cost(self, X: Array, Y: Array) -> Array:
+        total, off, share = np.zeros((3, len(X), len(Y)))
+        for x, y in zip(X.T[..., None], np.ascontiguousarray(Y.T), strict=True):
+            np.subtract(x, y, out=off)
+            np.add(x, np.maximum(y, np.finfo(float).tiny), out=share)
+            np.divide(off, share, out=share)
+            total += np.multiply(off, share, out=share)
+        return total
 
     def _cost_slope(self, x: Array, Y: Array) -> Array:
         # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)² = r (2 - r) with r = (x-y)/(x+y)

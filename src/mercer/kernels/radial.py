@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array
+from mercer._linalg import Array, power_of_two
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import (
@@ -22,7 +22,7 @@ from mercer.kernels._check import (
     require_positive,
     require_positive_or,
 )
-from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.base import Kernel, Origin, has_formula
 from mercer.kernels.distances import Scaled, Scattered, negative_squares, pack_shifted
 from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
@@ -55,7 +55,7 @@ class RadialKernel(Kernel):
         """f'(t) for t ≤ 0, written into ``t`` itself."""
 
     def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
-        """f(t) and f'(t), pure, by the names of an array namespace: ``exp``, ``sqrt``, ``maximum``.
+        """f(t) and f'(t), pure, by the names of an array namespace: ``exp``, ``log1p``.
 
         What :meth:`profile` and :meth:`slope` say in place, for those who cannot write into t:
         other devices, and the export to ONNX.
@@ -124,14 +124,12 @@ class RadialKernel(Kernel):
     def exact(self, X: RowsLike, Y: RowsLike) -> Array:
         if isinstance(X, SparseRows) or isinstance(Y, SparseRows):
             t = -squares(SparseRows.of(X, np.float64), SparseRows.of(Y, np.float64), self.length)
-            return self.profile(np.maximum(t, self.floor(t.dtype)))
-        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
-        unit = max(np.abs(A).max(initial=0.0), np.abs(B).max(initial=0.0))
-        if 1e-100 < unit < 1e100:  # else squares would leave the range of floats
-            unit = 1.0
-        with np.errstate(over="ignore"):
-            t = -cdist(A / unit, B / unit, "sqeuclidean") / (self.length / unit) ** 2
-        return self.profile(np.maximum(t, self.floor(t.dtype)))
+        else:
+            A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+            t = -_direct_squares(A, B, self.length)
+        np.maximum(t, self.floor(t.dtype), out=t)
+        # Not by the in-place formula of the tiles, whose rounding is to be seen.
+        return np.asarray(self.formula(t, np)[0] if has_formula(self) else self.profile(t))
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # t = -|z-s|²/ℓ²  =>  dk/dz = f'(t) · (-2/ℓ²) (z - s)
@@ -143,6 +141,18 @@ class RadialKernel(Kernel):
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
+
+
+def _direct_squares(A: Array, B: Array, length: float) -> Array:
+    """``|a_i - b_j|² / length²`` by the differences themselves, at any scale of the rows."""
+    # In powers of two no digit is lost. Beside the length, squares that vanish mean r = 0 and those
+    # that overflow k = 0; rows that cannot be written in it are infinitely far or the same.
+    largest = max(np.abs(A).max(initial=0.0), np.abs(B).max(initial=0.0))
+    unit = max(power_of_two(min(length, np.finfo(float).max)), power_of_two(largest) * 2.0**-1000)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(
+            cdist(A / unit, B / unit, "sqeuclidean") / (length / unit) / (length / unit)
+        )
 
 
 class Gaussian(RadialKernel):
@@ -309,20 +319,26 @@ class RationalQuadratic(OneLength):
         require_positive("alpha", self.alpha)
 
     def profile(self, t: Array) -> Array:
-        t *= -0.5 / self.alpha
-        t += 1
-        return np.asarray(np.power(t, -self.alpha, out=t))
+        if self.alpha == 1:
+            t *= -0.5
+            return np.asarray(np.reciprocal(np.add(t, 1, out=t), out=t))
+        return self._power(t, -self.alpha)
 
     def slope(self, t: Array) -> Array:
-        t *= -0.5 / self.alpha
-        t += 1
-        np.power(t, -self.alpha - 1, out=t)
+        self._power(t, -self.alpha - 1)
         t *= 0.5
         return t
 
-    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
-        base = 1 - t * (0.5 / self.alpha)
-        return base**-self.alpha, 0.5 * base ** (-self.alpha - 1)
+    def _power(self, t: Array, exponent: float) -> Array:
+        """``(1 - t / 2α) ** exponent`` in place; a power would lose α·eps in 1 + u alone."""
+        t *= -0.5 / self.alpha
+        np.log1p(t, out=t)
+        t *= exponent
+        return np.asarray(np.exp(t, out=t))
+
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
+        log = xp.log1p(t * (-0.5 / self.alpha))
+        return xp.exp(log * -self.alpha), 0.5 * xp.exp(log * (-self.alpha - 1))
 
     def invert(self, k: Array) -> Array:
-        return np.asarray(-2 * self.alpha * (k ** (-1 / self.alpha) - 1))
+        return np.asarray(-2 * self.alpha * np.expm1(np.log(k) / -self.alpha))

@@ -55,9 +55,12 @@ class RPCholesky(LandmarkRule):
 def random_pivots(kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Array:
     """The pivots alone of :func:`partial_cholesky`, for rows in float64.
 
-    As long as a good part of the kernel is unexplained, float32 tells where it is.
+    As long as a good part of the kernel is unexplained, float32 tells where it is. Where k(x, x) is
+    above zero nowhere, any row shows the solver as much: the first.
     """
-    total = kernel.diag(X).astype(np.float64)
+    total = _diagonal(kernel, X)
+    if not total.any():
+        return np.zeros(1, dtype=np.intp)
     pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, X, np.float64)
     if 1 / SQUARABLE < np.abs(total).max(initial=0.0) < SQUARABLE:
         rough = _Factor.empty(Basis(kernel, X, np.float32), total, m)
@@ -75,9 +78,14 @@ def partial_cholesky(
 
     Stops early when what is left is rounding.
     """
-    left = kernel.diag(X).astype(np.float64)
+    left = _diagonal(kernel, X)
     factor = _Factor.empty(Basis(kernel, X), left, m).grow(rng, ROUNDING * left.sum(), block)
     return factor.pivots, factor.F[:, : len(factor.pivots)]
+
+
+def _diagonal(kernel: Kernel, X: RowsLike) -> Array:
+    """k(x, x), and 0 where an indefinite kernel has less: there is nothing to be explained."""
+    return np.maximum(kernel.diag(X).astype(np.float64), 0)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer.exceptions import ModelFileError
 from mercer.kernels import Cosine, DotProductKernel, Kernel, Product, RadialKernel, Scaled, Sum
+from mercer.kernels.base import has_formula
 from mercer.kernels.dot_product import _unit_rows
 from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_trace import Namespace, Traced
@@ -31,10 +32,10 @@ class Exported(ABC):
 
 def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype) -> Exported:
     """The kernel as nodes; :class:`ModelFileError` with a remedy if there are none for it."""
-    if isinstance(kernel, RadialKernel) and _has_formula(kernel):
+    if isinstance(kernel, RadialKernel) and has_formula(kernel):
         # Rounded first: what is taken off the rows must be taken off the support, too.
         return RadialNodes(kernel, S, kernel.origin(S).astype(dtype).astype(np.float64))
-    if isinstance(kernel, DotProductKernel) and _has_formula(kernel):
+    if isinstance(kernel, DotProductKernel) and has_formula(kernel):
         return _DotProduct(kernel, S)
     # By the class itself: a subclass, which only others may have made, is another kernel.
     if type(kernel) is Cosine:
@@ -49,12 +50,6 @@ def export_kernel(kernel: Kernel, S: Array, dtype: np.dtype) -> Exported:
         "RationalQuadratic, Matern, Linear, Polynomial, Sigmoid or Cosine kernel, or made of them; "
         "a radial kernel of your own needs a method formula(t, xp)."
     )
-
-
-def _has_formula(kernel: RadialKernel | DotProductKernel) -> bool:
-    """Whether the class that says what the kernel is in place says so in a formula, too."""
-    says = next(k for k in type(kernel).__mro__ if {"profile", "slope", "formula"} & set(vars(k)))
-    return "formula" in vars(says) and says not in (RadialKernel, DotProductKernel)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,12 @@ class Namespace:
     sqrt = partialmethod(_call, "Sqrt")
     tanh = partialmethod(_call, "Tanh")
     abs = partialmethod(_call, "Abs")
+
+    def log1p(self, u: Traced) -> Traced:
+        """By the logarithm of 1 + u, to which is added what that has rounded off."""
+        base = 1 + u
+        return self.log(base) + (u - (base - 1)) / base
+
     maximum = partialmethod(_call, "Max")
     minimum = partialmethod(_call, "Min")
 

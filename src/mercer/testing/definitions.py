@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._types import Targets
 from mercer.kernels import (
     Cauchy,
     Chi2,
@@ -26,12 +26,14 @@ from mercer.kernels import (
     Linear,
     Matern,
     Polynomial,
+    Product,
     RationalQuadratic,
     Scaled,
     Sigmoid,
+    Sum,
 )
 
-__all__ = ["Definition", "DrawnKernel", "random_kernel"]
+__all__ = ["Definition", "DrawnKernel", "definition", "random_kernel"]
 
 #: ``definition(A, B)`` is the matrix k(a_i, b_j) in np.longdouble, for rows in np.longdouble.
 Definition = Callable[[Array, Array], Array]
@@ -42,12 +44,19 @@ class DrawnKernel:
     """A kernel, what it means, and what it asks of the rows."""
 
     kernel: Kernel
-    definition: Definition
     family: str
-    #: Entries must not be negative.
-    histogram: bool = False
     #: A Python call for each pair of rows.
     slow: bool = False
+
+    @property
+    def definition(self) -> Definition:
+        """The kernel by its definition."""
+        return partial(definition, self.kernel)
+
+    @property
+    def histogram(self) -> bool:
+        """Whether entries must not be negative."""
+        return self.kernel.is_nonnegative
 
 
 def random_kernel(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
@@ -72,22 +81,12 @@ def _composite(
     first = _composite(rng, depth - 1, spread, size, d)
     if how == "scaled":
         factor = float(10 ** rng.uniform(-2, 2))
-        return DrawnKernel(
-            Scaled(factor, first.kernel),
-            lambda A, B: np.longdouble(factor) * first.definition(A, B),
-            f"{first.family} scaled" if "scaled" not in first.family else first.family,
-            first.histogram,
-            first.slow,
-        )
+        family = f"{first.family} scaled" if "scaled" not in first.family else first.family
+        return DrawnKernel(Scaled(factor, first.kernel), family, first.slow)
     second = _composite(rng, int(rng.integers(depth)), spread, size, d)
-    f, g = first.definition, second.definition
-    nested = "nested " if depth > 1 else ""
-    histogram, slow = first.histogram or second.histogram, first.slow or second.slow
-    if how == "sum":
-        kernel: Kernel = first.kernel + second.kernel
-        return DrawnKernel(kernel, lambda A, B: f(A, B) + g(A, B), f"{nested}sum", histogram, slow)
-    product: Any = first.kernel * second.kernel
-    return DrawnKernel(product, lambda A, B: f(A, B) * g(A, B), f"{nested}product", histogram, slow)
+    kernel = {"sum": Sum, "product": Product}[how](first.kernel, second.kernel)
+    family = f"nested {how}" if depth > 1 else str(how)
+    return DrawnKernel(kernel, family, first.slow or second.slow)
 
 
 def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
@@ -99,7 +98,10 @@ def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> Draw
         spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2))
     )
     gamma = float(10 ** rng.uniform(-1, 0.5) / size**2) if rng.random() < 0.7 else 1.0
-    return _MAKERS[name](_Draw(rng, length, gamma, d))
+    kernel = _MAKERS[name](_Draw(rng, length, gamma, d))
+    return DrawnKernel(
+        kernel, "matern" if name.startswith("matern") else name, slow=name == "function"
+    )
 
 
 @dataclass(frozen=True)
@@ -112,111 +114,105 @@ class _Draw:
     d: int
 
 
-def _gaussian(draw: _Draw) -> DrawnKernel:
-    if draw.rng.random() < 0.5:
-        g = 1 / draw.length**2
-        return DrawnKernel(
-            Gaussian(gamma=g), lambda A, B: np.exp(-np.longdouble(g) * _squares(A, B)), "gaussian"
-        )
-    two = 2 * np.longdouble(draw.length) ** 2
-    return DrawnKernel(
-        Gaussian(sigma=draw.length), lambda A, B: np.exp(-_squares(A, B) / two), "gaussian"
-    )
-
-
-def _laplacian(draw: _Draw) -> DrawnKernel:
-    g = float(1 / (draw.length * np.sqrt(draw.d)))
-    return DrawnKernel(
-        Laplacian(gamma=g),
-        lambda A, B: np.exp(-np.longdouble(g) * _sum_over_columns(A, B, lambda a, b: abs(a - b))),
-        "laplacian",
-    )
-
-
-def _matern(nu: float) -> Callable[[_Draw], DrawnKernel]:
-    def make(draw: _Draw) -> DrawnKernel:
-        def k(A: Array, B: Array) -> Array:
-            a = np.sqrt(2 * np.longdouble(nu) * _squares(A, B)) / np.longdouble(draw.length)
-            return np.asarray({0.5: 1, 1.5: 1 + a, 2.5: 1 + a + a * a / 3}[nu] * np.exp(-a))
-
-        return DrawnKernel(Matern(draw.length, nu=nu), k, "matern")
-
-    return make
-
-
-def _rational(draw: _Draw) -> DrawnKernel:
-    alpha = float(10 ** draw.rng.uniform(-0.5, 1))
-    unit = 2 * np.longdouble(alpha) * np.longdouble(draw.length) ** 2
-    return DrawnKernel(
-        RationalQuadratic(draw.length, alpha=alpha),
-        lambda A, B: (1 + _squares(A, B) / unit) ** np.longdouble(-alpha),
-        "rational quadratic",
-    )
-
-
-def _cauchy(draw: _Draw) -> DrawnKernel:
-    unit = np.longdouble(draw.length) ** 2
-    return DrawnKernel(Cauchy(draw.length), lambda A, B: 1 / (1 + _squares(A, B) / unit), "cauchy")
-
-
-def _polynomial(draw: _Draw) -> DrawnKernel:
+def _polynomial(draw: _Draw) -> Kernel:
     degree, coef0 = int(draw.rng.integers(1, 5)), float(draw.rng.choice([0.0, 0.5, 1.0]))
-    return DrawnKernel(
-        Polynomial(degree, gamma=draw.gamma, coef0=coef0),
-        lambda A, B: (np.longdouble(draw.gamma) * _dots(A, B) + np.longdouble(coef0)) ** degree,
-        "polynomial",
-    )
+    return Polynomial(degree, gamma=draw.gamma, coef0=coef0)
 
 
-def _sigmoid(draw: _Draw) -> DrawnKernel:
-    coef0 = float(draw.rng.choice([0.0, 0.5]))
-    return DrawnKernel(
-        Sigmoid(draw.gamma, coef0=coef0),
-        lambda A, B: np.tanh(np.longdouble(draw.gamma) * _dots(A, B) + np.longdouble(coef0)),
-        "sigmoid",
-    )
+@dataclass(frozen=True)
+class _InverseMultiquadric:
+    """1 / √(1 + r²/ℓ²), of two points and of all pairs."""
 
+    length: float
 
-def _chi2(draw: _Draw) -> DrawnKernel:
-    g = 1 / draw.length
-
-    def k(A: Array, B: Array) -> Array:
-        def cost(a: Array, b: Array) -> Array:
-            total = a + b
-            return np.asarray((a - b) ** 2 / np.where(total > 0, total, 1))
-
-        return np.asarray(np.exp(-np.longdouble(g) * _sum_over_columns(A, B, cost)))
-
-    return DrawnKernel(Chi2(g), k, "chi2", histogram=True)
-
-
-def _function(draw: _Draw) -> DrawnKernel:
-    def inverse_multiquadric(x: Any, y: Targets) -> float:
+    def __call__(self, x: Any, y: Any) -> float:
         r2 = sum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True))
-        return float(1 / (1 + r2 / draw.length**2) ** 0.5)
+        return float(1 / (1 + r2 / self.length**2) ** 0.5)
 
-    return DrawnKernel(
-        FunctionKernel(inverse_multiquadric),
-        lambda A, B: 1 / np.sqrt(1 + _squares(A, B) / np.longdouble(draw.length) ** 2),
-        "function",
-        slow=True,
-    )
+    def definition(self, A: Array, B: Array) -> Array:
+        return np.asarray(1 / np.sqrt(1 + _squares(A, B) / np.longdouble(self.length) ** 2))
 
 
-_MAKERS: dict[str, Callable[[_Draw], DrawnKernel]] = {
-    "gaussian": _gaussian,
-    "laplacian": _laplacian,
-    "matern12": _matern(0.5),
-    "matern32": _matern(1.5),
-    "matern52": _matern(2.5),
-    "rational": _rational,
-    "cauchy": _cauchy,
-    "linear": lambda _: DrawnKernel(Linear(), _dots, "linear"),
+_MAKERS: dict[str, Callable[[_Draw], Kernel]] = {
+    "gaussian": lambda draw: (
+        Gaussian(gamma=1 / draw.length**2)
+        if draw.rng.random() < 0.5
+        else Gaussian(sigma=draw.length)
+    ),
+    "laplacian": lambda draw: Laplacian(float(1 / (draw.length * np.sqrt(draw.d)))),
+    "matern12": lambda draw: Matern(draw.length, nu=0.5),
+    "matern32": lambda draw: Matern(draw.length, nu=1.5),
+    "matern52": lambda draw: Matern(draw.length, nu=2.5),
+    "rational quadratic": lambda draw: RationalQuadratic(
+        draw.length, alpha=float(10 ** draw.rng.uniform(-0.5, 1))
+    ),
+    "cauchy": lambda draw: Cauchy(draw.length),
+    "linear": lambda _: Linear(),
     "polynomial": _polynomial,
-    "cosine": lambda _: DrawnKernel(Cosine(), lambda A, B: _dots(_unit(A), _unit(B)), "cosine"),
-    "sigmoid": _sigmoid,
-    "chi2": _chi2,
-    "function": _function,
+    "cosine": lambda _: Cosine(),
+    "sigmoid": lambda draw: Sigmoid(draw.gamma, coef0=float(draw.rng.choice([0.0, 0.5]))),
+    "chi2": lambda draw: Chi2(1 / draw.length),
+    "function": lambda draw: FunctionKernel(_InverseMultiquadric(draw.length)),
+}
+
+
+def definition(kernel: Kernel, A: Array, B: Array) -> Array:
+    """The matrix k(a_i, b_j) in np.longdouble, as a textbook writes it; O(n m d) time."""
+    A, B = (np.asarray(rows, dtype=np.longdouble) for rows in (A, B))
+    if isinstance(kernel, Sum):
+        return definition(kernel.k1, A, B) + definition(kernel.k2, A, B)
+    if isinstance(kernel, Product):
+        return definition(kernel.k1, A, B) * definition(kernel.k2, A, B)
+    if isinstance(kernel, Scaled):
+        return np.longdouble(kernel.factor) * definition(kernel.kernel, A, B)
+    if isinstance(kernel, FunctionKernel):
+        return np.asarray(kernel.function.definition(A, B))  # type: ignore[attr-defined]
+    numbers = {name: _extended(value) for name, value in kernel.get_params().items()}
+    with np.errstate(under="ignore"):
+        return np.asarray(_TEXTBOOK[type(kernel)](A, B, **numbers))
+
+
+def _extended(value: Any) -> Any:
+    return value if value is None or isinstance(value, int) else np.longdouble(value)
+
+
+def _gaussian(A: Array, B: Array, gamma: Any, sigma: Any, width: Any) -> Array:
+    if gamma is None:
+        gamma = 1 / (2 * sigma**2) if width is None else 1 / width**2
+    return np.asarray(np.exp(-gamma * _squares(A, B)))
+
+
+def _matern(A: Array, B: Array, length_scale: Any, nu: Any) -> Array:
+    a = np.sqrt(2 * nu * _squares(A, B)) / length_scale
+    return np.asarray({0.5: 1, 1.5: 1 + a, 2.5: 1 + a + a * a / 3}[float(nu)] * np.exp(-a))
+
+
+def _rational(A: Array, B: Array, length_scale: Any, alpha: Any) -> Array:
+    # A power of 1 + u would lose alpha times the rounding of that sum.
+    return np.asarray(np.exp(-alpha * np.log1p(_squares(A, B) / (2 * alpha * length_scale**2))))
+
+
+def _chi2(A: Array, B: Array, gamma: Any) -> Array:
+    def cost(a: Array, b: Array) -> Array:
+        total = a + b
+        return np.asarray((a - b) ** 2 / np.where(total > 0, total, 1))
+
+    return np.asarray(np.exp(-gamma * _sum_over_columns(A, B, cost)))
+
+
+_TEXTBOOK: dict[type[Kernel], Callable[..., Array]] = {
+    Gaussian: _gaussian,
+    Laplacian: lambda A, B, gamma: np.exp(
+        -gamma * _sum_over_columns(A, B, lambda a, b: abs(a - b))
+    ),
+    Matern: _matern,
+    RationalQuadratic: _rational,
+    Cauchy: lambda A, B, length_scale: 1 / (1 + _squares(A, B) / length_scale**2),
+    Linear: lambda A, B: _dots(A, B),
+    Polynomial: lambda A, B, degree, gamma, coef0: (gamma * _dots(A, B) + coef0) ** degree,
+    Sigmoid: lambda A, B, gamma, coef0: np.tanh(gamma * _dots(A, B) + coef0),
+    Cosine: lambda A, B: _dots(_unit(A), _unit(B)),
+    Chi2: _chi2,
 }
 
 

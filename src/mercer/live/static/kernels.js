@@ -50,8 +50,8 @@ const PROFILES = {
   gaussian: () => ({ f: Math.exp, slope: Math.exp }),
   cauchy: () => ({ f: (t) => 1 / (1 - t), slope: (t) => 1 / ((1 - t) * (1 - t)) }),
   rational_quadratic: ({ alpha }) => ({
-    f: (t) => (1 - t / (2 * alpha)) ** -alpha,
-    slope: (t) => 0.5 * (1 - t / (2 * alpha)) ** (-alpha - 1),
+    f: (t) => Math.exp(-alpha * Math.log1p(-t / (2 * alpha))),
+    slope: (t) => 0.5 * Math.exp((-alpha - 1) * Math.log1p(-t / (2 * alpha))),
   }),
   matern: ({ nu }) => ({
     f: (t) => {
