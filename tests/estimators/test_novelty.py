@@ -196,6 +196,9 @@ def test_t_squared_is_not_cross_fitted(measure, rng):
     for cross in ("cross", CrossFit(5)):
         with pytest.raises(DataError, match=r"cross-fitting.*T².*calibration='split'"):
             model.set_params(calibration=cross).fit(X)
+    # Where a share sets the threshold nothing is promised, and all calm rows are learnt.
+    found = model.set_params(calibration="auto", contamination=0.1).fit(X)
+    assert found.subspace_.n_support == 160
 
 
 def test_folds_are_fitted_as_the_final_model_is(rng):

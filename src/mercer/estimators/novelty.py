@@ -93,8 +93,8 @@ class KernelNovelty(
     calibration : str or Calibration, default="auto"
         ``"cross"`` (ten more fits, all rows used), ``"split"`` (a quarter of the rows set aside, at
         most 5,000), or by the number of rows: cross up to 20,000, with five folds beyond 500. For
-        measures with T² cross-fitting would break the promise and is refused; ``"auto"`` splits,
-        and sets up to half of the rows aside if the rate needs so many.
+        measures with T² cross-fitting would break the promise and is refused, unless the rows are
+        contaminated; ``"auto"`` splits, and sets up to half of them aside if the rate needs it.
     contamination : float, "auto" or None, default=None
         None: all training rows are normal, and ``predict`` looks for novelties. Else some of them
         are outliers, to be found (``fit_predict``) and not to be learnt: a share in (0, 0.5], or
@@ -324,7 +324,9 @@ class KernelNovelty(
         assert self.contamination is not None
         kept = calm_rows(learn, kernel, rows, self.contamination)
         calm = replace(learn, rows=take(rows, kept))
-        found = self._strategy(len(kept)).calibrate(calm, calm.rows, learn.rng)
+        # The threshold does not rest on held-out scores here, so that T² may learn all calm rows.
+        strategy = as_calibration(self.calibration, len(kept))
+        found = strategy.calibrate(calm, calm.rows, learn.rng)
         scores = found.score(rows)
         threshold = outlier_threshold(found.score, scores, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
