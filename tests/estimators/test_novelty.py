@@ -41,8 +41,15 @@ def X(rng):
     return ring(250, rng)
 
 
-@pytest.mark.parametrize("measure", ["reconstruction", "hotelling", "combined"])
-@pytest.mark.parametrize("calibration", ["cross", "split"])
+@pytest.mark.parametrize(
+    ("measure", "calibration"),
+    [
+        ("reconstruction", "cross"),
+        ("reconstruction", "split"),
+        ("hotelling", "split"),
+        ("combined", "split"),
+    ],
+)
 @pytest.mark.parametrize("q", [2, 60])
 def test_false_alarms_are_as_requested(measure, calibration, q, rng):
     model = KernelNovelty(
@@ -180,18 +187,22 @@ def test_a_rate_too_fine_for_the_rows_is_said_once_and_nothing_is_flagged(X, tmp
     assert_array_equal(detector.predict(far), [1, 1])
 
 
-@pytest.mark.filterwarnings("ignore::mercer.exceptions.RankWarning")
-def test_t_squared_of_few_rows_is_not_cross_fitted_in_silence(rng):
-    X = rng.standard_normal((49, 3))
-    few = KernelNovelty(3, false_alarm_rate=0.2, measure="hotelling", random_state=0)
-    assert len(few.fit(X).calibration_rows_) == 12  # auto splits
-    assert len(few.fit(np.vstack([X, X[:1]])).calibration_rows_) == 50
-    with pytest.warns(MercerWarning, match=r"49 rows.*calibration='split'"):
-        few.set_params(calibration="cross").fit(X)
+@pytest.mark.parametrize("measure", ["hotelling", "combined"])
+def test_t_squared_is_not_cross_fitted(measure, rng):
+    X = rng.standard_normal((200, 3))
+    model = KernelNovelty(3, measure=measure, random_state=0)
+    aside = [len(model.fit(X[:n]).calibration_rows_) for n in (38, 60, 200)]
+    assert aside == [19, 19, 50]  # 19 can promise 5 %
+    for cross in ("cross", CrossFit(5)):
+        with pytest.raises(DataError, match=r"cross-fitting.*T².*calibration='split'"):
+            model.set_params(calibration=cross).fit(X)
+    # Where a share sets the threshold nothing is promised, and all calm rows are learnt.
+    found = model.set_params(calibration="auto", contamination=0.1).fit(X)
+    assert found.subspace_.n_support == 160
 
 
 def test_folds_are_fitted_as_the_final_model_is(rng):
-    """T² grows with the number of components: each fold has that of the final model."""
+    """Scores depend on the number of components: each fold has that of the final model."""
     counts = []
 
     class Spy(CrossFit):
@@ -203,9 +214,7 @@ def test_folds_are_fitted_as_the_final_model_is(rng):
 
             return super().calibrate(spied, X, rng)
 
-    KernelNovelty(measure="hotelling", calibration=Spy(), random_state=0).fit(
-        rng.standard_normal((52, 3))
-    )
+    KernelNovelty(calibration=Spy(), random_state=0).fit(rng.standard_normal((52, 3)))
     assert len(counts) == 11
     assert all(count == counts[0][0] and kernel is counts[0][1] for count, kernel in counts)
 

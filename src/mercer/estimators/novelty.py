@@ -50,8 +50,8 @@ from mercer.subspace import ComponentRule, Subspace
 
 __all__ = ["KernelNovelty"]
 
-#: With fewer rows, cross-fitting breaks its promise for measures that contain T².
-FEW = 50
+#: Measures with T², whose promise cross-fitting breaks.
+T_SQUARED = ("hotelling", "combined")
 
 
 class KernelNovelty(
@@ -92,9 +92,9 @@ class KernelNovelty(
         as landmarks beyond.
     calibration : str or Calibration, default="auto"
         ``"cross"`` (ten more fits, all rows used), ``"split"`` (a quarter of the rows set aside, at
-        most 5,000), or by the number of rows: cross up to 20,000, with five folds beyond 500. With
-        fewer than 50 rows and another measure than ``"reconstruction"`` cross-fitting breaks its
-        promise, and ``"auto"`` splits.
+        most 5,000), or by the number of rows: cross up to 20,000, with five folds beyond 500. For
+        measures with T² cross-fitting would break the promise and is refused, unless the rows are
+        contaminated; ``"auto"`` splits, and sets up to half of them aside if the rate needs it.
     contamination : float, "auto" or None, default=None
         None: all training rows are normal, and ``predict`` looks for novelties. Else some of them
         are outliers, to be found (``fit_predict``) and not to be learnt: a share in (0, 0.5], or
@@ -294,19 +294,18 @@ class KernelNovelty(
         return contributions(self.score_, rows, found.points)
 
     def _strategy(self, n: int) -> Calibration:
-        """How to calibrate; says so where the promise of the rate is known to be broken."""
+        """How to calibrate so that the promise of the rate is kept."""
         strategy = as_calibration(self.calibration, n)
-        if self.measure == "reconstruction" or n >= FEW or not isinstance(strategy, CrossFit):
+        if self.measure not in T_SQUARED or not isinstance(strategy, CrossFit):
             return strategy
         if self.calibration == "auto":
-            return Split()
-        warn(
-            f"cross-fitting {n} rows with measure={self.measure!r} lets up to 1.5 times the "
-            f"false-alarm rate through; use calibration='split', measure='reconstruction', or at "
-            f"least {FEW} rows.",
-            MercerWarning,
+            return Split(min(n // 2, max(n / 4, rows_needed(self.false_alarm_rate))) / n)
+        raise DataError(
+            f"cross-fitting cannot promise a false-alarm rate for measure={self.measure!r}: T² of "
+            "a new row grows with the rows that a model has learnt, and the final model has learnt "
+            "more than those of the folds (27 % false alarms were measured for 5 %). Use "
+            "calibration='split' or 'auto', or measure='reconstruction'."
         )
-        return strategy
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         return self._learner(rows, kernel, fixed_rng(0)).plan()
@@ -325,7 +324,9 @@ class KernelNovelty(
         assert self.contamination is not None
         kept = calm_rows(learn, kernel, rows, self.contamination)
         calm = replace(learn, rows=take(rows, kept))
-        found = self._strategy(len(kept)).calibrate(calm, calm.rows, learn.rng)
+        # The threshold does not rest on held-out scores here, so that T² may learn all calm rows.
+        strategy = as_calibration(self.calibration, len(kept))
+        found = strategy.calibrate(calm, calm.rows, learn.rng)
         scores = found.score(rows)
         threshold = outlier_threshold(found.score, scores, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
@@ -355,8 +356,9 @@ class KernelNovelty(
             warn(
                 f"{len(held_out)} calibration rows cannot promise a false-alarm rate of "
                 f"{self.false_alarm_rate:g}: predict will call no row an outlier. Give at least "
-                f"{rows_needed(self.false_alarm_rate)} of them (calibration='cross' takes all rows"
-                f", 'split' a quarter), or ask for {self.conformal_.finest_rate:.3g} or more.",
+                f"{rows_needed(self.false_alarm_rate)} of them (calibration='split' takes a "
+                "quarter of the rows, 'cross' all of them, for measure='reconstruction'), or ask "
+                f"for {self.conformal_.finest_rate:.3g} or more.",
                 MercerWarning,
             )
 
