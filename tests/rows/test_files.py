@@ -1,10 +1,14 @@
 """Rows from every kind of file are the rows, and what is wrong with a file is said in one line."""
 
+import gzip
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
 from mercer import KernelPCA
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, MercerWarning
 from mercer.rows import CHUNK, MemoryRows, open_rows
 from mercer.solvers import Landmarks
 
@@ -218,3 +222,46 @@ def test_few_rows_are_shared_among_threads(n, steps):
     assert len(parts) == MemoryRows(X).n_steps == steps
     np.testing.assert_array_equal(np.concatenate([block for _, block in parts]), X)
     assert [rows.start for rows, _ in parts][1:] == [rows.stop for rows, _ in parts][:-1]
+
+
+LONG = 1486653023415623644
+
+
+@pytest.mark.parametrize("kind", ["csv", "plain.csv", "csv.gz", "npy", "npz", "parquet", "zarr"])
+def test_whole_numbers_that_float64_rounds_are_said(tmp_path, kind, monkeypatch):
+    """They came back as others, without a word."""
+    if kind == "plain.csv":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = tmp_path / f"x.{kind}"
+    whole = np.array([[3, 5], [7, LONG], [2**60, 2]])
+
+    def write(numbers):
+        text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in numbers.tolist())
+        if kind.endswith("csv"):
+            path.write_text(text)
+        elif kind == "csv.gz":
+            path.write_bytes(gzip.compress(text.encode()))
+        elif kind == "npy":
+            np.save(path, numbers)
+        elif kind == "npz":
+            np.savez(path, X=numbers)
+        elif kind == "zarr":
+            pytest.importorskip("zarr").save(str(path), numbers)
+        else:
+            parquet = pytest.importorskip("pyarrow.parquet")
+            table = pytest.importorskip("pyarrow").table(dict(zip("ab", numbers.T, strict=True)))
+            parquet.write_table(table, path)
+
+    write(whole)
+    with pytest.warns(MercerWarning, match=f"column .* holds {LONG}, .* read as 14866") as caught:
+        rows = open_rows(path)
+        rows[:], rows[:]
+    assert len(caught) == 1
+    if path.is_file():
+        path.unlink()
+    whole[1, 1] = 2**60  # float64 holds it
+    if kind != "zarr":
+        write(whole)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert open_rows(path)[:].tolist() == whole.tolist()

@@ -182,7 +182,7 @@ def test_other_libraries(convert):
 @pytest.mark.parametrize("step", ["D", "h", "s", "unit"])
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_times_come_back_in_their_type_and_resolution(library, step, unit, zone, tmp_path):
-    """Hours and seconds are no resolutions of polars, and Python's datetimes have no nanoseconds."""
+    """Hours are no resolution of polars, and Python's datetimes have no nanoseconds."""
     rng = np.random.default_rng(0)
     steps = rng.integers(0, 10**4, 40).astype(f"m8[{unit if step == 'unit' else step}]")
     times = pl.Series(np.datetime64("2024-01-01", unit) + steps).cast(pl.Datetime(unit, zone))

@@ -12,7 +12,7 @@ import numpy as np
 from mercer._spelling import similar_file
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
-from mercer.rows.base import Rows, check_finite, floating_type
+from mercer.rows.base import Rows, check_finite, floating_type, warn_of_long
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT
 from mercer.rows.images import ImageRows, find_images
@@ -137,6 +137,7 @@ def is_source(X: RowsLike) -> bool:
 
 
 def _checked(array: Any, allow_nan: bool) -> Rows:
+    warn_of_long(array, None)
     rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
     check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows
