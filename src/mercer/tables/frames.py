@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -22,7 +21,7 @@ from scipy.sparse import issparse
 from mercer._linalg import Array
 from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
-from mercer.rows.files import names_text
+from mercer.rows.files import names_text, repeated
 
 __all__ = ["Frame", "absent", "as_list", "is_absent", "no_column", "objects"]
 __all__ += ["plain_column", "take_apart"]
@@ -99,8 +98,8 @@ def take_apart(X: Any) -> Frame:
     names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
     if names is None or module not in _REBUILD:
         return _from_array(X)
-    if repeated := sorted(str(name) for name, count in Counter(names).items() if count > 1):
-        raise DataError(f"columns of the same name: {repeated}; rename them.")
+    if twice := repeated(names):
+        raise DataError(f"columns of the same name: {twice}; rename them.")
     columns, dtypes, exact = {}, {}, {}
     for name in names:
         column = X[name]
