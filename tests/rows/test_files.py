@@ -232,6 +232,7 @@ def test_few_rows_are_shared_among_threads(n, steps):
     np.testing.assert_array_equal(np.concatenate([block for _, block in parts]), X)
     assert [rows.start for rows, _ in parts][1:] == [rows.stop for rows, _ in parts][:-1]
 
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 @pytest.mark.parametrize("opener", [open_rows, open_table, open_encoded, read_table])
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "npy", "npz", "parquet", "mtx", "jsonl"])
