@@ -237,13 +237,13 @@ def test_a_killed_command_leaves_no_unpacked_file(place, tmp_path, source):
     process.stdin.write(text.decode())
     process.stdin.close()
     process.stdin = None
-    wait_for(lambda: list(tmp_path.glob("mercer-*/*.csv")))
+    wait_until(lambda: list(tmp_path.glob("mercer-*/*.csv")))
     process.kill()
     process.communicate(timeout=TIMEOUT)
-    wait_for(lambda: not list(tmp_path.glob("mercer-*")))
+    wait_until(lambda: not list(tmp_path.glob("mercer-*")))
 
 
-def wait_for(condition):
+def wait_until(condition):
     end = time.monotonic() + TIMEOUT
     while not condition():
         assert time.monotonic() < end

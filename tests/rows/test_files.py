@@ -9,6 +9,7 @@ import sys
 import tracemalloc
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -240,7 +241,7 @@ def test_what_is_no_file_is_not_waited_for(opener, kind, tmp_path, monkeypatch):
     """A named pipe has no end before its writer has come and gone."""
     monkeypatch.chdir(tmp_path)  # a socket's name must be short
     os.mkfifo(f"pipe.{kind}")
-    os.symlink("/dev/zero", f"zero.{kind}")
+    Path(f"zero.{kind}").symlink_to("/dev/zero")
     link = socket.socket(socket.AF_UNIX)
     link.bind(f"socket.{kind}")
     link.close()
@@ -273,12 +274,14 @@ def test_an_archive_of_zeros_is_refused_before_it_is_unpacked(tmp_path, monkeypa
 
 @pytest.mark.slow
 def test_four_gigabytes_of_zeros(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("X.npy", "w", force_zip64=True) as file:
-            header = {"descr": "<f8", "fortran_order": False, "shape": (2**20, 512)}
-            np.lib.format.write_array_header_1_0(file, header)
-            for _ in range(64):
-                file.write(bytes(1 << 26))
+    header = {"descr": "<f8", "fortran_order": False, "shape": (2**20, 512)}
+    with (
+        zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("X.npy", "w", force_zip64=True) as file,
+    ):
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(64):
+            file.write(bytes(1 << 26))
     with tracing() as peak, pytest.raises(DataError, match=r"unpacks to 4096 MB, \d+ times"):
         open_rows(tmp_path / "x.npz")
     assert peak() < 1 << 20

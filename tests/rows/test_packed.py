@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.rows import open_rows
+from mercer.rows.delimited import CsvRows
 from mercer.rows.packed import open_packed
 from mercer.tables import read_table
 
@@ -116,3 +117,13 @@ def test_a_table_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="a quarter of the free memory.*open_rows"):
         read_table(path)
     assert open_rows(path).shape == (10_000, 3)
+
+
+def test_lines_of_what_is_no_table_are_not_counted(tmp_path, monkeypatch):
+    """Millions of short lines took a minute before they were too many."""
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * (1 << 20)))
+    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 20)
+    monkeypatch.setattr(CsvRows, "_scan", lambda *_: pytest.fail("lines are counted"))
+    with pytest.raises(DataError, match="times"):
+        open_rows(path)

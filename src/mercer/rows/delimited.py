@@ -17,7 +17,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, LONGEST, Rows, warn_of_long
 from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
 from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
-from mercer.rows.packed import PACKED, open_packed
+from mercer.rows.packed import PACKED, look_inside, open_packed
 
 __all__ = ["CsvRows"]
 
@@ -65,6 +65,7 @@ class CsvRows(Rows):
         self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         self._dialect = sniff(path)
+        look_inside(path)
         named, fields = self._dialect.named, self._dialect.fields
         if columns is not None and not named:
             raise DataError(f"'{path}' has no line of names to take columns= from; add one.")
@@ -142,7 +143,7 @@ class CsvRows(Rows):
 
     def _look_for_long(self, block: Array, lines: Iterator[str]) -> None:
         """The text shows whether a large number is whole, and was rounded."""
-        far = (np.abs(block) > LONGEST).any(axis=1)
+        far: Array = (np.abs(block) > LONGEST).any(axis=1)
         if self.told_of_long or not far.any():
             return
         texts = islice(compress(lines, far), LOOK_AT)

@@ -29,8 +29,10 @@ __all__ = [
 ]
 
 #: Endings of files that are not the names of folders, too.
-FILES = (".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow")
-FILES += (".gz", ".xz", ".zst", ".xlsx", ".xlsm", ".xls", ".ods")
+FILES = (
+    *(".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow"),
+    *(".gz", ".xz", ".zst", ".xlsx", ".xlsm", ".xls", ".ods"),
+)
 _LOOK = 4096
 #: Looking whether files have changed may take this share of the time.
 _WATCHING = 0.01

@@ -14,15 +14,15 @@ from typing import Any, BinaryIO, cast
 from mercer._extras import require
 from mercer.exceptions import DataError
 
-__all__ = ["PACKED", "open_packed", "plain_name", "refuse_bomb"]
+__all__ = ["PACKED", "look_inside", "open_packed", "plain_name", "refuse_bomb"]
 
 #: Endings of compressed files.
 PACKED = (".gz", ".xz", ".zst")
 #: Bytes that are unpacked at a time on the way to a place.
 SKIP = 1 << 20
 #: What unpacks to more bytes than this, and so many times what it takes, is no table: rows of real
-#: numbers shrink by 2 to 20 times, ones among zeros by 200.
-MUCH, TIMES = 1 << 27, 500
+#: numbers shrink by 2 to 20 times, those with a one among a hundred zeros by 75.
+MUCH, TIMES = 1 << 26, 500
 
 
 def plain_name(path: Path) -> Path:
@@ -57,6 +57,13 @@ def refuse_bomb(path: Path, size: int, packed: int) -> None:
             f"'{path}' unpacks to {size >> 20} MB, {size // max(packed, 1)} times what it takes, "
             "and rows of numbers do not; if it holds such rows, unpack it, and give the plain file."
         )
+
+
+def look_inside(path: Path) -> None:
+    """Refuse what is no table before its lines are counted, which may be many and short."""
+    if path.suffix.lower() in PACKED:
+        with open_packed(path) as file:
+            file.seek(MUCH + 1)
 
 
 class _Unpacked(io.RawIOBase):
