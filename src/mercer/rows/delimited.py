@@ -143,7 +143,7 @@ class CsvRows(Rows):
 
     def _look_for_long(self, block: Array, lines: Iterator[str]) -> None:
         """The text shows whether a large number is whole, and was rounded."""
-        far: Array = (np.abs(block) > LONGEST).any(axis=1)
+        far = np.asarray((np.abs(block) > LONGEST).any(axis=1))
         if self.told_of_long or not far.any():
             return
         texts = islice(compress(lines, far), LOOK_AT)
