@@ -181,10 +181,12 @@ class Timed(H11Protocol):
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
         super().connection_made(transport)
         self._expect_after(None)
 
     def on_response_complete(self) -> None:
+        """Wait for the next request."""
         answered = self.cycle
         super().on_response_complete()  # which may begin the next one
         self._expect_after(answered)
@@ -198,10 +200,12 @@ class Timed(H11Protocol):
             self.transport.abort()
 
     def pause_writing(self) -> None:
+        """Wait for the reader."""
         super().pause_writing()
         self._unread = self.loop.call_later(PATIENCE, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """The reader has taken enough."""
         super().resume_writing()
         self._unread.cancel()
 
