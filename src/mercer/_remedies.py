@@ -59,6 +59,10 @@ COMMAND_LINE = {
     "use a radial kernel such as Gaussian()": "fit with --kernel gaussian",
     "give these rows as X": "name their file as DATA",
     "(a Gaussian's gamma='median')": "(--gamma median)",
+    "or read it by spooled(stream) of mercer.rows": "or give '-' in its place, and '< FILE' at the "
+    "end",
+    "read its numbers in blocks by open_rows of mercer.rows": "leave out columns of text by 'cut', "
+    "and it is read in blocks",
     "use preimage='auto', 'gradient', or 'nearest' for any kernel": "fit with --preimage auto",
 }
 

@@ -225,6 +225,18 @@ def test_tables_with_texts_are_converted(mercer, log, tmp_path):
     assert (tmp_path / "c.csv").read_text().startswith("temperature,pressure,state")
 
 
+@pytest.mark.filterwarnings("always")
+def test_long_numbers_are_not_rounded_in_silence(mercer, tmp_path):
+    """1486653023415623644 was written as 1.4866530234156237e+18; what is advised keeps it."""
+    (tmp_path / "x.csv").write_text("a,n\n1,1486653023415623644\n2,1486653023415623643\n")
+    done = mercer("convert", tmp_path / "x.csv", tmp_path / "y.csv")
+    assert "holds 1486653023415623644, a whole number too long for float64" in done.err
+    assert "--label n" in done.err
+    done = mercer("convert", tmp_path / "x.csv", tmp_path / "z.csv", "--label", "n")
+    assert "too long" not in done.err
+    assert "1486653023415623644\n2.0,1486653023415623643" in (tmp_path / "z.csv").read_text()
+
+
 @pytest.mark.parametrize("kind", ["biplot", "relevance"])
 def test_pictures_of_tables_name_their_columns(mercer, fitted, log, tmp_path, kind):
     pytest.importorskip("matplotlib")

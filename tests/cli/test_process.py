@@ -1,5 +1,6 @@
 """The installed executable: pipes, signals, full disks, and fits that are stopped and resumed."""
 
+import gzip
 import os
 import resource
 import signal
@@ -217,3 +218,33 @@ def test_ctrl_c_twice(place, tmp_path):
     assert process.returncode == 130, out + err
     assert "Traceback" not in err
     assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize("source", ["-", "rows.csv.gz"])
+def test_a_killed_command_leaves_no_unpacked_file(place, tmp_path, source):
+    """What is piped in, or unpacked, lies in a temporary file; gigabytes of it stayed for good."""
+    text = b"a,b,c\n" + b"1.25,2.5,%d\n" * 3 % (1, 2, 3)
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(text))
+    os.mkfifo(tmp_path / "out.csv")  # nobody reads it, so that the command waits
+    process = start(
+        "convert",
+        source,
+        "out.csv",
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    process.stdin.write(text.decode())
+    process.stdin.close()
+    process.stdin = None
+    wait_until(lambda: list(tmp_path.glob("mercer-*/*.csv")))
+    process.kill()
+    process.communicate(timeout=TIMEOUT)
+    wait_until(lambda: not list(tmp_path.glob("mercer-*")))
+
+
+def wait_until(condition):
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
+import io
 import json
 import re
+import shutil
+import subprocess
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
+import mercer.live
 from mercer import (
     GenerativeKernelPCA,
     IncrementalKernelPCA,
@@ -27,6 +33,7 @@ from mercer.kernels import FunctionKernel, Gaussian, Polynomial
 from mercer.live import bundle, describe, pack, render, source, write_html
 from mercer.live.thin import thin
 
+STATIC = Path(mercer.live.__file__).with_name("static")
 CODE = 400_000  # bytes of a page beside the model's own numbers
 
 
@@ -242,3 +249,33 @@ def test_every_kernel_of_the_model_file_is_known_to_the_page():
 def test_sums_of_kernels_are_described():
     spec = describe(KernelPCA(2, kernel=0.5 * Gaussian(width=1) + Polynomial(2)).fit(np.eye(5)))
     assert spec.facts["kernel"]["k1"]["kernel"] == {"name": "gaussian", "length": 1.0}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the page's code")
+def test_no_label_is_a_formula_in_a_spreadsheet():
+    """A bare carriage return begins a line, in which =1+1 stands first."""
+    labels = ["=1+1", "+a", "-a", "@a", "\t=1", "\r=1", "a\r=1+1", "a\n=1", "a,b", "-1.5", "a"]
+    code = """
+    import { csvOf } from "%s/panel_map.js";
+    const labels = %s;
+    const model = {
+      facts: { novelty: {}, classes: labels, names: [] },
+      scores: { q: 1, data: new Float64Array(labels.length) },
+      codes: labels.map((_, i) => i),
+      error: labels.map(() => 0), pValues: labels.map(() => 1), d: 1,
+    };
+    process.stdout.write(JSON.stringify(csvOf(model, labels.map((_, i) => i))));
+    """
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", code % (STATIC.as_uri(), json.dumps(labels))],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    text = json.loads(done.stdout)
+    found = [line[1] for line in csv.reader(io.StringIO(text, newline=""))][1:]
+    guarded = [f"'{label}" if label[0] in "=+-@\t\r" else label for label in labels]
+    guarded[labels.index("-1.5")] = "-1.5"
+    assert found == guarded
+    outside = "".join(text.split('"')[::2])  # what no quotes protect
+    assert "\r" not in outside

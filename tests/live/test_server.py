@@ -20,6 +20,7 @@ pytest.importorskip("uvicorn")
 from mercer import KernelPCA, load
 from mercer.exceptions import DataError
 from mercer.live.server import open_server
+from mercer.live.store import MOST_ITEMS
 from mercer.live.worker import MOST_FITS
 
 LARGEST = 1 << 20
@@ -438,6 +439,140 @@ def test_a_page_that_leaves_stops_its_fit(client, rows):
     while pool.running or client.served.studio.pages:
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def is_closed(link):
+    """Wait for the server to hang up, whatever it says before."""
+    try:
+        while link.recv(1 << 16):
+            pass
+    except ConnectionResetError:
+        pass
+    except TimeoutError:
+        return False
+    return True
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """A server of little patience; connections wait longer than it does."""
+    monkeypatch.setattr("mercer.live.guard.PATIENCE", 1.0)
+    with open_server(largest=64 << 20) as served:
+        thread = threading.Thread(target=served.run)
+        thread.start()
+        while not served.server.started:
+            time.sleep(0.02)
+        yield Client(served)
+        served.server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\n"])
+def test_a_request_that_does_not_come_is_not_waited_for(hurried, said):
+    with hurried.connect() as link:
+        link.sendall(said)
+        assert is_closed(link)
+    assert hurried.alive()
+
+
+def test_a_request_that_comes_byte_by_byte_is_not_waited_for(hurried):
+    """Each byte began the time anew."""
+
+    def drip(link):
+        for _ in range(600):
+            link.sendall(b"x")
+            time.sleep(0.1)
+
+    with hurried.connect() as link, pytest.raises(ConnectionError):
+        drip(link)
+    assert hurried.alive()
+
+
+def test_a_second_request_that_stops_half_way_is_not_waited_for(hurried):
+    with hurried.connect() as link:
+        link.sendall(hurried.head(hurried.target("/start")))
+        assert link.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        link.sendall(b"GET /")
+        assert is_closed(link)
+
+
+def test_a_slow_body_is_answered_with_408(hurried):
+    head = hurried.head(
+        hurried.target("/data?name=x.csv"),
+        "POST",
+        Content_Length=1 << 20,
+        Origin=f"http://{hurried.host}",
+    )
+    with hurried.connect() as link:
+        link.sendall(head + b"1,2\n")
+        status, _, text = read_answer(link)
+    assert status == 408
+    assert b"load it again" in text
+    assert hurried.served.studio.uploads == 0
+    assert hurried.alive()
+
+
+def test_an_answer_that_nobody_reads_is_not_kept(hurried):
+    """The system's buffers are filled, and then the server's own."""
+    item = hurried.served.studio.store.result("x")
+    (item.folder / "model.mercer").write_bytes(bytes(64 << 20))
+    connections = hurried.served.server.server_state.connections
+    with hurried.connect() as link:
+        link.sendall(hurried.head(hurried.target(f"/model/{item.id}")))
+        assert link.recv(1).startswith(b"H")
+        end = time.monotonic() + 60
+        while connections:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def test_who_is_patient_is_served(hurried):
+    """A page that waits longer than the limit between two messages, and an answer after it."""
+    _, made = hurried.post("/data?name=x.csv", b"a,b\n1,2\n3,5\n4,4\n")
+    with Socket(hurried) as page:
+        time.sleep(2.5)
+        page.send({"id": 1, "cancel": True})
+        assert page.answer(1)["cancelled"]
+    assert made["id"]
+
+
+def test_an_upload_that_others_push_out_says_so(client):
+    """It ended in 500."""
+    body = b"1,2\n3,4\n"
+    head = client.head(
+        client.target("/data?name=slow.csv"),
+        "POST",
+        Content_Length=len(body),
+        Connection="close",
+        Origin=f"http://{client.host}",
+    )
+    store = client.served.studio.store
+    with client.connect() as link:
+        link.sendall(head + body[:4])
+        end = time.monotonic() + 60
+        while not any(item.name == "slow.csv" for item in store._items.values()):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        made = [client.post("/data?name=x.csv", b"1,2")[1]["id"] for _ in range(MOST_ITEMS)]
+        link.sendall(body[4:])
+        status, _, answer = read_answer(link)
+    assert status == 400
+    assert "load it again" in json.loads(answer)["problem"]
+    client.post("/data?name=x.csv", b"1,2")
+    status, _, answer = client.ask(client.target(f"/model/{made[0]}"))
+    assert status == 400
+    assert "load it again" in json.loads(answer)["problem"]
+
+
+def test_the_file_of_the_command_line_is_never_pushed_out(tmp_path):
+    (tmp_path / "own.csv").write_text("1,2")
+    with open_server(tmp_path / "own.csv") as served:
+        store = served.studio.store
+        made = [store.new("x.csv").id for _ in range(2 * MOST_ITEMS)]
+        assert store.get(served.studio.start).path == tmp_path / "own.csv"
+        assert len(list(store.root.iterdir())) == MOST_ITEMS
+        assert store.get(made[-1])
 
 
 def test_uploads_vanish_with_the_server(tmp_path):

@@ -1,12 +1,26 @@
 """Rows from every kind of file are the rows, and what is wrong with a file is said in one line."""
 
+import contextlib
+import gzip
+import os
+import re
+import socket
+import sys
+import tracemalloc
+import warnings
+import zipfile
+from pathlib import Path
+
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array, save_npz
 
 from mercer import KernelPCA
-from mercer.exceptions import DataError
-from mercer.rows import CHUNK, MemoryRows, open_rows
+from mercer.exceptions import DataError, MercerWarning
+from mercer.rows import CHUNK, MemoryRows, open_rows, open_table
 from mercer.solvers import Landmarks
+from mercer.tables import open_encoded, read_table
 
 N, D = CHUNK + 37, 3
 KINDS = ("npy", "fortran.npy", "npz", "parquet", "dataset", "csv", "zarr")
@@ -218,3 +232,128 @@ def test_few_rows_are_shared_among_threads(n, steps):
     assert len(parts) == MemoryRows(X).n_steps == steps
     np.testing.assert_array_equal(np.concatenate([block for _, block in parts]), X)
     assert [rows.start for rows, _ in parts][1:] == [rows.stop for rows, _ in parts][:-1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.parametrize("opener", [open_rows, open_table, open_encoded, read_table])
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "npy", "npz", "parquet", "mtx", "jsonl"])
+def test_what_is_no_file_is_not_waited_for(opener, kind, tmp_path, monkeypatch):
+    """A named pipe has no end before its writer has come and gone."""
+    monkeypatch.chdir(tmp_path)  # a socket's name must be short
+    os.mkfifo(f"pipe.{kind}")
+    Path(f"zero.{kind}").symlink_to("/dev/zero")
+    link = socket.socket(socket.AF_UNIX)
+    link.bind(f"socket.{kind}")
+    link.close()
+    for name, what in (("pipe", "a named pipe"), ("zero", "a device"), ("socket", "a socket")):
+        with pytest.raises(DataError, match=rf"'{name}.{kind}' is {what}.*copy"):
+            opener(f"{name}.{kind}")
+
+
+@pytest.mark.parametrize("opener", [open_rows, open_table, open_encoded, read_table])
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "npy", "npz", "mtx", "jsonl"])
+def test_a_folder_with_the_name_of_a_file(opener, kind, tmp_path):
+    (tmp_path / f"x.{kind}").mkdir()
+    with pytest.raises(DataError, match="is a folder"):
+        opener(tmp_path / f"x.{kind}")
+
+
+def test_an_archive_of_zeros_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 20)
+    np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((200_000, 10)))
+    save_npz(tmp_path / "sparse.npz", csr_array(np.zeros((1, 2))))
+    with zipfile.ZipFile(tmp_path / "sparse.npz", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("more.npy", bytes(1 << 24))
+    for name in ("bomb.npz", "sparse.npz"):
+        with tracing() as peak, pytest.raises(DataError, match=r"unpacks to 1\d MB, \d+ times"):
+            open_rows(tmp_path / name)
+        assert peak() < 1 << 20
+    np.savez_compressed(tmp_path / "noise.npz", X=np.random.default_rng(0).random((50_000, 10)))
+    assert open_rows(tmp_path / "noise.npz").shape == (50_000, 10)
+
+
+@pytest.mark.slow
+def test_four_gigabytes_of_zeros(tmp_path):
+    header = {"descr": "<f8", "fortran_order": False, "shape": (2**20, 512)}
+    with (
+        zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("X.npy", "w", force_zip64=True) as file,
+    ):
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(64):
+            file.write(bytes(1 << 26))
+    with tracing() as peak, pytest.raises(DataError, match=r"unpacks to 4096 MB, \d+ times"):
+        open_rows(tmp_path / "x.npz")
+    assert peak() < 1 << 20
+
+
+@contextlib.contextmanager
+def tracing():
+    """The most bytes that Python and NumPy hold inside the block."""
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_million_columns_are_refused_with_the_limit(tmp_path):
+    """It took minutes to look for two columns of one name."""
+    path = tmp_path / "x.csv"
+    line = ",".join(f"x{j}" for j in range(10**6))
+    path.write_text(line + "\n" + ",".join(["1.5"] * 10**6) + "\n")
+    for opener in (open_rows, open_table, open_encoded, read_table):
+        with pytest.raises(DataError, match=r"1,000,000 columns.* at most 200,000 .* \.npy"):
+            opener(path)
+
+
+def test_many_columns_are_read(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(",".join(f"x{j}" for j in range(30_000)) + "\n" + ",".join(["1.5"] * 30_000))
+    assert open_rows(path)[:].sum() == 45_000
+
+
+LONG = 1486653023415623644
+
+
+@pytest.mark.parametrize("kind", ["csv", "plain.csv", "csv.gz", "npy", "npz", "parquet", "zarr"])
+def test_whole_numbers_that_float64_rounds_are_said(tmp_path, kind, monkeypatch):
+    """They came back as others, without a word."""
+    if kind == "plain.csv":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = tmp_path / f"x.{kind}"
+    whole = np.array([[3, 5], [7, LONG], [2**60, 2]])
+
+    def write(numbers):
+        text = "a,b\n" + "\n".join(",".join(map(str, row)) for row in numbers.tolist())
+        if kind.endswith("csv"):
+            path.write_text(text)
+        elif kind == "csv.gz":
+            path.write_bytes(gzip.compress(text.encode()))
+        elif kind == "npy":
+            np.save(path, numbers)
+        elif kind == "npz":
+            np.savez(path, X=numbers)
+        elif kind == "zarr":
+            pytest.importorskip("zarr").save(str(path), numbers)
+        else:
+            parquet = pytest.importorskip("pyarrow.parquet")
+            table = pytest.importorskip("pyarrow").table(dict(zip("ab", numbers.T, strict=True)))
+            parquet.write_table(table, path)
+
+    write(whole)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = open_rows(path)
+        assert_array_equal(rows[:], rows[:])
+    (said,) = caught  # once, not in each pass
+    assert said.category is MercerWarning
+    assert re.search(f"column .* holds {LONG}, .* read as 14866", str(said.message))
+    if path.is_file():
+        path.unlink()
+    whole[1, 1] = 2**60  # float64 holds it
+    if kind != "zarr":
+        write(whole)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert open_rows(path)[:].tolist() == whole.tolist()

@@ -12,7 +12,9 @@ from numpy.testing import assert_array_equal
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.rows import open_rows
+from mercer.rows.delimited import CsvRows
 from mercer.rows.packed import open_packed
+from mercer.tables import read_table
 
 
 @contextlib.contextmanager
@@ -86,3 +88,41 @@ def test_a_place_in_a_zst_file_is_found_by_unpacking(tmp_path, rng):
         assert file.seek(4_000_000) == len(content)
         with pytest.raises(io.UnsupportedOperation):
             file.seek(-5, io.SEEK_END)
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_much_out_of_little_is_refused_on_the_way(kind, tmp_path, monkeypatch):
+    """A few kilobytes that unpack to gigabytes of one row."""
+    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 20)
+    path = tmp_path / f"x.csv{kind}"
+    with OPEN[kind](path, "wt") as file:
+        file.write("a,b\n" + "0,0\n" * (1 << 20))
+    for opener in (open_rows, read_table):
+        with pytest.raises(DataError, match=r"'.*' unpacks to .* times .* plain file"):
+            opener(path)
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_much_text_of_real_rows_is_not(kind, tmp_path, rng, monkeypatch):
+    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 16)
+    X = (rng.random((4000, 40)) < 0.01).astype(float)  # as sparse as tables in text are
+    with OPEN[kind](tmp_path / f"x.csv{kind}", "wt", encoding="utf-8") as file:
+        np.savetxt(file, X, delimiter=",", fmt="%d")
+    assert_array_equal(open_rows(tmp_path / f"x.csv{kind}")[:], X)
+
+
+def test_a_table_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
+    path = write(tmp_path / "x.csv.gz", np.arange(30_000.0).reshape(10_000, 3) / 7)
+    monkeypatch.setenv("MERCER_MEMORY", "1e6")
+    with pytest.raises(DataError, match="a quarter of the free memory.*open_rows"):
+        read_table(path)
+    assert open_rows(path).shape == (10_000, 3)
+
+
+def test_lines_of_what_is_no_table_are_not_counted(tmp_path, monkeypatch):
+    """Millions of short lines took a minute before they were too many."""
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * (1 << 25), 6))
+    monkeypatch.setattr(CsvRows, "_scan", lambda *_: pytest.fail("lines are counted"))
+    with pytest.raises(DataError, match="times"):
+        open_rows(path)

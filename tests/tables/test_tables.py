@@ -177,6 +177,74 @@ def test_other_libraries(convert):
     assert clean.schema == table.schema
 
 
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("step", ["D", "h", "s", "unit"])
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_times_come_back_in_their_type_and_resolution(library, step, unit, zone, tmp_path):
+    """Hours are no resolution of polars, and Python's datetimes have no nanoseconds."""
+    rng = np.random.default_rng(0)
+    steps = rng.integers(0, 10**4, 40).astype(f"m8[{unit if step == 'unit' else step}]")
+    times = pl.Series(np.datetime64("2024-01-01", unit) + steps).cast(pl.Datetime(unit, zone))
+    frame = pl.DataFrame({"t": times, "x": rng.standard_normal(40)})
+    holes = frame.with_columns(t=pl.when(pl.col("x") < 1).then("t"))
+    if library == "pyarrow":
+        frame, holes = frame.to_arrow(), holes.to_arrow()
+    model = TableModel(GenerativeKernelPCA(3)).fit(frame)
+    encoder = model.encoder_
+    assert encoder.inverse_transform(encoder.transform(frame))["t"].equals(frame["t"])
+    scores = model.transform(frame)
+    made = [model.denoise(frame), model.sample(5), model.inverse_transform(scores)]
+    if library == "polars":
+        made.append(mercer.load(model.save(tmp_path / "m.mercer")).sample(5))
+    filled = model.impute(holes)
+    for table in (*made, filled):
+        assert table.schema == frame.schema
+    known = (np.asarray(frame["x"]) < 1).tolist()
+    assert not all(known)
+    assert filled["t"].filter(known).equals(frame["t"].filter(known))
+
+
+def test_a_finer_time_than_those_of_the_fit_is_not_cut_by_impute():
+    days = pd.DataFrame({"t": pd.date_range("2024-01-01", periods=30), "x": np.arange(30.0) ** 2})
+    model = TableModel(KernelPCA(2)).fit(days)
+    new = pd.DataFrame({"t": [pd.Timestamp("2024-01-05 13:30"), None], "x": [3.0, 4.0]})
+    assert model.impute(new)["t"][0] == new["t"][0]
+
+
+LONG = 1486653023415623644  # 2**53 is 16 digits, this has 19
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict])
+def test_whole_numbers_that_float64_cannot_hold_are_refused_or_left_alone(make):
+    rng = np.random.default_rng(0)
+    table = make({"n": [LONG + 3 * i for i in range(40)], "x": rng.standard_normal(40).tolist()})
+    for kind in ("number", "raw", "category"):
+        with pytest.raises(DataError, match=r"column 'n' .* 15 digits.*"):
+            TableEncoder(n=kind).fit(table)
+    model = TableModel(KernelPCA(2)).fit(table)
+    assert "15 digits" in model.encoder_.left_out_["n"]
+    for back in (model.denoise(table), model.impute(table)):
+        assert list(back["n"]) == list(table["n"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "columns"])
+def test_impute_does_not_touch_a_long_number_beside_a_missing_one(library):
+    rng = np.random.default_rng(0)
+    fitted = pl.DataFrame({"n": rng.integers(0, 10**6, 40), "x": rng.standard_normal(40)})
+    holes = pl.DataFrame({"n": [LONG, None, 5], "x": [0.1, 0.2, 0.3]})
+    make = {
+        "pandas": lambda table: table.to_pandas(use_pyarrow_extension_array=True),
+        "polars": lambda table: table,
+        "pyarrow": pl.DataFrame.to_arrow,
+        "columns": lambda table: table.to_dict(as_series=False),
+    }[library]
+    filled = TableModel(KernelPCA(2)).fit(make(fitted)).impute(make(holes))["n"]
+    first, middle, last = filled.to_pylist() if library == "pyarrow" else list(filled)
+    assert (first, last) == (LONG, 5)
+    assert middle == int(middle)
+
+
 def test_missing_values_are_refused_with_the_remedy():
     table = people()
     table.loc["row 3", "city"] = None

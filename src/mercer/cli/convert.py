@@ -50,13 +50,14 @@ def _convert_table(source: str, reading: Reading, output: Output, *, quiet: bool
     from mercer.tables.opening import read_mixed
     from mercer.tables.writing import columns_table
 
+    # Standard input can be read once.
     with located(source, reading) as path:
         frame = read_mixed(path, reading.choice())
-    if frame is not None:
-        check_output(output, list(frame.columns), labelled=True)
-        write_output(output, columns_table(frame.make(frame.columns)), quiet=quiet)
-        return {"rows": len(frame), "columns": len(frame.columns)}
-    with open_input(source, reading, allow_nan=True) as table:
-        check_output(output, table.rows.columns, labelled=bool(table.beside))
-        write_output(output, table, quiet=quiet)
-    return {"rows": table.rows.shape[0], "columns": table.rows.shape[1]}
+        if frame is not None:
+            check_output(output, list(frame.columns), labelled=True)
+            write_output(output, columns_table(frame.make(frame.columns)), quiet=quiet)
+            return {"rows": len(frame), "columns": len(frame.columns)}
+        with open_input(str(path), reading, allow_nan=True) as table:
+            check_output(output, table.rows.columns, labelled=bool(table.beside))
+            write_output(output, table, quiet=quiet)
+        return {"rows": table.rows.shape[0], "columns": table.rows.shape[1]}

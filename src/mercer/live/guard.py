@@ -2,11 +2,13 @@
 
 A page of another site can send requests to this machine, and a name of another site can be made to
 point at it (DNS rebinding). So a request must name this server as its host, come from its own page,
-and know the token; and what it sends is counted while it comes.
+and know the token; and what it sends is counted while it comes, and not waited for any longer than
+it may take.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -15,8 +17,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEADERS", "Guard", "Rules", "refusal"]
+__all__ = ["HEADERS", "Guard", "Rules", "Timed", "refusal"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -37,6 +40,9 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+#: Seconds for the first lines of a request, for a reader to take what is sent, and for a body to
+#: begin; it has more for every ``SLOWEST`` bytes that have come.
+PATIENCE, SLOWEST = 30.0, 1 << 14
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -144,12 +150,20 @@ class Guard:
             await _refuse(_dressed(send), *refused)
 
     def _counted(self, receive: Receive) -> Receive:
-        """A body without an announced length ends where it becomes too large."""
-        seen = 0
+        """A body ends where it becomes too large, or comes too slowly."""
+        began, seen, more = asyncio.get_running_loop().time(), 0, True
 
         async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
+            nonlocal seen, more
+            # After the body only the end of the connection is waited for.
+            end = began + PATIENCE + seen / SLOWEST if more else None
+            try:
+                async with asyncio.timeout_at(end):
+                    message = await receive()
+            except TimeoutError:
+                text = f"the file came too slowly, {seen:,} bytes so far; load it again."
+                raise HTTPException(408, text, {"connection": "close"}) from None
+            more = message.get("more_body", False)
             seen += len(message.get("body", b""))
             if seen > self.rules.largest:
                 text = f"the body is too large; at most {self.rules.largest >> 20} MB are taken."
@@ -157,6 +171,43 @@ class Guard:
             return message
 
         return counted
+
+
+class Timed(H11Protocol):
+    """HTTP that waits neither for a request nor for a reader for ever.
+
+    uvicorn closes a connection that is idle after an answer; before the first one it waits, and
+    every byte begins the time anew.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._expect_after(None)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        answered = self.cycle
+        super().on_response_complete()  # which may begin the next one
+        self._expect_after(answered)
+
+    def _expect_after(self, last: Any) -> None:
+        self.loop.call_later(PATIENCE, self._end_unless_after, last)
+
+    def _end_unless_after(self, last: Any) -> None:
+        """Unless another request has come, or the connection is a WebSocket's by now."""
+        if self.cycle is last and self.transport.get_protocol() is self:
+            self.transport.abort()
+
+    def pause_writing(self) -> None:
+        """Wait for the reader."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(PATIENCE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The reader has taken enough."""
+        super().resume_writing()
+        self._unread.cancel()
 
 
 def _dressed(send: Send) -> Send:

@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mercer.exceptions import DataError, MercerError
 from mercer.live.bundle import bundle, source
-from mercer.live.guard import Guard, Rules
+from mercer.live.guard import Guard, Rules, Timed
 from mercer.live.store import Item, Store
 from mercer.live.wanted import Wanted, is_id, read_message
 from mercer.live.work import MODEL, PAGE, Job
@@ -103,6 +103,8 @@ class Studio:
             with whole_file(item.path) as file:
                 async for part in request.stream():
                     file.write(part)
+        except FileNotFoundError:
+            raise DataError("so many others came meanwhile; load it again.") from None
         except BaseException:
             self.store.drop(item.id)
             raise
@@ -267,7 +269,7 @@ def is_loopback(host: str) -> bool:
 def _config(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=Timed,
         ws="websockets-sansio",
         ws_max_size=LARGEST_FRAME,
         ws_per_message_deflate=False,  # a small frame must not become a large message

@@ -69,7 +69,8 @@ class Store:
 
     def _add(self, name: str, file: str | Path) -> Item:
         while len(self._items) >= MOST_ITEMS:
-            self.drop(next(iter(self._items)))
+            ours = (key for key, item in self._items.items() if item.path.parent == item.folder)
+            self.drop(next(ours))  # not what the command line named
         key = secrets.token_hex(16)
         folder = self.root / key
         folder.mkdir(mode=0o700)
@@ -86,5 +87,6 @@ class Store:
         return item
 
     def drop(self, key: str) -> None:
-        """Forget an item, and remove what was stored for it."""
-        shutil.rmtree(self._items.pop(key).folder, ignore_errors=True)
+        """Forget an item, and remove what was stored for it, if it is still there."""
+        if (item := self._items.pop(key, None)) is not None:
+            shutil.rmtree(item.folder, ignore_errors=True)

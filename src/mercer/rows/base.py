@@ -16,15 +16,19 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, ordered_map
 from mercer._types import Precision, RowsLike
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows.files import FileWatch
 
-__all__ = ["CHUNK", "Rows", "check_finite", "floating_type", "reblock", "remedy_for"]
+__all__ = ["CHUNK", "LONGEST", "Rows", "check_finite", "floating_type", "reblock", "remedy_for"]
+__all__ += ["warn_of_long"]
 
 #: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
 CHUNK = 16_384
 #: Fewer rows are summed in so many parts, for threads to share, of so many rows at least.
 PARTS, FEWEST = 8, 512
+
+#: Beyond this float64 does not hold every whole number.
+LONGEST = 2**53
 
 Result = TypeVar("Result")
 
@@ -47,6 +51,8 @@ class Rows(ABC):
     columns: tuple[str, ...] | None = None
     allow_nan: bool = False
     watch: FileWatch | None = None
+    #: Whether it was said that whole numbers are too long; once is enough.
+    told_of_long = False
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Iterator[Array]:
@@ -95,6 +101,8 @@ class Rows(ABC):
         try:
             pieces = self.read(chunks[0].start, chunks[-1].stop)
             for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
+                if not self.told_of_long:
+                    self.told_of_long = warn_of_long(block, self.columns)
                 block = np.ascontiguousarray(block, dtype=self.dtype)
                 check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
                 self._check_unchanged(now=rows is chunks[-1])
@@ -182,6 +190,27 @@ def check_finite(
         f"Input X contains {value} at {place(start + int(row))}, column {label}; "
         f"{remedy_for(value)}."
     )
+
+
+def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
+    """Whether (n, d) whole numbers, of any type, hold one that float64 changes; it is named."""
+    if block.dtype.kind not in "iuO" or block.dtype.itemsize < 8:
+        return False
+    places = np.argwhere((block > LONGEST) | (block < -LONGEST)).tolist()
+    for i, j in places:
+        value = int(block[i, j])
+        if int(float(value)) != value:
+            keep = (
+                "" if columns is None else f"keep the column as it is with label={columns[j]!r}, "
+            )
+            warn(
+                f"column {j if columns is None else repr(columns[j])} holds {value}, a whole "
+                f"number too long for float64, and it is read as {int(float(value))}; {keep}leave "
+                "it out, or subtract the same whole number from all of them before.",
+                MercerWarning,
+            )
+            return True
+    return False
 
 
 def floating_type(dtype: Precision, what: str) -> np.dtype:

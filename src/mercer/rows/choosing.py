@@ -17,7 +17,7 @@ from mercer.exceptions import DataError
 from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT, sniff
-from mercer.rows.files import decoding, instead_text, names_text
+from mercer.rows.files import check_there, decoding, instead_text, names_text
 from mercer.rows.images import ImageRows, find_images
 from mercer.rows.opening import open_rows, refuse_array
 from mercer.rows.parquet import ParquetRows, parquet_names
@@ -120,14 +120,15 @@ def open_table(
     """
     path, choice = Path(path), choice or Choice()
     kind = path.suffix.lower()
+    check_there(path)
     refuse_array(path, array)
-    if kind in TEXT and path.is_file():
+    if kind in TEXT:
         return _open_text(path, choice, allow_nan)
     if path.is_dir() and kind != ".zarr" and (images := find_images(path)):
         if choice.columns or choice.drop or choice.label:
             raise DataError("a folder of images has no columns to choose from; give none.")
         return Table(ImageRows(images), files=[image.name for image in images])
-    if path.exists() and (kind == ".parquet" or (path.is_dir() and kind != ".zarr")):
+    if kind == ".parquet" or (path.is_dir() and kind != ".zarr"):
         return _open_parquet(path, choice, allow_nan)
     rows = open_rows(path, array=array or _usual_array(path), allow_nan=allow_nan)
     return _choose_by_number(path, rows, choice)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
-from mercer.rows.base import CHUNK, Rows
+from mercer.rows.base import CHUNK, LONGEST, Rows, warn_of_long
 from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
 from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
-from mercer.rows.packed import PACKED, open_packed
+from mercer.rows.packed import PACKED, look_inside, open_packed
 
 __all__ = ["CsvRows"]
 
@@ -24,6 +25,9 @@ __all__ = ["CsvRows"]
 STRIDE = 1024
 #: Bytes of text that pyarrow parses at once.
 BLOCK = 1 << 22
+#: Rows of large numbers whose text is looked at, of each block.
+LOOK_AT = 1000
+_WHOLE = re.compile(r"[-+]?\d{16,300}")
 _EMPTY = np.empty((0, 0))
 
 
@@ -61,6 +65,7 @@ class CsvRows(Rows):
         self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         self._dialect = sniff(path)
+        look_inside(path)
         named, fields = self._dialect.named, self._dialect.fields
         if columns is not None and not named:
             raise DataError(f"'{path}' has no line of names to take columns= from; add one.")
@@ -95,17 +100,21 @@ class CsvRows(Rows):
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         for block in self._read_plain(start, stop):
+            lines = (decode(line, at, self.path) for _, at, line in self._from(start))
+            self._look_for_long(block, lines)
             yield block
             start += len(block)
-        lines = self._from(start)
+        rest = self._from(start)
         while start < stop:
             batch = [
                 (number, decode(line, number, self.path))
-                for _, number, line in islice(lines, min(CHUNK, stop - start))
+                for _, number, line in islice(rest, min(CHUNK, stop - start))
             ]
             if not batch:
                 return
-            yield self._parse(batch)
+            block = self._parse(batch)
+            self._look_for_long(block, (line for _, line in batch))
+            yield block
             start += len(batch)
 
     def _read_plain(self, start: int, stop: int) -> Iterator[Array]:
@@ -131,6 +140,17 @@ class CsvRows(Rows):
                 yield block
                 if row >= stop:
                     return
+
+    def _look_for_long(self, block: Array, lines: Iterator[str]) -> None:
+        """The text shows whether a large number is whole, and was rounded."""
+        far = np.asarray((np.abs(block) > LONGEST).any(axis=1))
+        if self.told_of_long or not far.any():
+            return
+        texts = islice(compress(lines, far), LOOK_AT)
+        rows = [self._dialect.split(text, 0, self.path) for text in texts]  # parsed before
+        fields = [[row[j].strip() for j in self._use] for row in rows]
+        whole = [[int(f) if _WHOLE.fullmatch(f) else 0 for f in row] for row in fields]
+        self.told_of_long = warn_of_long(np.array(whole, dtype=object), self.columns)
 
     def place(self, row: int) -> str:
         return f"line {next(self._from(row))[1]}"

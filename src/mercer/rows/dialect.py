@@ -30,6 +30,8 @@ TEXT = (".csv", ".tsv", ".txt")
 DELIMITERS = ",;\t|"
 #: A longer line is no table of numbers, and would have to be held in memory.
 MAX_LINE = 1 << 24
+#: Columns that a text may have: each is a name, and a parser of its own.
+MOST_COLUMNS = 200_000
 #: Bytes of a text file that are looked at for columns that hold no numbers.
 LOOK = 1 << 18
 #: How tables say that a value is missing, in lower case.
@@ -166,6 +168,12 @@ def quoted(path: Path) -> str:
 def delimiter_of(line: str, path: Path) -> str:
     """Comma, semicolon, tab or bar, whichever a line has most of."""
     delimiter = max(DELIMITERS, key=line.count)
+    if (width := 1 + line.count(delimiter)) > MOST_COLUMNS:
+        raise DataError(
+            f"'{path}' has {width:,} columns, and of a text at most {MOST_COLUMNS:,} are read; "
+            "save it as .npy, which has no such limit, or swap rows and columns if they are meant "
+            "to be."
+        )
     if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
         plain = f"{quoted(path)} > {quoted(path.with_suffix('.csv'))}"
         raise DataError(

@@ -6,27 +6,56 @@ import contextlib
 import hashlib
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mercer._spelling import did_you_mean
+from mercer._spelling import did_you_mean, similar_file
 from mercer.exceptions import DataError
 
 __all__ = [
     "FileWatch",
+    "check_there",
     "decoding",
     "file_fingerprint",
     "instead_text",
     "names_text",
     "pick_columns",
+    "repeated",
     "stamps",
 ]
 
+#: Endings of files that are not the names of folders, too.
+FILES = (
+    *(".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow"),
+    *(".gz", ".xz", ".zst", ".xlsx", ".xlsm", ".xls", ".ods"),
+)
 _LOOK = 4096
 #: Looking whether files have changed may take this share of the time.
 _WATCHING = 0.01
+
+
+def check_there(path: Path) -> None:
+    """Raise unless there is a file, or a folder that is not called as a file is.
+
+    A pipe would wait for a writer, and a device may never end.
+    """
+    if not path.exists():
+        guess = similar_file(path) or "; check its name."
+        raise DataError(f"there is no file '{path}'{guess}")
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and path.suffix.lower() not in FILES):
+        return
+    if stat.S_ISDIR(mode):
+        raise DataError(f"'{path}' is a folder, not a {path.suffix} file; name a file in it.")
+    kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
+    raise DataError(
+        f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file; copy what comes out "
+        "of it into a file, or read it by spooled(stream) of mercer.rows."
+    )
 
 
 @contextlib.contextmanager
@@ -102,18 +131,23 @@ class FileWatch:
 
 def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Path) -> list[int]:
     """Positions of the wanted columns; all of them if nothing is wanted in particular."""
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if twice := repeated(names):
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
     if wanted is None:
         return list(range(len(names)))
-    missing = [name for name in wanted if name not in names]
+    places = {name: j for j, name in enumerate(names)}
+    missing = [name for name in wanted if name not in places]
     if missing:
         raise DataError(
             f"'{path}' has no column {missing[0]!r}; {did_you_mean(missing[0], names)}name one of "
             f"{', '.join(names[:20])}."
         )
-    return [names.index(name) for name in wanted]
+    return [places[name] for name in wanted]
+
+
+def repeated(names: Iterable[Any]) -> list[str]:
+    """Names that there are more than once."""
+    return sorted(str(name) for name, count in Counter(names).items() if count > 1)
 
 
 def names_text(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from mercer._parallel import blocks
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import FileWatch, decoding, file_fingerprint
+from mercer.rows.packed import refuse_bomb
 
 __all__ = ["NpyRows", "load_npz"]
 
@@ -87,7 +88,8 @@ def load_npz(path: Path, name: str | None) -> Array:
             shape, fortran, dtype = read_header(file, path)
             floating_type(dtype, f"'{member}' in '{path}'")
             shape = table_shape(shape, f"'{member}' in '{path}'")
-            size = _bytes(shape, dtype)
+            size, entry = _bytes(shape, dtype), archive.getinfo(member)
+            refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
             if size > available_bytes() // 2:
                 raise DataError(
                     f"'{member}' in '{path}' unpacks to {size >> 20} MB, more than half of the "

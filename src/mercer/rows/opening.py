@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer._spelling import similar_file
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
-from mercer.rows.base import Rows, check_finite, floating_type
+from mercer.rows.base import Rows, check_finite, floating_type, warn_of_long
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT
+from mercer.rows.files import check_there
 from mercer.rows.images import ImageRows, find_images
 from mercer.rows.memory import MemoryRows
 from mercer.rows.npy import NpyRows, load_npz
@@ -71,9 +71,7 @@ def open_rows(
     (500, 4)
     """
     path = Path(path)
-    if not path.exists():
-        guess = similar_file(path) or "; check its name."
-        raise DataError(f"there is no file '{path}'{guess}")
+    check_there(path)
     kind = path.suffix.lower()
     refuse_array(path, array)
     if kind == ".mtx" or (kind == ".npz" and array is None and is_sparse_npz(path)):
@@ -137,6 +135,7 @@ def is_source(X: RowsLike) -> bool:
 
 
 def _checked(array: Any, allow_nan: bool) -> Rows:
+    warn_of_long(array, None)
     rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
     check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -13,12 +14,15 @@ from typing import Any, BinaryIO, cast
 from mercer._extras import require
 from mercer.exceptions import DataError
 
-__all__ = ["PACKED", "open_packed", "plain_name"]
+__all__ = ["PACKED", "look_inside", "open_packed", "plain_name", "refuse_bomb"]
 
 #: Endings of compressed files.
 PACKED = (".gz", ".xz", ".zst")
 #: Bytes that are unpacked at a time on the way to a place.
 SKIP = 1 << 20
+#: What unpacks to more bytes than this, and so many times what it takes, is no table: rows of real
+#: numbers shrink by 2 to 20 times, those with a one among a hundred zeros by 75.
+MUCH, TIMES = 1 << 26, 500
 
 
 def plain_name(path: Path) -> Path:
@@ -33,7 +37,7 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
     try:
         with _open(path, kind) as file:
             yield cast(BinaryIO, file)
-    except (EOFError, OSError, lzma.LZMAError) as error:
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's fault, not the file's
         raise DataError(
@@ -43,26 +47,48 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
 
 
 def _open(path: Path, kind: str) -> Any:
-    if kind == ".gz":
-        return gzip.open(path, "rb")
-    if kind == ".xz":
-        return lzma.open(path, "rb")
-    if kind == ".zst":
-        return io.BufferedReader(_Zstandard(path), 1 << 16)
-    return path.open("rb")
+    return io.BufferedReader(_Unpacked(path), 1 << 16) if kind in PACKED else path.open("rb")
 
 
-class _Zstandard(io.RawIOBase):
-    """The bytes inside a zstd file; a place is found by unpacking what lies before it."""
+def refuse_bomb(path: Path, size: int, packed: int) -> None:
+    """Raise if what is unpacked, or declared to be, is out of all proportion."""
+    if size > MUCH and size > TIMES * packed:
+        raise DataError(
+            f"'{path}' unpacks to {size >> 20} MB, {size // max(packed, 1)} times what it takes, "
+            "and rows of numbers do not; if it holds such rows, unpack it, and give the plain file."
+        )
+
+
+def look_inside(path: Path) -> None:
+    """Refuse what is no table before its lines are counted, which may be many and short."""
+    if path.suffix.lower() in PACKED:
+        with open_packed(path) as file:
+            file.seek(MUCH + 1)
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes inside a compressed file; a place is found by unpacking what lies before it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._begin()
 
     def _begin(self) -> None:
-        arrow = require("pyarrow", "io")
-        self._stream = arrow.CompressedInputStream(arrow.OSFile(str(self._path)), "zstd")
+        kind = self._path.suffix.lower()
         self._place = 0
+        if kind == ".zst":
+            arrow = require("pyarrow", "io")
+            self._file = arrow.OSFile(str(self._path))
+            self._stream = arrow.CompressedInputStream(self._file, "zstd")
+        else:
+            self._file = self._path.open("rb")
+            self._stream = (gzip if kind == ".gz" else lzma).open(self._file)
+
+    def _read(self, size: int) -> bytes:
+        found: bytes = self._stream.read(size)
+        self._place += len(found)
+        refuse_bomb(self._path, self._place, self._file.tell())
+        return found
 
     def readable(self) -> bool:
         return True
@@ -71,9 +97,8 @@ class _Zstandard(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._stream.read(len(buffer))
+        found = self._read(len(buffer))
         buffer[: len(found)] = found
-        self._place += len(found)
         return len(found)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -81,10 +106,10 @@ class _Zstandard(io.RawIOBase):
         if whence == io.SEEK_END or place < 0:
             raise io.UnsupportedOperation("the end of a compressed file is not known")
         if place < self._place:
-            self._stream.close()
+            self._end()
             self._begin()
-        while self._place < place and (found := self._stream.read(min(place - self._place, SKIP))):
-            self._place += len(found)
+        while self._place < place and self._read(min(place - self._place, SKIP)):
+            pass
         return self._place
 
     def tell(self) -> int:
@@ -92,5 +117,9 @@ class _Zstandard(io.RawIOBase):
 
     def close(self) -> None:
         if not self.closed:
-            self._stream.close()
+            self._end()
         super().close()
+
+    def _end(self) -> None:
+        self._stream.close()
+        self._file.close()

@@ -11,7 +11,7 @@ import numpy as np
 from mercer._extras import require
 from mercer._linalg import Array
 from mercer.exceptions import DataError
-from mercer.rows.base import CHUNK, Rows, floating_type
+from mercer.rows.base import CHUNK, Rows, floating_type, warn_of_long
 from mercer.rows.files import FileWatch, decoding, file_fingerprint, pick_columns
 
 __all__ = ["ParquetRows", "parquet_names"]
@@ -82,6 +82,9 @@ class ParquetRows(Rows):
         block = np.empty((len(batch), self.shape[1]), dtype=self.dtype)
         for j, column in enumerate(batch.columns):
             block[:, j] = column.to_numpy(zero_copy_only=False)  # nulls become NaN
+            if "int64" in str(column.type) and not self.told_of_long:
+                whole, name = column.drop_null().to_numpy(), batch.schema.names[j]
+                self.told_of_long = warn_of_long(whole[:, None], [name])
         return block
 
     def column(self, name: str) -> list[Any]:

@@ -14,6 +14,7 @@ from mercer._memory import available_bytes
 from mercer.exceptions import DataError, ModelFileError
 from mercer.rows.base import floating_type
 from mercer.rows.files import decoding
+from mercer.rows.packed import refuse_bomb
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["is_sparse_npz", "load_mtx", "load_sparse_npz"]
@@ -32,7 +33,9 @@ def is_sparse_npz(path: Path) -> bool:
 def load_sparse_npz(path: Path) -> SparseRows:
     """The matrix of an archive of SciPy's; nothing is unpickled, and its places are checked."""
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
-        _refuse_large(path, sum(entry.file_size for entry in archive.infolist()))
+        size = sum(entry.file_size for entry in archive.infolist())
+        refuse_bomb(path, size, path.stat().st_size)
+        _refuse_large(path, size)
     with decoding(path, "sparse .npz archive"), np.load(path, allow_pickle=False) as archive:
         parts = {name: archive[name] for name in archive.files}
     kind = _text(parts["format"])

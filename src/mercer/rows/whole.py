@@ -7,6 +7,7 @@ import glob
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -138,13 +139,30 @@ def spooled(stream: BinaryIO, kind: str = "csv", name: str = "standard input") -
 
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A private folder that is removed on every way out."""
+    """A private folder that is removed on every way out, also if this process is killed."""
     folder = Path(tempfile.mkdtemp(prefix="mercer-"))
     _temporary.add(folder)
+    remover = _remover(folder)
     try:
         yield folder
     finally:
         _remove(folder)
+        if remover is not None:
+            remover.communicate()
+
+
+def _remover(folder: Path) -> subprocess.Popen[bytes] | None:
+    """A shell that waits for the end of a pipe, which comes with ours, and removes the folder."""
+    if shutil.which("sh") is None:
+        return None
+    # In a session of its own, which Ctrl-C and a closed terminal do not reach.
+    return subprocess.Popen(
+        ["sh", "-c", 'read _; rm -rf -- "$0"', folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def remove_strays(path: Path) -> None:

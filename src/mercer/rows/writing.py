@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -151,8 +152,10 @@ def _not_only_images(folder: Path) -> str | None:
 
 def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    # The writer quotes what ends its own lines, and for a spreadsheet a bare CR ends one, too.
+    lines: Any = SimpleNamespace(write=lambda line: text.write(f"{line[:-2]}\n"))
     try:
-        rows = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        rows = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
         named = table.rows.columns is not None or bool(table.beside)
         for block, beside in table.parts():
             if named:  # not before there are rows to go with the names

@@ -60,6 +60,7 @@ _UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
 _ID = re.compile(r"(^|[_\W])(id|uuid|key|index|rownames?|unnamed: 0)$", re.IGNORECASE)
 #: Numbers by which files say that a value is missing.
 _CODES = frozenset({-1.0, 999.0, 9999.0, 99999.0, *(-(10.0**k) + 1 for k in range(1, 6))})
+_TOO_LONG = "holds numbers of more than 15 digits, of which a float64 takes two for one"
 _PERCENT = re.compile(r"%|percent|pct", re.IGNORECASE)
 
 
@@ -109,7 +110,13 @@ def is_id_name(name: str) -> bool:
 
 
 def decide(
-    name: str, values: Array, asked: str | None, scale: str, weight: float, unit: str = ""
+    name: str,
+    values: Array,
+    asked: str | None,
+    scale: str,
+    weight: float,
+    unit: str = "",
+    rounded: bool = False,
 ) -> Column:
     """The column's kind, with its numbers.
 
@@ -121,6 +128,7 @@ def decide(
     scale : {"robust", "std", "none"}
     weight : how much it counts; 1 is what a standardised number does
     unit : of its numbers, if known; "%" tells of bounds
+    rounded : whether they are whole numbers that float64 cannot hold
     """
     present = values[~absent(values)]
     cycles = parse_cycles(asked or "") or ()
@@ -133,6 +141,11 @@ def decide(
         return LeftOut("no values")
     if values.dtype.kind == "f" and np.isinf(present).any():
         raise DataError(f"column {name!r} contains infinity; remove such rows.")
+    if rounded and asked in ("number", "raw"):
+        raise DataError(
+            f"column {name!r} {_TOO_LONG}, and they would come back changed; subtract the same "
+            "whole number from all of them, give them as texts, or leave the column out."
+        )
     plain = asked in ("number", "category", "raw")
     if not plain and (date := _date(name, values, present, weight, cycles)):
         return date
@@ -149,16 +162,15 @@ def decide(
     if present.dtype.kind == "f" and asked != "category":
         if asked is None and is_id(name, present):
             return LeftOut(f"id-like, {len(present):,} different whole numbers")
+        if rounded:
+            return LeftOut(f"{_TOO_LONG}; subtract the same whole number from all to use them")
         if asked is None:
             _warn_of_codes(name, present)
         return _number(name + unit, present, "none" if asked == "raw" else scale, weight)
     if asked in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is no number; mend it.")
     if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
-        raise DataError(
-            f"column {name!r} holds numbers of more than 15 digits, of which a float64 takes two "
-            "for one; give them as texts."
-        )
+        raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts.")
     if asked is None and (reason := _is_no_category(present.tolist())):
         return LeftOut(reason)
     return _category(name, present.tolist(), asked is not None, weight)

@@ -43,7 +43,8 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
     - A date counts days (or seconds, ...) since the first one, and comes back as a date. With
       ``"date:month"``, ``"date:weekday"``, ``"date:hour"``, or some of them as
       ``"date:month+hour"``, these are angles beside it: December lies next to January.
-    - Columns that are constant, id-like, or free text are left out.
+    - Columns that are constant, id-like, or free text are left out; so are whole numbers beyond
+      2⁵³, which float64 cannot hold.
     - A missing value is NaN in the vectors, and missing again on the way back.
 
     A category that ``fit`` has not seen becomes zeros, as far from one known category as from
@@ -129,7 +130,9 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         def decided(name: str, scale: str) -> Column:
             unit = _unit(frame.dtypes.get(name, ""))
             values, weight = frame.columns[name], weights.get(name, 1.0)
-            return decide(name, values, kinds.get(name), scale, weight, unit)
+            return decide(
+                name, values, kinds.get(name), scale, weight, unit, rounded=name in frame.exact
+            )
 
         # Texts and dates first: whether numbers are scaled depends on which of them are used.
         others = [name for name, values in frame.columns.items() if values.dtype.kind != "f"]

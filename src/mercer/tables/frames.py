@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -20,9 +21,14 @@ from scipy.sparse import issparse
 from mercer._linalg import Array
 from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
-from mercer.rows.files import names_text
+from mercer.rows.files import names_text, repeated
 
-__all__ = ["Frame", "absent", "is_absent", "no_column", "objects", "plain_column", "take_apart"]
+__all__ = ["Frame", "absent", "as_list", "is_absent", "no_column", "objects"]
+__all__ += ["plain_column", "take_apart"]
+
+#: How the types of times begin, of polars and of pyarrow.
+_TIMES = ("Datetime(", "timestamp[")
+_POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
 
 
 @dataclass(frozen=True)
@@ -92,9 +98,8 @@ def take_apart(X: Any) -> Frame:
     names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
     if names is None or module not in _REBUILD:
         return _from_array(X)
-    repeated = {str(name) for name in names if list(names).count(name) > 1}
-    if repeated:
-        raise DataError(f"columns of the same name: {sorted(repeated)}; rename them.")
+    if twice := repeated(names):
+        raise DataError(f"columns of the same name: {twice}; rename them.")
     columns, dtypes, exact = {}, {}, {}
     for name in names:
         column = X[name]
@@ -124,8 +129,14 @@ def plain_column(column: Any, name: str) -> Array:
         if getattr(column.dtype, "tz", None) is not None:
             column = column.dt.tz_convert("UTC").dt.tz_localize(None)
         return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
-    listed = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    return _of_values([None if is_absent(value) else value for value in listed], name)
+    if str(getattr(column, "dtype", getattr(column, "type", ""))).startswith(_TIMES):
+        return np.asarray(column.to_numpy())  # in UTC; Python's datetimes have no nanoseconds
+    return _of_values([None if is_absent(value) else value for value in as_list(column)], name)
+
+
+def as_list(column: Any) -> list[Any]:
+    """The values of a column of any library as Python's own."""
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
 def is_absent(value: Any) -> bool:
@@ -204,8 +215,10 @@ def _from_array(X: Any) -> Frame:
 
 def _as_written(values: Array, form: str) -> Array:
     """Numbers as a file had them: whole, or with a unit."""
-    if form == "int":
-        return objects(None if is_absent(value) else int(value) for value in values.tolist())
+    if form == "int":  # texts are long numbers as they were written
+        return objects(
+            v if isinstance(v, str) else None if is_absent(v) else int(v) for v in values.tolist()
+        )
     if "{}" not in form or values.dtype.kind != "f":
         return values
     texts = (None if value != value else repr(value) for value in values.tolist())
@@ -224,15 +237,23 @@ def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
 
 
 def _polars(pl: Any, values: Array, dtype: Any) -> Any:
+    if isinstance(dtype, str) and (saved := _POLARS_TIME.fullmatch(dtype)):
+        dtype = pl.Datetime(saved[1], saved[2])
     listed = [None if is_absent(value) else value for value in values.tolist()]
-    series = pl.Series(values if values.dtype.kind == "M" else listed, strict=False)
+    series = pl.Series(_times(values) if values.dtype.kind == "M" else listed, strict=False)
     return _try(series.cast, dtype, series)
 
 
 def _pyarrow(pa: Any, values: Array, dtype: Any) -> Any:
-    given = values if values.dtype.kind == "M" else values.tolist()
+    given = _times(values) if values.dtype.kind == "M" else values.tolist()
     array = pa.array(given, from_pandas=True)
     return _try(array.cast, dtype, array)
+
+
+def _times(values: Array) -> Array:
+    """Times in a resolution that polars and pyarrow know."""
+    coarse = np.datetime_data(values.dtype)[0] in ("h", "m", "s")
+    return values.astype("M8[ms]") if coarse else values
 
 
 def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:

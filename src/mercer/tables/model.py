@@ -24,7 +24,7 @@ from mercer.exceptions import DataError
 from mercer.rows.files import names_text
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, absent
+from mercer.tables.frames import Frame, absent, as_list, objects
 
 __all__ = ["TableModel"]
 
@@ -292,8 +292,7 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
         for name, values in self.encoder_.decode(rows).items():
             if isinstance(self.encoder_.columns_[name], LeftOut):
                 continue
-            given = columns[name]
-            columns[name] = _filled(given, values) if only_missing else values
+            columns[name] = _filled(frame, name, values) if only_missing else values
         return frame.make(columns)
 
     def __sklearn_tags__(self) -> Any:
@@ -307,8 +306,14 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
         return tags
 
 
-def _filled(given: Array, values: Array) -> Array:
-    """The given values, and others where they are missing."""
-    found = given.astype(values.dtype) if given.dtype.kind == "M" else given.copy()
-    found[absent(given)] = values[absent(given)]
+def _filled(frame: Frame, name: str, values: Array) -> Array:
+    """The column that was given, with other values where they are missing."""
+    given = frame.columns[name]
+    missing = absent(given)
+    if not missing.any():
+        return given
+    if name in frame.exact:
+        given, values = objects(as_list(frame.exact[name])), objects(map(int, np.rint(values)))
+    found = given.astype(np.promote_types(given.dtype, values.dtype))
+    found[missing] = values[missing]
     return found

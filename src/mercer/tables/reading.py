@@ -9,13 +9,14 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mercer._extras import require
-from mercer._spelling import similar_file
+from mercer._memory import available_bytes
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows.dialect import (
     TEXT,
@@ -25,7 +26,7 @@ from mercer.rows.dialect import (
     is_number,
     wrong_width,
 )
-from mercer.rows.files import decoding
+from mercer.rows.files import check_there, decoding, repeated
 from mercer.rows.packed import open_packed, plain_name
 from mercer.rows.parquet import parquet_files
 from mercer.tables.frames import Frame, objects, take_apart
@@ -84,9 +85,7 @@ def read_table(
 
 def _read(path: Path, texts: Collection[str]) -> Frame:
     kind = plain_name(path).suffix.lower()
-    if not path.exists():
-        guess = similar_file(path) or "; check its name."
-        raise DataError(f"there is no file '{path}'{guess}")
+    check_there(path)
     if kind in TEXT:
         return _frame_of_texts(path, *_texts(path), texts)
     if kind in (".jsonl", ".ndjson"):
@@ -115,8 +114,8 @@ def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
     names = [name.strip() for name in records[0]]
     if all(is_missing(name) or read_numerals([name], delimiter) for name in names):
         return [str(j) for j in range(len(names))], records, delimiter
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise DataError(f"'{path}' has several columns called {repeated[0]!r}; rename them.")
+    if twice := repeated(names):
+        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
     if len(records) < 2:
         raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
     if any(_SUM.fullmatch(field.strip()) for field in records[-1]):
@@ -129,8 +128,15 @@ def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
 
 
 def _decoded(path: Path) -> str:
+    raw, most = b"", available_bytes() // 4
     with open_packed(path) as file:
-        raw = file.read()
+        for part in iter(partial(file.read, 1 << 24), b""):
+            raw += part
+            if len(raw) > most:
+                raise DataError(
+                    f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free "
+                    "memory; read its numbers in blocks by open_rows of mercer.rows."
+                )
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16")
     try:

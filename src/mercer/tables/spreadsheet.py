@@ -7,7 +7,7 @@ from typing import Any
 
 from mercer._extras import require
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.rows.files import decoding
+from mercer.rows.files import decoding, repeated
 from mercer.tables.frames import Frame, take_apart
 
 __all__ = ["SHEETS", "read_sheet"]
@@ -36,8 +36,8 @@ def read_sheet(path: Path) -> Frame:
     head = [str(cell).strip() for cell in lines[0]]
     if "" in head:
         raise DataError(f"column {head.index('') + 1} of '{path}' has no name; give it one.")
-    if repeated := sorted({name for name in head if head.count(name) > 1}):
-        raise DataError(f"'{path}' has several columns called {repeated[0]!r}; rename them.")
+    if twice := repeated(head):
+        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
     if len(lines) < 2:
         raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
     columns: dict[str, list[Any]] = {

@@ -148,8 +148,8 @@ export function csvOf(model, rows) {
   const { facts, scores: Z } = model;
   const quote = (text) => {
     // A cell that a spreadsheet would take for a formula is kept as text.
-    const safe = /^[=+\-@\t]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
-    return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    const safe = /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const withRows = model.rows && model.d <= 2000;
   const columns = columnsOf(model);
