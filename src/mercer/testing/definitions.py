@@ -31,7 +31,7 @@ from mercer.kernels import (
     Sigmoid,
 )
 
-__all__ = ["Definition", "DrawnKernel", "random_kernel"]
+__all__ = ["Definition", "DrawnKernel", "Setting", "random_kernel"]
 
 #: ``definition(A, B)`` is the matrix k(a_i, b_j) in np.longdouble, for rows in np.longdouble.
 Definition = Callable[[Array, Array], Array]
@@ -50,28 +50,36 @@ class DrawnKernel:
     slow: bool = False
 
 
-def random_kernel(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
-    """One kernel in two is a plain one; the others are sums, products and multiples.
+@dataclass(frozen=True)
+class Setting:
+    """What is known of the rows when a kernel is drawn for them.
 
-    Parameters
+    Attributes
     ----------
     spread : typical distance of two rows, which widths are drawn around
     size : typical length of a row, which the factors of dot products are drawn around
     d : number of columns
+    hard : are parameters drawn from their extremes, too?
     """
-    depth = int(rng.choice(3, p=[0.55, 0.3, 0.15]))
-    return _composite(rng, depth, spread, size, d)
+
+    spread: float
+    size: float
+    d: int
+    hard: bool = False
 
 
-def _composite(
-    rng: np.random.Generator, depth: int, spread: float, size: float, d: int
-) -> DrawnKernel:
+def random_kernel(rng: np.random.Generator, rows: Setting) -> DrawnKernel:
+    """One kernel in two is a plain one; the others are sums, products and multiples."""
+    return _composite(rng, int(rng.choice(3, p=[0.55, 0.3, 0.15])), rows)
+
+
+def _composite(rng: np.random.Generator, depth: int, rows: Setting) -> DrawnKernel:
     if depth == 0:
-        return _plain(rng, spread, size, d)
+        return _plain(rng, rows)
     how = rng.choice(["sum", "product", "scaled"], p=[0.45, 0.4, 0.15])
-    first = _composite(rng, depth - 1, spread, size, d)
+    first = _composite(rng, depth - 1, rows)
     if how == "scaled":
-        factor = float(10 ** rng.uniform(-2, 2))
+        factor = float(10 ** (rng.uniform(-2, 2) * (50 if rows.hard else 1)))
         return DrawnKernel(
             Scaled(factor, first.kernel),
             lambda A, B: np.longdouble(factor) * first.definition(A, B),
@@ -79,7 +87,7 @@ def _composite(
             first.histogram,
             first.slow,
         )
-    second = _composite(rng, int(rng.integers(depth)), spread, size, d)
+    second = _composite(rng, int(rng.integers(depth)), rows)
     f, g = first.definition, second.definition
     nested = "nested " if depth > 1 else ""
     histogram, slow = first.histogram or second.histogram, first.slow or second.slow
@@ -90,16 +98,17 @@ def _composite(
     return DrawnKernel(product, lambda A, B: f(A, B) * g(A, B), f"{nested}product", histogram, slow)
 
 
-def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
+def _plain(rng: np.random.Generator, rows: Setting) -> DrawnKernel:
     p = np.ones(len(_MAKERS))
     p[0], p[-3], p[-1] = 4, 0.4, 0.4  # most are refused or slow, and say little more
     name = str(rng.choice(list(_MAKERS), p=p / p.sum()))
     # Most widths suit the data; some are far too wide or too narrow.
-    length = float(
-        spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2))
-    )
-    gamma = float(10 ** rng.uniform(-1, 0.5) / size**2) if rng.random() < 0.7 else 1.0
-    return _MAKERS[name](_Draw(rng, length, gamma, d))
+    low, high = (-0.5, 0.7) if rng.random() < (0.35 if rows.hard else 0.75) else (-2, 2)
+    if rows.hard and low == -2:  # narrow beside the distance of groups, or anything
+        low, high = (-3, -1) if rng.random() < 0.7 else (-5, 5)
+    length = float(rows.spread * 10 ** rng.uniform(low, high))
+    gamma = float(10 ** rng.uniform(-1, 0.5) / rows.size**2) if rng.random() < 0.7 else 1.0
+    return _MAKERS[name](_Draw(rng, length, gamma, rows.d, rows.hard))
 
 
 @dataclass(frozen=True)
@@ -110,10 +119,11 @@ class _Draw:
     length: float
     gamma: float
     d: int
+    hard: bool
 
 
 def _gaussian(draw: _Draw) -> DrawnKernel:
-    if draw.rng.random() < 0.5:
+    if draw.rng.random() < 0.5 and 1e-150 < draw.length < 1e150:
         g = 1 / draw.length**2
         return DrawnKernel(
             Gaussian(gamma=g), lambda A, B: np.exp(-np.longdouble(g) * _squares(A, B)), "gaussian"
@@ -145,11 +155,11 @@ def _matern(nu: float) -> Callable[[_Draw], DrawnKernel]:
 
 
 def _rational(draw: _Draw) -> DrawnKernel:
-    alpha = float(10 ** draw.rng.uniform(-0.5, 1))
+    alpha = float(10 ** draw.rng.uniform(-0.5, 6 if draw.hard else 1))
     unit = 2 * np.longdouble(alpha) * np.longdouble(draw.length) ** 2
     return DrawnKernel(
         RationalQuadratic(draw.length, alpha=alpha),
-        lambda A, B: (1 + _squares(A, B) / unit) ** np.longdouble(-alpha),
+        lambda A, B: np.exp(-np.longdouble(alpha) * np.log1p(_squares(A, B) / unit)),
         "rational quadratic",
     )
 
@@ -160,7 +170,8 @@ def _cauchy(draw: _Draw) -> DrawnKernel:
 
 
 def _polynomial(draw: _Draw) -> DrawnKernel:
-    degree, coef0 = int(draw.rng.integers(1, 5)), float(draw.rng.choice([0.0, 0.5, 1.0]))
+    degree = int(draw.rng.integers(1, 21 if draw.hard else 5))
+    coef0 = float(draw.rng.choice([0.0, 0.5, 1.0]))
     return DrawnKernel(
         Polynomial(degree, gamma=draw.gamma, coef0=coef0),
         lambda A, B: (np.longdouble(draw.gamma) * _dots(A, B) + np.longdouble(coef0)) ** degree,
@@ -192,8 +203,8 @@ def _chi2(draw: _Draw) -> DrawnKernel:
 
 def _function(draw: _Draw) -> DrawnKernel:
     def inverse_multiquadric(x: Any, y: Targets) -> float:
-        r2 = sum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True))
-        return float(1 / (1 + r2 / draw.length**2) ** 0.5)
+        r2 = sum(((float(a) - float(b)) / draw.length) ** 2 for a, b in zip(x, y, strict=True))
+        return float(1 / (1 + r2) ** 0.5)
 
     return DrawnKernel(
         FunctionKernel(inverse_multiquadric),
