@@ -31,7 +31,7 @@ from mercer.kernels import (
     Sigmoid,
 )
 
-__all__ = ["Definition", "DrawnKernel", "Setting", "random_kernel"]
+__all__ = ["MAKERS", "Definition", "Draw", "DrawnKernel", "Setting", "random_kernel"]
 
 #: ``definition(A, B)`` is the matrix k(a_i, b_j) in np.longdouble, for rows in np.longdouble.
 Definition = Callable[[Array, Array], Array]
@@ -99,30 +99,30 @@ def _composite(rng: np.random.Generator, depth: int, rows: Setting) -> DrawnKern
 
 
 def _plain(rng: np.random.Generator, rows: Setting) -> DrawnKernel:
-    p = np.ones(len(_MAKERS))
+    p = np.ones(len(MAKERS))
     p[0], p[-3], p[-1] = 4, 0.4, 0.4  # most are refused or slow, and say little more
-    name = str(rng.choice(list(_MAKERS), p=p / p.sum()))
+    name = str(rng.choice(list(MAKERS), p=p / p.sum()))
     # Most widths suit the data; some are far too wide or too narrow.
     low, high = (-0.5, 0.7) if rng.random() < (0.35 if rows.hard else 0.75) else (-2, 2)
     if rows.hard and low == -2:  # narrow beside the distance of groups, or anything
         low, high = (-3, -1) if rng.random() < 0.7 else (-5, 5)
     length = float(rows.spread * 10 ** rng.uniform(low, high))
     gamma = float(10 ** rng.uniform(-1, 0.5) / rows.size**2) if rng.random() < 0.7 else 1.0
-    return _MAKERS[name](_Draw(rng, length, gamma, rows.d, rows.hard))
+    return MAKERS[name](Draw(rng, length, gamma, rows.d, rows.hard))
 
 
 @dataclass(frozen=True)
-class _Draw:
+class Draw:
     """What a kernel's parameters are made of."""
 
     rng: np.random.Generator
     length: float
     gamma: float
     d: int
-    hard: bool
+    hard: bool = False
 
 
-def _gaussian(draw: _Draw) -> DrawnKernel:
+def _gaussian(draw: Draw) -> DrawnKernel:
     if draw.rng.random() < 0.5 and 1e-150 < draw.length < 1e150:
         g = 1 / draw.length**2
         return DrawnKernel(
@@ -134,7 +134,7 @@ def _gaussian(draw: _Draw) -> DrawnKernel:
     )
 
 
-def _laplacian(draw: _Draw) -> DrawnKernel:
+def _laplacian(draw: Draw) -> DrawnKernel:
     g = float(1 / (draw.length * np.sqrt(draw.d)))
     return DrawnKernel(
         Laplacian(gamma=g),
@@ -143,8 +143,8 @@ def _laplacian(draw: _Draw) -> DrawnKernel:
     )
 
 
-def _matern(nu: float) -> Callable[[_Draw], DrawnKernel]:
-    def make(draw: _Draw) -> DrawnKernel:
+def _matern(nu: float) -> Callable[[Draw], DrawnKernel]:
+    def make(draw: Draw) -> DrawnKernel:
         def k(A: Array, B: Array) -> Array:
             a = np.sqrt(2 * np.longdouble(nu) * _squares(A, B)) / np.longdouble(draw.length)
             return np.asarray({0.5: 1, 1.5: 1 + a, 2.5: 1 + a + a * a / 3}[nu] * np.exp(-a))
@@ -154,7 +154,7 @@ def _matern(nu: float) -> Callable[[_Draw], DrawnKernel]:
     return make
 
 
-def _rational(draw: _Draw) -> DrawnKernel:
+def _rational(draw: Draw) -> DrawnKernel:
     alpha = float(10 ** draw.rng.uniform(-0.5, 6 if draw.hard else 1))
     unit = 2 * np.longdouble(alpha) * np.longdouble(draw.length) ** 2
     return DrawnKernel(
@@ -164,12 +164,12 @@ def _rational(draw: _Draw) -> DrawnKernel:
     )
 
 
-def _cauchy(draw: _Draw) -> DrawnKernel:
+def _cauchy(draw: Draw) -> DrawnKernel:
     unit = np.longdouble(draw.length) ** 2
     return DrawnKernel(Cauchy(draw.length), lambda A, B: 1 / (1 + _squares(A, B) / unit), "cauchy")
 
 
-def _polynomial(draw: _Draw) -> DrawnKernel:
+def _polynomial(draw: Draw) -> DrawnKernel:
     degree = int(draw.rng.integers(1, 21 if draw.hard else 5))
     coef0 = float(draw.rng.choice([0.0, 0.5, 1.0]))
     return DrawnKernel(
@@ -179,7 +179,7 @@ def _polynomial(draw: _Draw) -> DrawnKernel:
     )
 
 
-def _sigmoid(draw: _Draw) -> DrawnKernel:
+def _sigmoid(draw: Draw) -> DrawnKernel:
     coef0 = float(draw.rng.choice([0.0, 0.5]))
     return DrawnKernel(
         Sigmoid(draw.gamma, coef0=coef0),
@@ -188,7 +188,7 @@ def _sigmoid(draw: _Draw) -> DrawnKernel:
     )
 
 
-def _chi2(draw: _Draw) -> DrawnKernel:
+def _chi2(draw: Draw) -> DrawnKernel:
     g = 1 / draw.length
 
     def k(A: Array, B: Array) -> Array:
@@ -201,7 +201,7 @@ def _chi2(draw: _Draw) -> DrawnKernel:
     return DrawnKernel(Chi2(g), k, "chi2", histogram=True)
 
 
-def _function(draw: _Draw) -> DrawnKernel:
+def _function(draw: Draw) -> DrawnKernel:
     def inverse_multiquadric(x: Any, y: Targets) -> float:
         r2 = sum(((float(a) - float(b)) / draw.length) ** 2 for a, b in zip(x, y, strict=True))
         return float(1 / (1 + r2) ** 0.5)
@@ -214,7 +214,8 @@ def _function(draw: _Draw) -> DrawnKernel:
     )
 
 
-_MAKERS: dict[str, Callable[[_Draw], DrawnKernel]] = {
+#: Plain kernels by name.
+MAKERS: dict[str, Callable[[Draw], DrawnKernel]] = {
     "gaussian": _gaussian,
     "laplacian": _laplacian,
     "matern12": _matern(0.5),

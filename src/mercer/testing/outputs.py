@@ -81,9 +81,9 @@ class Outputs:
     def measured_in(self, unit: np.longdouble) -> Outputs:
         """The same with kernel values in other units; scores are in their roots."""
         root = np.sqrt(unit)
-        units = dict.fromkeys(("values", "residuals", "errors"), unit)
-        units |= dict.fromkeys(("scores", "fitted", "noise"), root)
-        scaled = {name: (getattr(self, name) / by).astype(np.float64) for name, by in units.items()}
+        names = {"values": unit, "residuals": unit, "errors": unit}
+        names |= {"scores": root, "fitted": root, "noise": root}
+        scaled = {name: (getattr(self, name) / by).astype(np.float64) for name, by in names.items()}
         return replace(self, **scaled)
 
     def outside(self) -> float:
