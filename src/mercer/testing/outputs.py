@@ -140,7 +140,8 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
     faults = _worst(f"λ, claim {found.claim:.2g}", off, rounding + claimed, size)
     # Rows in float32 cannot be promised more than their own rounding, which the claim tells.
     if tol is not None and found.converged and problem.X.dtype == np.float64 and not faults:
-        allowed = reference.rounding + reference.formula + 3 * tol * np.abs(true)
+        promised = max(tol, ROUNDING * reference.eps)  # copies round alike, and not by chance
+        allowed = reference.rounding + reference.formula + 3 * promised * np.abs(true)
         faults = _worst(f"λ at tol={tol:g}, claim {found.claim:.2g}", off, allowed, size)
     return faults
 
