@@ -1,7 +1,8 @@
 """Is the judge of fits sharp? Old faults are put back, and counted where it sees them.
 
 ``python -m benchmarks mutants [COUNT] [--start SEED]``: for each fault, random problems that pass
-without it and that it can touch; the share of them that is not called right with it.
+without it and that it can touch; the share of them that is not called right with it, and how much
+of what the judge calls wrong the fit's own audit warns of.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks._measure import table
+from benchmarks.repeated import repeated_problem
 from mercer.eigen.result import Fit
 from mercer.gram import StreamedGram
 from mercer.kernels import Cosine
@@ -30,11 +32,20 @@ from mercer.testing.judge import Verdict
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: what is replaced, and which problems it touches."""
+    """A fault: what is replaced, which problems it touches, and where they come from by seed.
+
+    Faults that random rows rarely meet name a source of their own, such as :func:`repeated`.
+    """
 
     name: str
-    patches: tuple[tuple[type, str, Any], ...]
+    patches: tuple[tuple[Any, str, Any], ...]
     touches: Callable[[FitProblem], bool]
+    problems: Callable[[int], FitProblem] = random_problem
+
+
+def repeated(seed: int) -> FitProblem:
+    """Groups of copies or near-copies, as many rows as the judge can take in its time."""
+    return repeated_problem(seed, largest=1500)[0]
 
 
 def main() -> None:
@@ -45,13 +56,13 @@ def main() -> None:
     given = parser.parse_args(sys.argv[2:])
     threadpool_limits(1)
     rows = [_seen(mutant, given.count, given.start) for mutant in MUTANTS]
-    table(["fault", "problems", "judge", "audit", "neither"], rows)
+    table(["fault", "problems", "judge", "audit", "neither", "audit of judge's"], rows)
 
 
 def _seen(mutant: Mutant, count: int, start: int) -> list[str]:
-    tried = judged = audited = silent = 0
+    tried = judged = audited = silent = both = 0
     for seed in range(start, start + 100 * count):
-        problem = random_problem(seed)
+        problem = mutant.problems(seed)
         if not mutant.touches(problem) or not _is_plainly_right(judge_fit(problem)):
             continue
         with ExitStack() as stack:
@@ -62,9 +73,11 @@ def _seen(mutant: Mutant, count: int, start: int) -> list[str]:
         judged += verdict.outcome != "ok"
         audited += verdict.doubted
         silent += _is_plainly_right(verdict)
+        both += verdict.doubted and verdict.outcome != "ok"
         if tried == count:
             break
-    return [mutant.name, str(tried), *(f"{part / tried:.0%}" for part in (judged, audited, silent))]
+    shares = [(judged, tried), (audited, tried), (silent, tried), (both, judged)]
+    return [mutant.name, str(tried), *(f"{a / b:.0%}" if b else "-" for a, b in shares)]
 
 
 def _is_plainly_right(verdict: Verdict) -> bool:

@@ -1,18 +1,29 @@
 """The judge of fits finds each lie of a solver, and each wrong number of a model."""
 
 from dataclasses import replace
+from decimal import Decimal, getcontext
 from itertools import count
 
 import numpy as np
 import pytest
 
+from benchmarks.repeated import merged, repeated_problem, true_error
 from mercer import KernelPCA
 from mercer._progress import announce
 from mercer.eigen import EigenSolver
 from mercer.exceptions import DataError
 from mercer.kernels import Gaussian, Kernel, Linear
 from mercer.solvers import Dense, Landmarks
-from mercer.testing import FitProblem, Method, check_fit, judge_fit, random_problem
+from mercer.testing import (
+    FitProblem,
+    Method,
+    Reference,
+    check_fit,
+    judge_fit,
+    random_problem,
+)
+from mercer.testing.definitions import MAKERS, Draw, definition
+from mercer.testing.problems import _HARD_KINDS
 
 
 class Told(EigenSolver):
@@ -201,7 +212,91 @@ def test_a_kernel_whose_tiles_are_shifted_is_seen_by_the_operators():
     assert judge_fit(problem).outcome == "wrong"
 
 
-def test_problems_repeat():
-    first, again = random_problem(77), random_problem(77)
-    np.testing.assert_array_equal(first.X, again.X)
-    assert first.describe() == again.describe()
+@pytest.mark.parametrize("scale", [1e75, 1e-140])
+def test_lies_are_seen_at_any_scale(scale):
+    """Squares of eigenvalues would leave the range of floats, and allow everything or nothing."""
+    rows = {name: getattr(told(None), name) * scale for name in "XY"}
+    linear = {"kernel": Linear(), "definition": lambda A, B: A @ B.T, "k": 2}
+    check_fit(told(None, **rows, **linear))
+    for lie in ("value", "vector"):
+        assert judge_fit(told(lie, **rows, **linear)).outcome == "over-claimed"
+
+
+@pytest.mark.parametrize("number", ["audited", "estimated_error"])
+def test_what_a_report_says_is_a_number(number):
+    class Unsure(KernelPCA):
+        def fit_transform(self, X, y=None, sample_weight=None):
+            Z = super().fit_transform(X)
+            report = replace(self._fit_.report, **{number: np.nan})
+            self._fit_ = replace(self._fit_, report=report)
+            return Z
+
+    unsure = Method("unsure", lambda p: Unsure(p.k, kernel=p.kernel, solver="dense"))
+    assert "nan" in judge_fit(told(None, method=unsure)).detail
+
+
+def test_problems_repeat_whether_hard_or_not():
+    for hard in (True, False):
+        first, again = random_problem(77, hard), random_problem(77, hard)
+        np.testing.assert_array_equal(first.X, again.X)
+        assert first.describe() == again.describe()
+    drawn = [random_problem(s).describe() == random_problem(s, True).describe() for s in range(60)]
+    assert 0.3 < np.mean(drawn) < 0.7
+
+
+def test_hard_problems_are_of_every_kind(rng):
+    problems = [random_problem(seed, hard=True) for seed in range(160)]
+    said = "\n".join(problem.data for problem in problems)
+    for kind in (*_HARD_KINDS, "x 1e+150", "x 1e-150", "read-only", "mapped"):
+        assert kind in said, kind
+    assert any(isinstance(problem.X, np.memmap) for problem in problems)
+    assert not all(problem.X.flags.writeable for problem in problems)
+    drawn = [
+        MAKERS[name](Draw(rng, 1.0, 1.0, 3, hard=True))
+        for name in ("rational quadratic", "polynomial")
+        for _ in range(40)
+    ]
+    assert max(kernel.alpha for kernel in drawn[:40]) > 1e5
+    assert max(kernel.degree for kernel in drawn[40:]) == 20
+
+
+def _decimals(row):
+    return [Decimal(float(x)) for x in row]
+
+
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e3, 1e150])
+def test_definitions_at_extreme_parameters(rng, length):
+    """Beside fifty decimals: the judge must not share the rounding of a formula."""
+    getcontext().prec = 50
+    x, y = rng.standard_normal((2, 3)) * length
+    square = sum((a - b) ** 2 for a, b in zip(_decimals(x), _decimals(y), strict=True))
+    dot = sum(a * b for a, b in zip(_decimals(x), _decimals(y), strict=True))
+    for name in ("rational quadratic", "polynomial"):
+        k = MAKERS[name](Draw(rng, length, length**-2.0, 3, hard=True))
+        if name == "rational quadratic":
+            alpha = Decimal(k.alpha)
+            true = (1 + square / (2 * alpha * Decimal(length) ** 2)) ** -alpha
+        else:
+            true = (Decimal(k.gamma) * dot + Decimal(k.coef0)) ** k.degree
+        found = definition(k, x[None], y[None])[0, 0]
+        limit = Decimal(1e3 * float(np.finfo(np.longdouble).eps)) * abs(true)
+        assert abs(Decimal(np.format_float_positional(found)) - true) < limit, k
+
+
+def test_copies_are_one_row_with_their_weights():
+    for seed in range(12):
+        problem, _ = repeated_problem(seed, largest=300)
+        whole, distinct = Reference.of(problem), Reference.of(merged(problem))
+        np.testing.assert_allclose(
+            distinct.leading(5) * float(distinct.unit),
+            whole.leading(5) * float(whole.unit),
+            rtol=1e-12,
+        )
+
+
+def test_a_group_that_was_missed_is_measured():
+    problem, _ = repeated_problem(3, largest=300)
+    reference = Reference.of(merged(problem))
+    values = reference.leading(6) * float(reference.unit)
+    assert true_error(reference, values[:5]) == 0
+    assert true_error(reference, np.delete(values, 1)) > 0.9 * (1 - values[2] / values[1]) > 0.1

@@ -33,7 +33,7 @@ from mercer.kernels import (
     Sum,
 )
 
-__all__ = ["Definition", "DrawnKernel", "definition", "random_kernel"]
+__all__ = ["MAKERS", "Definition", "Draw", "DrawnKernel", "Setting", "definition", "random_kernel"]
 
 #: ``definition(A, B)`` is the matrix k(a_i, b_j) in np.longdouble, for rows in np.longdouble.
 Definition = Callable[[Array, Array], Array]
@@ -59,63 +59,74 @@ class DrawnKernel:
         return self.kernel.is_nonnegative
 
 
-def random_kernel(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
-    """One kernel in two is a plain one; the others are sums, products and multiples.
+@dataclass(frozen=True)
+class Setting:
+    """What is known of the rows when a kernel is drawn for them.
 
-    Parameters
+    Attributes
     ----------
     spread : typical distance of two rows, which widths are drawn around
     size : typical length of a row, which the factors of dot products are drawn around
     d : number of columns
+    hard : are parameters drawn from their extremes, too?
     """
-    depth = int(rng.choice(3, p=[0.55, 0.3, 0.15]))
-    return _composite(rng, depth, spread, size, d)
+
+    spread: float
+    size: float
+    d: int
+    hard: bool = False
 
 
-def _composite(
-    rng: np.random.Generator, depth: int, spread: float, size: float, d: int
-) -> DrawnKernel:
+def random_kernel(rng: np.random.Generator, rows: Setting) -> DrawnKernel:
+    """One kernel in two is a plain one; the others are sums, products and multiples."""
+    return _composite(rng, int(rng.choice(3, p=[0.55, 0.3, 0.15])), rows)
+
+
+def _composite(rng: np.random.Generator, depth: int, rows: Setting) -> DrawnKernel:
     if depth == 0:
-        return _plain(rng, spread, size, d)
+        return _plain(rng, rows)
     how = rng.choice(["sum", "product", "scaled"], p=[0.45, 0.4, 0.15])
-    first = _composite(rng, depth - 1, spread, size, d)
+    first = _composite(rng, depth - 1, rows)
     if how == "scaled":
-        factor = float(10 ** rng.uniform(-2, 2))
+        factor = float(10 ** (rng.uniform(-2, 2) * (50 if rows.hard else 1)))
         family = f"{first.family} scaled" if "scaled" not in first.family else first.family
         return DrawnKernel(Scaled(factor, first.kernel), family, first.slow)
-    second = _composite(rng, int(rng.integers(depth)), spread, size, d)
+    second = _composite(rng, int(rng.integers(depth)), rows)
     kernel = {"sum": Sum, "product": Product}[how](first.kernel, second.kernel)
     family = f"nested {how}" if depth > 1 else str(how)
     return DrawnKernel(kernel, family, first.slow or second.slow)
 
 
-def _plain(rng: np.random.Generator, spread: float, size: float, d: int) -> DrawnKernel:
-    p = np.ones(len(_MAKERS))
+def _plain(rng: np.random.Generator, rows: Setting) -> DrawnKernel:
+    p = np.ones(len(MAKERS))
     p[0], p[-3], p[-1] = 4, 0.4, 0.4  # most are refused or slow, and say little more
-    name = str(rng.choice(list(_MAKERS), p=p / p.sum()))
+    name = str(rng.choice(list(MAKERS), p=p / p.sum()))
     # Most widths suit the data; some are far too wide or too narrow.
-    length = float(
-        spread * 10 ** (rng.uniform(-0.5, 0.7) if rng.random() < 0.75 else rng.uniform(-2, 2))
-    )
-    gamma = float(10 ** rng.uniform(-1, 0.5) / size**2) if rng.random() < 0.7 else 1.0
-    kernel = _MAKERS[name](_Draw(rng, length, gamma, d))
+    low, high = (-0.5, 0.7) if rng.random() < (0.35 if rows.hard else 0.75) else (-2, 2)
+    if rows.hard and low == -2:  # narrow beside the distance of groups, or anything
+        low, high = (-3, -1) if rng.random() < 0.7 else (-5, 5)
+    length = float(rows.spread * 10 ** rng.uniform(low, high))
+    gamma = float(10 ** rng.uniform(-1, 0.5) / rows.size**2) if rng.random() < 0.7 else 1.0
+    kernel = MAKERS[name](Draw(rng, length, gamma, rows.d, rows.hard))
     return DrawnKernel(
         kernel, "matern" if name.startswith("matern") else name, slow=name == "function"
     )
 
 
 @dataclass(frozen=True)
-class _Draw:
+class Draw:
     """What a kernel's parameters are made of."""
 
     rng: np.random.Generator
     length: float
     gamma: float
     d: int
+    hard: bool = False
 
 
-def _polynomial(draw: _Draw) -> Kernel:
-    degree, coef0 = int(draw.rng.integers(1, 5)), float(draw.rng.choice([0.0, 0.5, 1.0]))
+def _polynomial(draw: Draw) -> Kernel:
+    degree = int(draw.rng.integers(1, 21 if draw.hard else 5))
+    coef0 = float(draw.rng.choice([0.0, 0.5, 1.0]))
     return Polynomial(degree, gamma=draw.gamma, coef0=coef0)
 
 
@@ -126,17 +137,17 @@ class _InverseMultiquadric:
     length: float
 
     def __call__(self, x: Any, y: Any) -> float:
-        r2 = sum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True))
-        return float(1 / (1 + r2 / self.length**2) ** 0.5)
+        r2 = sum(((float(a) - float(b)) / self.length) ** 2 for a, b in zip(x, y, strict=True))
+        return float(1 / (1 + r2) ** 0.5)
 
     def definition(self, A: Array, B: Array) -> Array:
         return np.asarray(1 / np.sqrt(1 + _squares(A, B) / np.longdouble(self.length) ** 2))
 
 
-_MAKERS: dict[str, Callable[[_Draw], Kernel]] = {
+MAKERS: dict[str, Callable[[Draw], Kernel]] = {
     "gaussian": lambda draw: (
         Gaussian(gamma=1 / draw.length**2)
-        if draw.rng.random() < 0.5
+        if draw.rng.random() < 0.5 and 1e-150 < draw.length < 1e150
         else Gaussian(sigma=draw.length)
     ),
     "laplacian": lambda draw: Laplacian(float(1 / (draw.length * np.sqrt(draw.d)))),
@@ -144,7 +155,7 @@ _MAKERS: dict[str, Callable[[_Draw], Kernel]] = {
     "matern32": lambda draw: Matern(draw.length, nu=1.5),
     "matern52": lambda draw: Matern(draw.length, nu=2.5),
     "rational quadratic": lambda draw: RationalQuadratic(
-        draw.length, alpha=float(10 ** draw.rng.uniform(-0.5, 1))
+        draw.length, alpha=float(10 ** draw.rng.uniform(-0.5, 6 if draw.hard else 1))
     ),
     "cauchy": lambda draw: Cauchy(draw.length),
     "linear": lambda _: Linear(),

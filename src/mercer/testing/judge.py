@@ -114,8 +114,9 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     """A refusal needs a cause: no variance above rounding, an indefinite kernel, or overflow."""
     reference = Reference.of(problem)
     text = f"{type(error).__name__}: {error}"
-    weighted = reference.size * max(float(reference.w.max()), 1.0)
-    if weighted > 0.1 * float(np.finfo(problem.X.dtype).max):
+    largest_entry = reference.size * reference.unit
+    limits = np.finfo(problem.X.dtype)
+    if not limits.tiny / limits.eps < largest_entry < 0.1 * limits.max / max(reference.w.max(), 1):
         return Verdict("refused", text)
     largest = float(reference.values[0])
     if "variance" in text and largest <= 4 * reference.floor:
@@ -131,7 +132,7 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     return Verdict(
         "refused without cause",
         f"{text} [true λ₁ {largest:.3g}, smallest {reference.values[-1]:.3g}, "
-        f"rounding {reference.rounding:.2g}]",
+        f"rounding {reference.rounding:.2g}, in units of {reference.unit:.2g}]",
     )
 
 

@@ -9,7 +9,7 @@ eigenvalues that is kernel PCA, and it holds for rows of weight 0 and for fresh 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Outputs:
     scores : (m, q) by ``transform``
     fitted : (n, q) by ``fit_transform``
     errors : (m,) by ``reconstruction_error``; none for a precomputed kernel
-    claim : ``report_.estimated_error``
+    claim, audited : ``report_.estimated_error`` and ``report_.audited``
     noise : (m, q) sizes of the terms that scores are sums of
     """
 
@@ -47,6 +47,7 @@ class Outputs:
     fitted: Array
     errors: Array
     claim: float
+    audited: float
     converged: bool
     unexplained: float
     noise: Array
@@ -71,10 +72,19 @@ class Outputs:
             fitted.astype(np.float64),
             errors.astype(np.float64),
             float(model.report_.estimated_error),
+            float(model.report_.audited or 0.0),  # precomputed: nothing to compare with
             bool(model.report_.converged),
             float(model.report_.unexplained),
             _terms(model.subspace_, problem),
         )
+
+    def measured_in(self, unit: np.longdouble) -> Outputs:
+        """The same with kernel values in other units; scores are in their roots."""
+        root = np.sqrt(unit)
+        names = {"values": unit, "residuals": unit, "errors": unit}
+        names |= {"scores": root, "fitted": root, "noise": root}
+        scaled = {name: (getattr(self, name) / by).astype(np.float64) for name, by in names.items()}
+        return replace(self, **scaled)
 
     def outside(self) -> float:
         """Variance that the model says its span does not see, times the number of rows."""
@@ -83,10 +93,11 @@ class Outputs:
 
 def _terms(subspace: Subspace, problem: FitProblem) -> Array:
     """``|k(x, S)| |B|``: inside a span B may be large where landmarks are much alike."""
-    if problem.definition is None:
+    if problem.definition is None or problem.method.tol is not None:
         return np.zeros((0, subspace.n_components))
-    K = np.vstack([np.abs(subspace.exact(rows)) for rows in (problem.X, problem.Y)])
-    return np.asarray(K @ np.abs(subspace.coef).astype(np.float64) + np.abs(subspace.offset))
+    points, support = np.concatenate([problem.X, problem.Y]), np.asarray(subspace.support)
+    K = np.abs(problem.definition(*(rows.astype(np.longdouble) for rows in (points, support))))
+    return np.asarray(K @ np.abs(subspace.coef).astype(np.longdouble) + np.abs(subspace.offset))
 
 
 def check_outputs(problem: FitProblem, reference: Reference, found: Outputs) -> Faults:
@@ -94,6 +105,9 @@ def check_outputs(problem: FitProblem, reference: Reference, found: Outputs) -> 
     for name in ("values", "ratio", "scores", "fitted", "errors"):
         if not np.isfinite(getattr(found, name)).all():
             return [("wrong", f"{name} are not finite")]
+    if not np.isfinite([found.claim, found.audited]).all():
+        return [("wrong", f"claim {found.claim:g}, audited {found.audited:g}")]
+    found = found.measured_in(reference.unit)
     if problem.method.tol is None and reference.values[-1] < -reference.floor:
         # No span of some points shows that the kernel is indefinite, but shares must stay shares.
         return _impossible_shares(found)
@@ -126,7 +140,8 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
     faults = _worst(f"λ, claim {found.claim:.2g}", off, rounding + claimed, size)
     # Rows in float32 cannot be promised more than their own rounding, which the claim tells.
     if tol is not None and found.converged and problem.X.dtype == np.float64 and not faults:
-        allowed = reference.rounding + reference.formula + 3 * tol * np.abs(true)
+        promised = max(tol, ROUNDING * reference.eps)  # copies round alike, and not by chance
+        allowed = reference.rounding + reference.formula + 3 * promised * np.abs(true)
         faults = _worst(f"λ at tol={tol:g}, claim {found.claim:.2g}", off, allowed, size)
     return faults
 

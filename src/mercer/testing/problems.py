@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,9 +15,9 @@ from mercer._random import fixed_rng
 from mercer.estimators import IncrementalKernelPCA, KernelPCA, SparseKernelPCA
 from mercer.kernels import Kernel, Precomputed
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
-from mercer.testing.definitions import Definition, DrawnKernel, random_kernel
+from mercer.testing.definitions import Definition, DrawnKernel, Setting, random_kernel
 
-__all__ = ["METHODS", "FitProblem", "Method", "random_problem"]
+__all__ = ["METHODS", "SHARES", "FitProblem", "Method", "random_problem", "repeated_rows"]
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,16 @@ _SHARES = {
 }  # fmt: skip
 
 
-def random_problem(seed: int) -> FitProblem:
+def random_problem(seed: int, hard: bool | None = None) -> FitProblem:
     """One problem for each seed; most are small, some large enough to leave LAPACK behind.
+
+    Parameters
+    ----------
+    seed : the problem's number
+    hard : bool, optional
+        Rows in groups of copies, on grids, or all equal, at scales of 1e±150, read-only or mapped
+        from a file, under kernels at the extremes of their parameters. Every second seed's, unless
+        it is told.
 
     Examples
     --------
@@ -152,12 +161,17 @@ def random_problem(seed: int) -> FitProblem:
     >>> random_problem(3).describe() == random_problem(3).describe()
     True
     """
+    hard = bool(fixed_rng([seed, 24]).integers(2)) if hard is None else hard
     rng = fixed_rng([seed, 20])
     p = np.array([_SHARES[method.name] for method in METHODS])
     method = METHODS[int(rng.choice(len(METHODS), p=p / p.sum()))]
-    data, rows = _random_rows(rng, _size(rng, method))
-    spread, size = _spread(rows), float(np.sqrt((rows**2).sum(axis=1).mean()))
-    drawn = random_kernel(rng, spread, max(size, 1e-3), rows.shape[1])
+    data, rows = _random_rows(rng, _size(rng, method), hard)
+    spread, size = _spread(rows), max(float(np.sqrt((rows**2).sum(axis=1).mean())), 1e-3)
+    scale = float(rng.choice(_SCALES)) if hard else 1.0  # the last thing: squares overflow
+    if not 1e-152 < size * scale < 1e152:
+        scale = 1.0  # an offset, too
+    drawn = random_kernel(rng, Setting(spread * scale, size * scale, rows.shape[1], hard))
+    rows = rows * scale
     if drawn.slow:
         rows = rows[:60]
     if drawn.histogram:
@@ -167,12 +181,15 @@ def random_problem(seed: int) -> FitProblem:
     dtype = np.float32 if rng.random() < 0.3 else np.float64
     center = (rng.random() < 0.85) if method.center is None else method.center
     n = len(rows) - max(1, len(rows) // 5)
+    if not 1e-30 < scale < 1e30:
+        dtype = np.float64
     X, Y = rows[:n].astype(dtype), rows[n:].astype(dtype)
     weight = _random_weight(rng, n) if method.weights else None
     problem = FitProblem(
         drawn.kernel, drawn.definition, X, Y, weight, _random_k(rng, n), center, method,
-        drawn.family, data, seed,
+        drawn.family, data if scale == 1 else f"{data} x {scale:g}", seed,
     )  # fmt: skip
+    problem = _stored(rng, problem) if hard else problem
     precomputed = method.pairwise and drawn.kernel.is_mercer and rng.random() < 0.06
     return _precomputed(problem, drawn) if precomputed else problem
 
@@ -185,11 +202,12 @@ def _size(rng: np.random.Generator, method: Method) -> int:
     return n if method.name != "sparse" else min(n, 120)
 
 
-def _random_rows(rng: np.random.Generator, n: int) -> tuple[str, Array]:
+def _random_rows(rng: np.random.Generator, n: int, hard: bool) -> tuple[str, Array]:
     """Rows of one kind, and what kind."""
     d = int(rng.choice([1, 2, 3, 5, 8]))
-    kind = str(rng.choice(list(_KINDS)))
-    X = _KINDS[kind](rng, n, d)
+    kinds = _HARD_KINDS if hard else _KINDS
+    kind = str(rng.choice(list(kinds)))
+    X = kinds[kind](rng, n, d)
     X = X * rng.choice([1.0, 1.0, 1.0, 1e-2, 1e2])
     offset = float(rng.choice([0, 0, 2, 1e4, 1e8], p=[0.3, 0.25, 0.25, 0.12, 0.08]))
     name = kind if offset == 0 else f"{kind} + {offset:g}"
@@ -222,6 +240,59 @@ _KINDS: dict[str, Callable[[np.random.Generator, int, int], Array]] = {
     "far groups": _far_groups,
     "heavy tails": lambda rng, n, d: rng.standard_t(2, (n, d)),
 }
+
+
+def repeated_rows(
+    rng: np.random.Generator, n: int, d: int, shares: Array, noise: float = 0.0
+) -> Array:
+    """Rows in as many groups as ``shares``, which say how often each is met."""
+    points = rng.standard_normal((len(shares), d))
+    X = points[rng.choice(len(shares), n, p=shares / shares.sum())]
+    return np.asarray(X + noise * rng.standard_normal((n, d)))
+
+
+#: How often each of so many groups is met.
+SHARES: dict[str, Callable[[int], Array]] = {
+    "flat": np.ones,
+    "Zipf": lambda groups: 1 / np.arange(1.0, groups + 1),
+    "one huge": lambda groups: np.append(np.ones(groups - 1), groups),
+}
+
+
+def _repeated(shares: Callable[[int], Array]) -> Callable[[np.random.Generator, int, int], Array]:
+    def rows(rng: np.random.Generator, n: int, d: int) -> Array:
+        groups = int(rng.integers(2, max(3, n // 5 + 1)))
+        noise = float(rng.choice([0, 0, 1e-6, 1e-2, 0.1]))
+        return repeated_rows(rng, n, d, shares(groups), noise)
+
+    return rows
+
+
+def _one_hot(rng: np.random.Generator, n: int, d: int) -> Array:
+    """Some fields of d + 1 levels each."""
+    fields = rng.integers(1, 4)
+    return np.hstack([np.eye(d + 1)[rng.integers(d + 1, size=n)] for _ in range(fields)])
+
+
+_HARD_KINDS = {
+    **{f"{name} repeats": _repeated(shares) for name, shares in SHARES.items()},
+    "Likert": lambda rng, n, d: rng.integers(1, rng.integers(3, 9), (n, d)).astype(float),
+    "one-hot": _one_hot,
+    "all equal": lambda rng, n, d: np.tile(rng.standard_normal(d) * rng.integers(2), (n, 1)),
+    **{kind: _KINDS[kind] for kind in ("normal", "unequal", "near-duplicates", "heavy tails")},
+}
+_SCALES = [1.0] * 8 + [1e-150, 1e-80, 1e-20, 1e20, 1e80, 1e150]
+
+
+def _stored(rng: np.random.Generator, problem: FitProblem) -> FitProblem:
+    """The same rows, some read-only and some mapped from a file."""
+    how, X = str(rng.choice(["", ", read-only", ", mapped"])), problem.X
+    if how == ", mapped":
+        with tempfile.TemporaryFile() as file:
+            X = np.memmap(file, X.dtype, "w+", shape=X.shape)
+        X[:] = problem.X
+    X.flags.writeable = not how
+    return replace(problem, X=X, data=problem.data + how)
 
 
 def _spread(X: Array) -> float:

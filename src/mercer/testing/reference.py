@@ -31,6 +31,8 @@ class Reference:
     ----------
     K : (m, p) k between all rows (those of weight 0 and fresh ones, too) and those that count
     own : (m,) k(x, x) of all rows; NaN where a precomputed matrix does not say
+    unit : what K and all that is made of it is measured in: a power of 4, so that no square of an
+        eigenvalue leaves the range of floats
     counts : which of the m rows are the p that count
     w : (p,) their weights
     center : is the weighted mean taken off?
@@ -40,6 +42,7 @@ class Reference:
 
     K: Array
     own: Array
+    unit: np.longdouble
     counts: Array
     w: Array
     center: bool
@@ -65,7 +68,8 @@ class Reference:
             points = np.concatenate([problem.X, problem.Y])
             extra = formula_errors(problem.kernel.resolve(points[counts]), points, counts)
         w = w[counts].astype(np.longdouble)
-        return cls(K, own, counts, w, problem.center, eps, extra)
+        unit = _power_of_four(np.abs(K).max())
+        return cls(K / unit, own / unit, unit, counts, w, problem.center, eps, extra)
 
     @cached_property
     def blur(self) -> Array:
@@ -157,8 +161,15 @@ class Reference:
 
     @cached_property
     def size(self) -> float:
-        """The largest kernel value anywhere, for overflow."""
+        """The largest kernel value anywhere."""
         return float(np.nanmax([np.abs(self.K).max(), np.nanmax(np.abs(self.own))]))
+
+
+def _power_of_four(largest: np.longdouble) -> np.longdouble:
+    """Near the largest number; 1 if there is none."""
+    if not (0 < largest < np.inf):
+        return np.longdouble(1)
+    return np.longdouble(np.ldexp(np.longdouble(1), 2 * (int(np.frexp(largest)[1]) // 2)))
 
 
 def formula_errors(kernel: Kernel, X: Array, counts: Array) -> Array:
