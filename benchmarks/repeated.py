@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 from benchmarks._measure import table
 from mercer import KernelPCA
 from mercer.exceptions import NumericalWarning
+from mercer.kernels import Kernel
 from mercer.solvers import Davidson
 from mercer.testing import FitProblem, Method, Reference
-from mercer.kernels import Kernel
 from mercer.testing.definitions import MAKERS, Draw, DrawnKernel
 from mercer.testing.problems import SHARES, repeated_rows
 

@@ -73,7 +73,7 @@ class Problem:
         """
         points = self.kernel.points(self.X)
         first, group = points.copies()
-        if len(first) > MERGED * self.n:
+        if not 1 < len(first) <= MERGED * self.n:
             return self, np.arange(self.n)
         weight = np.bincount(group, weights=self.weight).astype(np.float64)
         return replace(self, X=points.take(first).rows, weight=weight), group

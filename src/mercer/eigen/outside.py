@@ -87,7 +87,7 @@ def _different(operator: ProbedGram, pool: Array, count: int) -> Array:
     """Positions of rows of different groups, best first; filled up by chance."""
     K = np.abs(operator.base.block(pool, pool))
     own = np.sqrt(np.maximum(np.diagonal(K), np.finfo(float).tiny))
-    near = K > SIMILAR * np.outer(own, own)
+    near = SIMILAR * np.outer(own, own) < K
     free, chosen = np.ones(len(pool), dtype=bool), []
     while free.any() and len(chosen) < count:
         first = int(np.argmax(free))

@@ -62,8 +62,8 @@ class GramOperator(ABC):
 
     def low_rank(
         self,
-        rank: int,
-        rng: np.random.Generator,
+        rank: int,  # noqa: ARG002
+        rng: np.random.Generator,  # noqa: ARG002
         weight: Array | None = None,  # noqa: ARG002
     ) -> LowRank | None:
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.

@@ -14,7 +14,6 @@ from typing import Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._random import fixed_rng
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 
