@@ -1,5 +1,7 @@
 """The audit must see what no residual shows: each fix is taken out, and the fit must say so."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,19 @@ def test_a_good_fit_is_silent(rng, recwarn):
             report = KernelPCA(5, solver=solver, random_state=0).fit(X).report_
             assert report.audited < (1e-3 if dtype == np.float32 else 1e-5)
     assert not [w for w in recwarn if issubclass(w.category, NumericalWarning)]
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-2])
+def test_a_search_space_that_does_not_look_out(monkeypatch, rng, noise):
+    """Residuals are zero, and so is everything that a few random rows show."""
+    X = 50 * rng.standard_normal((480, 10))[rng.choice(480, 2400)]
+    X += noise * rng.standard_normal(X.shape)
+    model = KernelPCA(
+        20, kernel=Gaussian(sigma=1.0), center=False, solver=Davidson(), random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NumericalWarning)
+        model.fit(X)
+    monkeypatch.setattr(davidson, "_from_outside", lambda operator, *_: np.empty((operator.n, 0)))
+    with pytest.warns(NumericalWarning, match="outside of the components"):
+        model.fit(X)

@@ -10,10 +10,12 @@ import pytest
 
 from mercer import KernelPCA
 from mercer._linalg import orthonormalize
+from mercer.eigen import base
 from mercer.exceptions import ConvergenceWarning
 from mercer.gram import StreamedGram
-from mercer.kernels import Gaussian, Matern
+from mercer.kernels import Gaussian, Linear, Matern, Polynomial
 from mercer.solvers import Auto, Davidson, Dense
+from mercer.subspace import Count
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,6 +99,7 @@ _FIT = """
 import sys, numpy as np
 from mercer import KernelPCA
 from mercer._linalg import orthonormalize
+from mercer.eigen import base
 from mercer.kernels import Gaussian
 from mercer.solvers import Davidson
 from benchmarks._data import clusters, gamma_of
@@ -190,3 +193,56 @@ def test_dependent_columns_become_orthonormal(dtype, digits, rng):
         off = np.abs(both.T @ both - np.eye(both.shape[1])).max()
         assert off < 500 * np.finfo(dtype).eps
         assert Q.dtype == dtype
+
+
+def repeated(rng, noise, sizes="flat", n=2400, groups=480):
+    """Rows that repeat, far apart beside the kernel: K is nearly block-diagonal."""
+    share = rng.dirichlet(np.full(groups, 0.5)) if sizes == "uneven" else None
+    X = 50 * rng.standard_normal((groups, 10))[rng.choice(groups, n, p=share)]
+    return X + noise * rng.standard_normal(X.shape)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("noise", [0, 1e-6, 1e-2])
+@pytest.mark.parametrize("sizes", ["flat", "uneven"])
+def test_groups_that_the_search_space_does_not_know(rng, noise, sizes, center, weighted):
+    """Its residuals are zero, and 10 to 70 % of an eigenvalue was missing."""
+    X = repeated(rng, noise, sizes)
+    weight = rng.uniform(0.1, 3, len(X)) if weighted else None
+    near, exact = (
+        KernelPCA(20, kernel=Gaussian(sigma=1.0), center=center, solver=solver, random_state=0).fit(
+            X, sample_weight=weight
+        )
+        for solver in (Davidson(), Dense())
+    )
+    error = np.abs(near.eigenvalues_ / exact.eigenvalues_ - 1).max()
+    assert error <= 3 * near.report_.estimated_error < 1e-5
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(3, gamma=1.0, coef0=0.0)], ids=repr)
+def test_groups_whose_kernel_has_both_signs(rng, kernel):
+    """Each on an axis of its own, on both sides of it: the sums over rows cancel."""
+    axes = rng.choice(800, 1600)
+    X = np.zeros((1600, 800))
+    X[np.arange(1600), axes] = rng.choice([-1, 1], 1600) * rng.uniform(0.99, 1, 1600)
+    near, exact = (
+        KernelPCA(10, kernel=kernel, center=False, solver=solver, random_state=0).fit(X)
+        for solver in (Davidson(n_landmarks=80), Dense())
+    )
+    error = np.abs(near.eigenvalues_ / exact.eigenvalues_ - 1).max()
+    assert error <= 3 * near.report_.estimated_error < 1e-5
+
+
+def test_copies_are_one_row_with_their_weight(rng):
+    X = repeated(rng, 0.0)
+    model = KernelPCA(20, kernel=Gaussian(sigma=30.0), random_state=0)
+    Z = model.fit_transform(X)
+    assert len(model.subspace_.support) == len(X)
+    np.testing.assert_allclose(Z, model.transform(X), atol=1e-9)
+    exact = KernelPCA(20, kernel=Gaussian(sigma=30.0), solver=Dense()).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, exact.eigenvalues_, rtol=1e-10)
+    merged, group = base.Problem(Gaussian(sigma=30.0), X, Count(20), rng).merged()
+    assert merged.n == len(np.unique(X, axis=0))
+    np.testing.assert_array_equal(merged.X[group], X)
+    assert merged.weight.sum() == len(X)

@@ -86,7 +86,7 @@ def audit_rows(
     E = np.maximum(own - 2 * K @ c + subspace.mean_square - square_sums(Z), 0)
     scores, residual = subspace.scores_and_residual(rows)
     # Sums of products in the model's precision err by this much, and so do kernel values.
-    eps = float(np.finfo(subspace.coef.dtype).eps)
+    eps = _rounding(subspace, rows)
     size = np.abs(K) @ np.abs(B) + np.abs(subspace.offset)
     spread = np.sqrt(variance) + np.finfo(float).tiny
     off = np.abs(scores - Z) / spread
@@ -105,6 +105,13 @@ def audit_rows(
     ]
 
 
+def _rounding(subspace: Subspace, rows: RowsLike, dtype: np.dtype | None = None) -> float:
+    """Relative rounding of kernel values with these rows, in the precision of the model."""
+    dtype = dtype or subspace.coef.dtype
+    blur = subspace.kernel.rounding(rows, subspace.basis.origin, dtype)
+    return float(np.finfo(dtype).eps) * blur
+
+
 def audit_scores(subspace: Subspace, spectrum: Spectrum, scores: Array, spot: SpotCheck) -> Finding:
     """Scores that were not computed from the kernel, but from the eigenpairs."""
     lam = spectrum.values[: scores.shape[1]].astype(np.float64)
@@ -113,7 +120,7 @@ def audit_scores(subspace: Subspace, spectrum: Spectrum, scores: Array, spot: Sp
     spread = np.sqrt(lam / total)
     size = np.abs(spot.values) @ np.abs(B) + np.abs(subspace.offset)
     off = np.abs(scores[spot.index] - (spot.values @ B - subspace.offset)) / spread
-    eps = float(np.finfo(subspace.coef.dtype).eps)
+    eps = _rounding(subspace, spot.rows)
     claimed = _claimed(subspace, spectrum, lam)[0] / lam
     allowed = SLACK * (np.sqrt(n) * claimed + 64 * eps * (1 + size / spread))
     worst = np.unravel_index(np.argmax(off / allowed), off.shape)
@@ -125,7 +132,9 @@ def _claimed(subspace: Subspace, spectrum: Spectrum, lam: Array) -> tuple[Array,
     q = len(lam)
     # In the precision of the model, whatever the entries were computed in.
     floor = rank_floor(spectrum.operator, float(spectrum.values[0]), subspace.coef.dtype)
-    return np.asarray(spectrum.residuals[:q] + spectrum.errors[:q] * lam + floor), floor
+    # A product in the operator's own precision shows no residual below its rounding.
+    rounding = float(np.finfo(spectrum.operator.precision).eps) * lam
+    return np.asarray(spectrum.residuals[:q] + spectrum.errors[:q] * lam + rounding + floor), floor
 
 
 def _audit_values(
@@ -169,7 +178,8 @@ def audit_spectrum(
         product = operator.mean_product[i] / (root[i] * np.linalg.norm(root))
         size = float(np.abs(K).max()) + np.finfo(float).tiny
         types = (operator.precision, subspace.coef.dtype)
-        coarse = 64 * max(float(np.finfo(dtype).eps) for dtype in types)
+        # Entries of copies round alike, and do not cancel in their sum.
+        coarse = 64 * max(_rounding(subspace, spot.rows, dtype) for dtype in types)
         coarse += spot.skew / size
         findings.append(Finding("centring", float(np.abs(Kc - product).max() / size), coarse))
     # The rows may have been drawn twice: then the matrix is one of fewer rows.

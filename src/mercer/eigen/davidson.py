@@ -86,7 +86,7 @@ class Davidson(EigenSolver):
             return Dense().solve(_finest(operator), k, rng)
         preconditioner = self._preconditioner(operator, k, rng)
         V = _start(preconditioner, n, block, rng)
-        spectrum = self._iterate(operator, preconditioner, V, k, block)
+        spectrum = self._iterate(operator, preconditioner, V, k, block, rng)
         if n <= SOLVABLE and spectrum.converged and _is_crowded(spectrum, k):
             return Dense().solve(_finest(operator), k, rng)
         hidden = _is_hidden(spectrum, k)
@@ -95,7 +95,7 @@ class Davidson(EigenSolver):
             if hidden:  # what coarse entries hide, landmarks by the same entries hide, too
                 preconditioner = self._preconditioner(finer, k, rng)
                 V = np.hstack([V, _start(preconditioner, n, block, rng)])
-            again = self._iterate(finer, preconditioner, orthonormalize(V), k, block)
+            again = self._iterate(finer, preconditioner, orthonormalize(V), k, block, rng)
             spectrum = replace(again, passes=again.passes + spectrum.passes)
         return replace(spectrum, values=spectrum.values[:k], vectors=spectrum.vectors[:, :k])
 
@@ -119,6 +119,7 @@ class Davidson(EigenSolver):
         V: Array,
         k: int,
         block: int,
+        rng: np.random.Generator,
     ) -> Spectrum:
         """Expand the search space by corrections until the k leading pairs have converged.
 
@@ -145,6 +146,8 @@ class Davidson(EigenSolver):
                 break
             if space.is_full(block):  # thick restart
                 space.restart(ritz)
+            if not len(open_pairs):
+                operator.renew_probes(rng)  # the space may know by now all that the old ones tell
             space.extend(more)
         return replace(spectrum, vectors=_power_step(ritz))
 

@@ -88,7 +88,7 @@ def _different(operator: ProbedGram, pool: Array, count: int) -> Array:
     K = np.abs(operator.base.block(pool, pool))
     own = np.sqrt(np.maximum(np.diagonal(K), np.finfo(float).tiny))
     near = SIMILAR * np.outer(own, own) < K
-    free, chosen = np.ones(len(pool), dtype=bool), []
+    free, chosen = np.ones(len(pool), dtype=bool), list[int]()
     while free.any() and len(chosen) < count:
         first = int(np.argmax(free))
         chosen.append(first)

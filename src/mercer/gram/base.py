@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._linalg import SQUARABLE, Array
-from mercer._random import fixed_rng
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
@@ -52,9 +51,9 @@ class GramOperator(ABC):
     def block(self, rows: Array | slice, columns: Array) -> Array:
         """Entries ``A[rows][:, columns]``, in float64."""
 
-    def halves(self, count: int) -> Array:
+    def halves(self, count: int, rng: np.random.Generator) -> Array:
         """Random signs, (n, count), that are the same for rows which are next to each other."""
-        return fixed_rng(1).choice([-1.0, 1.0], (self.n, count))
+        return rng.choice([-1.0, 1.0], (self.n, count))
 
     def packed_rows(self) -> Basis | None:
         """The rows in the precision of the entries, where the matrix is of a kernel."""
@@ -165,8 +164,8 @@ class KernelGram(GramOperator):
         right = basis.pack(points.take(columns).rows)
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
-    def halves(self, count: int) -> Array:
-        return self.basis.as_points.halves(count, fixed_rng(1))
+    def halves(self, count: int, rng: np.random.Generator) -> Array:
+        return self.basis.as_points.halves(count, rng)
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         return self.spot.shifts(self.row_products, V, row_scale)
@@ -206,8 +205,8 @@ class ChangedGram(GramOperator):
     def precision(self) -> np.dtype:
         return self.base.precision
 
-    def halves(self, count: int) -> Array:
-        return self.base.halves(count)
+    def halves(self, count: int, rng: np.random.Generator) -> Array:
+        return self.base.halves(count, rng)
 
     def packed_rows(self) -> Basis | None:
         return self.base.packed_rows()

@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from mercer._linalg import Array
+from mercer._random import fixed_rng
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 
@@ -41,12 +42,21 @@ class ProbedGram(ChangedGram):
     @cached_property
     def probes(self) -> Array:
         """``P u s`` with random signs s that rows in one group share, (n, p)."""
-        return self.project(self.direction[:, None] * self.base.halves(PROBES))
+        return self._signed(PROBES, fixed_rng(1))
 
     @cached_property
     def probe_products(self) -> Array:
         """The operator times :attr:`probes`, (n, p)."""
         return self.project(self.base.matmat(self.probes))
+
+    def renew_probes(self, rng: np.random.Generator) -> None:
+        """Others, and more of them, to ride along with the next product."""
+        vars(self)["probes"] = self._signed(4 * PROBES, rng)
+        vars(self).pop("probe_products", None)
+
+    def _signed(self, count: int, rng: np.random.Generator) -> Array:
+        signs = self.base.halves(count, rng).astype(self.direction.dtype)
+        return self.project(self.direction[:, None] * signs)
 
     @abstractmethod
     def project(self, V: Array) -> Array:

@@ -125,7 +125,7 @@ def nystrom(
 
 
 def _landmarks(
-    kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator, weight: Array | None
+    kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator, weight: Array | None = None
 ) -> Any:
     """Uniform rows, and a quarter drawn where the others explain least; then one k-means step.
 

@@ -24,8 +24,9 @@ COLUMNS = 256
 FEWEST = 8
 #: Rows that they are compared with at a time.
 BLOCK = 512
-#: A vector with more than this share of its square in two rows is looked at there.
-LOCAL = 0.01
+#: A vector that lives on less than this share of the rows is looked at there, at so many of them:
+#: a sample would miss it.
+LOCAL, TOP = 1 / 16, 4
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,7 @@ class SpotCheck:
 
         Vectors and sums are rounded like the entries, as a pass does it. Of errors by chance
         most cancel in the sum; three of its standard errors are added, because the estimate shall
-        rather be too large. Rows on which a vector lives are looked at themselves: a sample would
-        miss them. ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
+        rather be too large. Rows on which a vector lives are looked at themselves. ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
         """
 
         def off(index: Array, values: Array) -> Array:
@@ -121,17 +121,16 @@ class SpotCheck:
         return np.asarray(sampled + self._local_shifts(off, V))
 
     def _local_shifts(self, off: Callable[[Array, Array], Array], V: Array) -> Array:
-        """``|vᵀ E v|`` of vectors that live on few rows, by the two largest of them."""
-        square = V**2
-        top = np.argpartition(-square, 1, axis=0)[:2]
-        share = np.take_along_axis(square, top, axis=0).sum(axis=0)
-        local = np.flatnonzero(share > LOCAL * square.sum(axis=0))
-        shifts = np.zeros(V.shape[1])
+        """``|vᵀ E v|`` of vectors that live on few rows, by the largest of these."""
+        square, shifts = V**2, np.zeros(V.shape[1])
+        norm = square.sum(axis=0)
+        local = np.flatnonzero(norm**2 < LOCAL * len(V) * (square**2).sum(axis=0))
         if len(local):
-            own, place = np.unique(top[:, local], return_inverse=True)
-            R = off(own, self.exact(own))[place.reshape(2, -1), local] * V[top[:, local], local]
-            # What two rows show stands for the others of their group.
-            shifts[local] = np.abs(R.sum(axis=0)) / share[local] * square[:, local].sum(axis=0)
+            top = np.argpartition(-square[:, local], TOP - 1, axis=0)[:TOP]
+            own, place = np.unique(top, return_inverse=True)
+            R = off(own, self.exact(own))[place.reshape(top.shape), local] * V[top, local]
+            # What these rows show stands for the others of their group.
+            shifts[local] = np.abs(R.sum(axis=0)) / square[top, local].sum(axis=0) * norm[local]
         return shifts
 
     @property

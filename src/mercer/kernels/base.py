@@ -130,6 +130,10 @@ class Kernel(Config, ABC):
         self.fill(A, B, out)
         return out
 
+    def rounding(self, X: RowsLike, origin: Origin, dtype: np.dtype) -> float:  # noqa: ARG002
+        """By how many roundings of its type an entry of a tile may be off."""
+        return 1.0
+
     @abstractmethod
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         r"""Gradients of weighted sums: :math:`\nabla_{z_j} \sum_i G_{ji}\, k(z_j, s_i)`.

@@ -92,6 +92,10 @@ class _Pair(_Composite):
         first, second = origin or (None, None)
         return _PackedTwice((self.k1.pack(X, first, dtype), self.k2.pack(X, second, dtype)))
 
+    def rounding(self, X: RowsLike, origin: Origin, dtype: np.dtype) -> float:
+        pairs = zip(self.parts, origin or (None, None), strict=True)
+        return sum(part.rounding(X, own, dtype) for part, own in pairs)
+
     def _tiles(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> Array:
         """The first kernel into ``out``, the second into a tile of its own."""
         self.k1.fill(A.parts[0], B.parts[0], out)
@@ -189,6 +193,9 @@ class Scaled(_Composite):
 
     def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
         return self.kernel.pack(X, origin, np.float64 if self._leaves_float32 else dtype)
+
+    def rounding(self, X: RowsLike, origin: Origin, dtype: np.dtype) -> float:
+        return self.kernel.rounding(X, origin, dtype)
 
     def fill(self, A: Packed, B: Packed, out: Array) -> None:
         values = np.empty(out.shape) if self._leaves_float32 else out

@@ -150,7 +150,7 @@ class Chi2(_EntrywiseKernel):
         unit = power_of_two(float(max(X.max(initial=0.0), Y.max(initial=0.0))))
         cost = np.asarray(additive_chi2_kernel(X / unit, Y / unit))
         with np.errstate(over="ignore"):
-            return np.multiply(cost, -unit, out=cost)
+            return np.asarray(np.multiply(cost, -unit, out=cost))
 
     def _direct_cost(self, X: Array, Y: Array) -> Array:
         total, off, share = np.zeros((3, len(X), len(Y)))

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array, power_of_two
+from mercer._linalg import Array, power_of_two, square_sums
 from mercer._types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels._check import (
@@ -23,7 +23,7 @@ from mercer.kernels._check import (
     require_positive_or,
 )
 from mercer.kernels.base import Kernel, Origin, has_formula
-from mercer.kernels.distances import Scaled, Scattered, negative_squares, pack_shifted
+from mercer.kernels.distances import WIDE, Scaled, Scattered, negative_squares, pack_shifted
 from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
 from mercer.sparse_rows import SparseRows
@@ -130,6 +130,14 @@ class RadialKernel(Kernel):
         np.maximum(t, self.floor(t.dtype), out=t)
         # Not by the in-place formula of the tiles, whose rounding is to be seen.
         return np.asarray(self.formula(t, np)[0] if has_formula(self) else self.profile(t))
+
+    def rounding(self, X: RowsLike, origin: Any, dtype: np.dtype) -> float:
+        # The product formula of the distances errs by eps·|x|²/ℓ², up to where pairs are measured.
+        if isinstance(X, SparseRows):
+            return 1 + WIDE[dtype.char]
+        with np.errstate(over="ignore"):
+            norms = square_sums((np.asarray(X, np.float64) - origin) / self.length)
+        return 1 + min(2 * float(norms.max(initial=0.0)), WIDE[dtype.char])
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # t = -|z-s|²/ℓ²  =>  dk/dz = f'(t) · (-2/ℓ²) (z - s)
