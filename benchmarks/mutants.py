@@ -20,6 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks._measure import table
 from benchmarks.repeated import repeated_problem
+from mercer.eigen import davidson
+from mercer.eigen.base import Problem
 from mercer.eigen.result import Fit
 from mercer.gram import StreamedGram
 from mercer.kernels import Cosine
@@ -143,6 +145,15 @@ def _divided(fit: Fit, weight: Any) -> Any:
 
 
 MUTANTS = [
+    Mutant(
+        "Davidson: the search space does not look out of itself",
+        (
+            (davidson, "_from_outside", lambda operator, *_: np.empty((operator.n, 0))),
+            (Problem, "merged", lambda problem: (problem, np.arange(problem.n))),
+        ),
+        lambda problem: "davidson" in problem.method.name,
+        repeated,
+    ),
     Mutant("sums and products: rows shifted for both parts", ((_Pair, "pack", _shifted),), _mixes),
     Mutant(
         "Davidson: float32 entries, their rounding not estimated",

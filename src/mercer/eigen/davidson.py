@@ -29,7 +29,7 @@ CROWDED, SOLVABLE = 1e-3, 1000
 #: Columns of the matrix that are looked at when the search space calls itself complete, and more
 #: of them once it was not; and what they show, as a share of the last eigenvalue wanted, from which
 #: on a pass is spent on them.
-OUTSIDE, DOUBTFUL = 32, 0.5
+OUTSIDE, DOUBTFUL = 32, 0.7
 #: Rows for each column up to which tiles are kept: they cost more time than their products, and
 #: take at most so many times half the memory of the rows.
 WIDE = 8
@@ -134,6 +134,8 @@ class Davidson(EigenSolver):
             spectrum, open_pairs = self._judge(operator, ritz, k, passes)
             if len(open_pairs):
                 more = _corrections(preconditioner, ritz, open_pairs)
+            elif operator.can_refine and self._is_coarse(spectrum):
+                break  # finer entries follow, and the look out of the space with them
             elif _grew(operator, ritz.values[:k], seen, self.tol):
                 more = _from_outside(operator, ritz, k, OUTSIDE << min(2 * looks, 3))
                 seen, looks = ritz.values[:k], looks + 1
