@@ -132,6 +132,8 @@ class Davidson(EigenSolver):
             announce("davidson", passes)
             ritz = space.rayleigh_ritz(block)
             spectrum, open_pairs = self._judge(operator, ritz, k, passes)
+            if looks and not len(open_pairs):
+                open_pairs = _rising(ritz, k, self.tol)
             if len(open_pairs):
                 more = _corrections(preconditioner, ritz, open_pairs)
             elif operator.can_refine and self._is_coarse(spectrum):
@@ -309,6 +311,17 @@ def _finest(operator: GramOperator) -> GramOperator:
 def _grew(operator: GramOperator, values: Array, before: Array, tol: float) -> bool:
     """Whether the last look out of the search space was worth its pass."""
     return bool((values - before > tol * values + rank_floor(operator, float(values[0]))).any())
+
+
+def _rising(ritz: _Ritz, k: int, tol: float) -> Array:
+    """Pairs after the k-th whose eigenvalue may be among the first k.
+
+    What was found outside of the space enters it far from converged, and a Ritz value comes from
+    below.
+    """
+    residuals = np.linalg.norm(ritz.residual_vectors(slice(k, None)), axis=0)
+    above = ritz.values[k:] + residuals > (1 + tol) * ritz.values[k - 1]
+    return k + np.flatnonzero(above & (residuals > tol * ritz.values[k:]))
 
 
 def _from_outside(operator: ProbedGram, ritz: _Ritz, k: int, columns: int) -> Array:
