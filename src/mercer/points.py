@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import SQUARABLE, Array
 from mercer._random import fixed_rng
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import KernelError
@@ -65,6 +65,14 @@ class Points(ABC):
     def largest(self) -> float:
         """The largest magnitude of an entry, for messages and limits; NaN for objects."""
         return float("nan")
+
+    def fit_float32(self, diag: Array) -> bool:
+        """True if rows, kernel values (by k(x, x)) and their squares are in float32's range."""
+        if not 1 / SQUARABLE < float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
+            return not self.has_finer_entries
+        if not self.can_wait or self.dtype == np.float32:
+            return True
+        return self.largest == 0 or 1 / SQUARABLE < self.largest < SQUARABLE
 
     @property
     def support(self) -> Any:

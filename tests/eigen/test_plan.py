@@ -160,3 +160,10 @@ def test_a_rule_that_permutes_columns_loads_the_rows(solver, path):
 )
 def test_without_a_solver_there_is_nothing_to_plan(model):
     assert not hasattr(model, "plan")
+
+
+def test_many_components_say_what_they_cost():
+    rows, few = rows_of(6000), Auto().plan(Problem(Gaussian(), rows_of(6000), Count(20), None))
+    many = Auto().plan(Problem(Gaussian(), rows, Count(500), None))
+    assert "Landmarks(2000)" in many.reason
+    assert "Landmarks" not in few.reason

@@ -27,6 +27,9 @@ EXACT_UP_TO = {8: 4_000, 4: 3_000}
 #: Components from n / MANY on, of up to so many rows, by Lanczos, too: Davidson's search space is
 #: then so wide that where the spectrum falls slowly its own algebra takes longer than LAPACK.
 MANY, MANY_UP_TO = 15, 10_000
+#: Operations a second, as measured on one core: n³ of LAPACK's eigenvectors, and of landmark sums;
+#: and the seconds from which on a cheaper way is named.
+LAPACK, SUMS, LONG = 6e9, 1e10, 5.0
 #: Rows of a file that are simply loaded.
 LOAD_UP_TO = 20_000
 
@@ -50,7 +53,7 @@ class Auto(Solver):
     Up to 20,000 rows of a file or a dask collection are loaded; more go to landmarks. A solver
     whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
     components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are
-    in ``report_``.
+    in ``report_``, and what it may cost if that is seconds.
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ class Auto(Solver):
                 continue
             needed = solver.estimate_bytes(problem, k)
             if needed <= self._budget():
-                return solver, f"{size}, {reason}"
+                return solver, f"{size}, {reason}{_cost(problem, k, solver)}"
             size += f", {type(solver).__name__} would take {needed >> 20} MB"
         if not problem.kernel.points(problem.X).is_open:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
@@ -135,3 +138,16 @@ class Auto(Solver):
 
     def _landmarks(self, k: int) -> Landmarks:
         return Landmarks(max(1000, 4 * k), checkpoint=self.checkpoint)
+
+
+def _cost(problem: Problem, k: int, solver: Solver) -> str:
+    """What many components of many rows cost, and what is far cheaper; empty if that is little."""
+    n, m = problem.n, 4 * k
+    exact = n**3 / LAPACK
+    if isinstance(solver, Davidson) or exact < LONG:
+        return ""
+    rough = n * m * (2 * problem.d + m) / SUMS
+    return (
+        f"; up to {exact:.0f} s of processor time where the spectrum is flat, "
+        f"Landmarks({m}) would take about {rough:.2g}"
+    )

@@ -13,7 +13,6 @@ from mercer._types import RowsLike
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.exceptions import DataError
 from mercer.gram import LandmarkFeatures
-from mercer.gram.base import fit_float32
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import sample_rows
@@ -231,7 +230,7 @@ def _outside(features: LandmarkFeatures, rows: RowsLike, a: Array, own: Array) -
     Where a good part of each point lies outside, float32 tells how much.
     """
     whole = features.own(rows)
-    rough = own.sum() > ROUGH * whole.sum() and fit_float32(features.kernel.points(rows), whole)
+    rough = own.sum() > ROUGH * whole.sum() and features.kernel.points(rows).fit_float32(whole)
     dtype = np.dtype(np.float32 if rough else np.float64)
     a = a.astype(dtype, copy=False)
     outside = Basis(features.kernel, rows, dtype).gram()

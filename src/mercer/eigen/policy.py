@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from mercer._linalg import Array
+from mercer._linalg import SQUARABLE, Array
 from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.eigen.result import Spectrum
@@ -33,6 +33,7 @@ __all__ = [
     "refuse_magnitude",
     "refuse_negative",
     "refuse_no_variance",
+    "refuse_square",
     "warn_if_degenerate",
 ]
 
@@ -106,6 +107,23 @@ def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> Non
         f"the kernel {verb} {points.dtype}: the rows reach a magnitude of {points.largest:.3g}"
         f"{weights}; scale them first (for example with StandardScaler){finer}."
     )
+
+
+def refuse_square(kernel: Kernel, X: RowsLike) -> None:
+    """Raise where a method that squares kernel values as they are would leave the range of floats.
+
+    :class:`~mercer.KernelPCA` measures them in a unit of their own (:mod:`mercer.eigen.unit`).
+    """
+    points = kernel.points(X)
+    limit = SQUARABLE if points.dtype == np.float32 else SQUARABLE**4
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
+    if not (largest == 0 or 1 / limit < largest < limit):
+        raise KernelError(
+            f"kernel values of {largest:.2g}, of rows that reach a magnitude of "
+            f"{points.largest:.3g}, have squares beyond {points.dtype}; scale the rows first (for "
+            "example with StandardScaler), or fit KernelPCA."
+        )
 
 
 def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> int:

@@ -15,6 +15,7 @@ from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmark_errors import Few, counted
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.landmarks import as_landmark_rule
+from mercer.eigen.policy import refuse_square
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._saving import remember_data
@@ -183,6 +184,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
                 f"{kernel!r} has no vectors as landmarks; use KernelPCA, or a kernel of vectors."
             )
         resolved = kernel.resolve(rows)
+        refuse_square(resolved, rows)
         rule = as_landmark_rule(self.select)
         # A growing basis leaves room for what comes later.
         budget = check_count("n_landmarks", self.n_landmarks)

@@ -16,7 +16,7 @@ from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
-from mercer.eigen.policy import warn_if_degenerate
+from mercer.eigen.policy import refuse_square, warn_if_degenerate
 from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
@@ -162,6 +162,7 @@ class SparseKernelPCA(SubspaceEstimator):
         self._check_size(as_sparse_solver(self.solver))
         data = check_rows(self, X, kernel, reset=True)
         rows = Rows(kernel.resolve(data), data, self._rng())
+        refuse_square(rows.kernel, data)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
         chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
         inside, axes = data_axes(rows.kernel, chosen)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._linalg import SQUARABLE, Array
+from mercer._linalg import Array
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
-from mercer.points import Points
 from mercer.tiles import Tiles
 
-__all__ = ["ChangedGram", "GramOperator", "KernelGram", "MatrixOperator", "fit_float32"]
+__all__ = ["ChangedGram", "GramOperator", "KernelGram", "MatrixOperator"]
 
 
 class GramOperator(ABC):
@@ -214,12 +213,3 @@ class ChangedGram(GramOperator):
     @property
     def can_refine(self) -> bool:
         return self.base.can_refine
-
-
-def fit_float32(points: Points, diag: Array) -> bool:
-    """True if the rows, the kernel's values and the squares of both are in float32's range."""
-    if not 1 / SQUARABLE < float(np.abs(diag).max(initial=0.0)) < SQUARABLE:
-        return not points.has_finer_entries
-    if not points.can_wait or points.dtype == np.float32:
-        return True
-    return points.largest == 0 or 1 / SQUARABLE < points.largest < SQUARABLE

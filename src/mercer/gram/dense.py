@@ -12,7 +12,7 @@ from scipy.linalg import get_blas_funcs
 
 from mercer._linalg import Array, mirror
 from mercer._types import RowsLike
-from mercer.gram.base import KernelGram, fit_float32
+from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 
@@ -39,7 +39,7 @@ class DenseGram(KernelGram):
         """Fill the triangle tile by tile in threads; no temporaries."""
         points = kernel.points(X)
         diag = kernel.diag(points.cast(dtype).rows).astype(dtype, copy=False)
-        if dtype == np.float32 and not fit_float32(points, diag):
+        if dtype == np.float32 and not points.fit_float32(diag):
             return cls.from_rows(kernel, X, np.dtype(np.float64), spot)
         basis = Basis(kernel, X, dtype)
         lower = _untouched(len(basis), dtype)

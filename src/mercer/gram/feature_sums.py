@@ -16,7 +16,6 @@ from mercer._linalg import SQUARABLE, Array
 from mercer._parallel import blocks, lapack_threads
 from mercer._progress import announce
 from mercer._types import RowsLike
-from mercer.gram.base import fit_float32
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
@@ -124,7 +123,7 @@ class LandmarkFeatures:
     def in_single(self) -> LandmarkFeatures | None:
         """The same with kernel values in float32, in the same basis; None where that is no use."""
         K, found = self.gram, self._whitening
-        small = fit_float32(self.points, np.diagonal(K))
+        small = self.points.fit_float32(np.diagonal(K))
         plain = found.working == np.float64 and not found.before_sums and not found.cut
         if not (plain and small and _condition(K, found.basis) < ROUGH):
             return None

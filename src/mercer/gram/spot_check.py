@@ -105,7 +105,8 @@ class SpotCheck:
 
         Vectors and sums are rounded like the entries, as a pass does it. Of errors by chance
         most cancel in the sum; three of its standard errors are added, because the estimate shall
-        rather be too large. Rows on which a vector lives are looked at themselves. ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
+        rather be too large. Rows on which a vector lives are looked at themselves.
+        ``V`` (n, b) and ``row_scale`` are D v and D where the matrix has weights, D E D.
         """
 
         def off(index: Array, values: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from mercer._linalg import Array, mirror
 from mercer._parallel import blocks
 from mercer._types import RowsLike
-from mercer.gram.base import KernelGram, fit_float32
+from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.tiles import Tiles
@@ -48,7 +48,7 @@ class StreamedGram(KernelGram):
         points = kernel.points(X)
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
-        if tile == np.float32 and not fit_float32(points, diag):
+        if tile == np.float32 and not points.fit_float32(diag):
             return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
         basis = Basis(kernel, X, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block, {} if keep else None)

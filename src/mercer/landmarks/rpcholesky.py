@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._linalg import SQUARABLE, Array, square_sums
+from mercer._linalg import Array, square_sums
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
@@ -62,7 +62,7 @@ def random_pivots(kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator)
     if not total.any():
         return np.zeros(1, dtype=np.intp)
     pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, X, np.float64)
-    if 1 / SQUARABLE < np.abs(total).max(initial=0.0) < SQUARABLE:
+    if kernel.points(X).fit_float32(total):
         rough = _Factor.empty(Basis(kernel, X, np.float32), total, m)
         pivots = rough.grow(rng, floor=ROUGH * total.sum()).pivots
         if len(pivots) == min(m, len(X)):

@@ -118,6 +118,9 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     limits = np.finfo(problem.X.dtype)
     if not limits.tiny / limits.eps < largest_entry < 0.1 * limits.max / max(reference.w.max(), 1):
         return Verdict("refused", text)
+    limit = 1e15 if problem.X.dtype == np.float32 else 1e60
+    if "squares beyond" in text and not 1 / limit < reference.size * reference.unit < limit:
+        return Verdict("refused", text)
     largest = float(reference.values[0])
     if "variance" in text and largest <= 4 * reference.floor:
         return Verdict("refused", text)
