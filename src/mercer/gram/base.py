@@ -160,7 +160,7 @@ class KernelGram(GramOperator):
     def block(self, rows: Array | slice, columns: Array) -> Array:
         basis, points = self.basis, self.basis.as_points
         left = basis.packed[rows] if isinstance(rows, slice) else basis.pack(points.take(rows).rows)
-        right = basis.pack(points.take(columns).rows)
+        right = basis.pack(points.chosen(columns))
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:

@@ -49,6 +49,7 @@ def check_operator(operator: GramOperator, dense: Array, tol: float | None = Non
     check_product(operator, dense, tol)
     check_symmetric(operator, tol)
     check_diagonal(operator, dense, tol)
+    check_block(operator, dense, tol)
     check_dense_copy(operator, dense, tol)
     check_threads(operator)
 
@@ -68,6 +69,14 @@ def check_product(operator: GramOperator, dense: Array, tol: float) -> None:
         wanted = dense @ V.astype(np.float64)
         size = float(np.abs(dense).max()) * np.sqrt(operator.n)
         assert_close(f"product with {columns} vector(s)", product, wanted, tol, size)
+
+
+def check_block(operator: GramOperator, dense: Array, tol: float) -> None:
+    """``block`` are entries of the matrix, of all rows or of some."""
+    columns = np.arange(operator.n)[:: max(1, operator.n // 3)]
+    for rows in (slice(None), columns[::-1]):
+        found = operator.block(rows, columns)
+        assert_close("entries of a block", found, dense[rows][:, columns], tol)
 
 
 def check_symmetric(operator: GramOperator, tol: float) -> None:
