@@ -26,7 +26,7 @@ from mercer import (
     MissingKernelPCA,
     ReweightedKernelPCA,
     SparseKernelPCA,
-    _registry,
+    catalogue,
 )
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
@@ -240,7 +240,7 @@ def test_every_kernel_of_the_model_file_is_known_to_the_page():
     known = set(re.findall(r"^  (\w+)(?:: \w+)?,$", table, re.M))
     words = {
         re.sub(r"(?<!^)(?=[A-Z])", "_", word.removeprefix("kernels.")).lower()
-        for word in _registry._CLASSES
+        for word in catalogue.WORDS
         if word.startswith("kernels.")
     }
     assert words - {"precomputed"} == known

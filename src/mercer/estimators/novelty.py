@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import fixed_rng, make_rng
-from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Plan, Solver
@@ -389,6 +388,3 @@ class KernelNovelty(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = takes_sparse(self)
         return tags
-
-
-ours("", KernelNovelty)

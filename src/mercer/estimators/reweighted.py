@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._numbers import check_count
-from mercer._registry import ours
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._available import require_open
 from mercer.estimators._capabilities import Capabilities
@@ -129,6 +128,3 @@ class ReweightedKernelPCA(WrappingEstimator):
         self.n_iter_ = len(found.changes)
         self._adopt(self._fresh(seed).fit(rows, sample_weight=found.weights))
         return self
-
-
-ours("", ReweightedKernelPCA)

@@ -12,7 +12,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
-from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
@@ -280,6 +279,3 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
             RankWarning,
         )
     return len(values) if counted is None else counted
-
-
-ours("", SparseKernelPCA)

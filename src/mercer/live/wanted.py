@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from mercer._linalg import Array
+from mercer.catalogue import MODELS
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -30,7 +31,6 @@ __all__ = ["MOST_COMPONENTS", "MOST_NUMBERS", "Wanted", "read_message"]
 MOST_COMPONENTS = 1000
 #: Numbers (rows times columns) that a fit may have.
 MOST_NUMBERS = 50_000_000
-MODELS = ("kpca", "sparse", "novelty", "generative", "robust", "missing")
 
 _ID = re.compile(r"[0-9a-f]{32}")
 

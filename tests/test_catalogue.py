@@ -1,8 +1,13 @@
-"""Strategies by name: in every layer the object itself, a name, or an error that helps."""
+"""The catalogue holds what is there, and a name is an object or an error that helps."""
+
+import ast
+import subprocess
+import sys
 
 import pytest
 
-from mercer import kernels, preimage, solvers, sparse
+import mercer
+from mercer import _registry, catalogue, kernels, preimage, solvers, sparse
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.exceptions import MercerError
 from mercer.generative import Normal, as_density
@@ -20,6 +25,51 @@ RESOLVERS = {
     "landmarks": (as_landmark_rule, "uniform", Uniform, "uniforn"),
     "calibration": (lambda value: as_calibration(value, 100), "split", Split, "splt"),
 }
+
+NAMES = {
+    "kernel": catalogue.KERNELS,
+    "solver": catalogue.SOLVERS,
+    "sparse": catalogue.SPARSE_SOLVERS,
+    "preimage": catalogue.PREIMAGES,
+    "density": catalogue.DENSITIES,
+    "loss": catalogue.LOSSES,
+    "landmarks": catalogue.LANDMARK_RULES,
+}
+
+
+@pytest.mark.parametrize("table", [catalogue.WORDS, catalogue.PUBLIC, catalogue.PAPERS])
+def test_everything_is_where_the_catalogue_says(table):
+    for place in table.values():
+        found = catalogue.load(place)
+        if isinstance(found, type):  # the same words when it is saved: not where it passed through
+            assert f"{found.__module__}:{found.__qualname__}" == place
+
+
+def test_words_lead_to_classes_and_back():
+    for word in catalogue.WORDS:
+        assert _registry.word_of(_registry.find(word)) == word
+
+
+@pytest.mark.parametrize("resolver", NAMES)
+def test_every_name_is_an_object_of_its_class(resolver):
+    for name, place in NAMES[resolver].items():
+        assert type(RESOLVERS[resolver][0](name)) is catalogue.load(place)
+
+
+def test_the_catalogue_imports_nothing():
+    code = "import sys, mercer.catalogue; print([m for m in sys.modules if m.startswith('mercer')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert sorted(ast.literal_eval(done.stdout)) == [
+        "mercer",
+        "mercer._spelling",
+        "mercer.catalogue",
+    ]
+
+
+def test_the_names_of_the_package():
+    assert set(dir(mercer)) == {*catalogue.PUBLIC, "__version__"}
+    for name in mercer.__all__:
+        assert getattr(mercer, name) is not None
 
 
 @pytest.mark.parametrize("resolver", RESOLVERS)
