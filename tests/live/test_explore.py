@@ -17,8 +17,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
-from mercer._remedies import in_words_of_the_page
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError, KernelError, said
 from mercer.live.kernels import KERNELS, kernel_spec
 from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
@@ -130,7 +129,7 @@ def test_holes_are_answered_with_what_the_page_has(tmp_path):
         given.to_csv(path, index=False)
         with pytest.raises(DataError) as caught:
             do(Job(path, "holes", tmp_path / "out", Wanted(ID, label="")))
-        words = in_words_of_the_page(str(caught.value))
+        words = said(caught.value, "page")
         assert "hoose the estimator 'With missing values'" in words
         assert "Missing" not in words
         do(Job(path, "holes", tmp_path / "out", Wanted(ID, "missing", label="", components=5)))

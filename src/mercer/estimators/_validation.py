@@ -20,7 +20,7 @@ from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._saving import remember_data
-from mercer.exceptions import DataError
+from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
 from mercer.rows.base import remedy_for
@@ -87,7 +87,7 @@ def _check_table(
         raise DataError(_one_line(error, X, allow_nan)) from error
     except TypeError as error:
         if not allow_nan and (where := describe_not_finite(X)):  # pd.NA is no number at all
-            raise DataError(f"Input X contains missing values.{where}") from error
+            raise DataError("Input X contains missing values." + where) from error
         raise TypeError(_one_line(error, X, allow_nan)) from error
 
 
@@ -116,7 +116,7 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
     except ValueError as error:
         raise DataError(f"{_flat(error)} Give finite {what}, as {method} returns.") from error
     if codes.shape[1] != q:
-        raise DataError(
+        raise ColumnsError(
             f"{name} has {codes.shape[1]} columns, but the model has {q} components; "
             f"give {what} of this model, as {method} returns."
         )
@@ -135,7 +135,7 @@ def describe_not_finite(X: RowsLike) -> str:
     names = getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
     remedy = remedy_for(values[row, column])
-    return f" The first is at row {row}, column {label}. {remedy[0].upper()}{remedy[1:]}."
+    return f" The first is at row {row}, column {label}; " + remedy + "."
 
 
 def _describe_sparse(X: Any) -> str:
@@ -180,7 +180,7 @@ def _load(rows: RowsLike) -> Any:
     if needed > available_bytes() // 2:
         raise DataError(
             f"{len(rows)} rows would take {needed >> 20} MB in memory, which this step needs; "
-            "give it a part of them, rows[:n]."
+            "give it a part of them, " + Remedy("rows[:n].", shell="fewer rows.")
         )
     return rows[:]
 
@@ -270,8 +270,12 @@ def _refuse_kind(kind: str, what: str) -> None:
         )
     if kind in "US":
         raise DataError(
-            f"could not convert string to float: got {what}; give a table with text to "
-            "TableModel(KernelPCA(...)), from mercer, or use FunctionKernel for objects."
+            f"could not convert string to float: got {what}; "
+            + Remedy(
+                "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
+                "FunctionKernel for objects.",
+                shell="leave such columns out with --drop.",
+            )
         )
 
 

@@ -12,7 +12,7 @@ from mercer.estimators._available import require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
-from mercer.exceptions import ConvergenceWarning, MercerWarning, warn
+from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.robust import Loss, as_loss, reweight
 
@@ -115,7 +115,10 @@ class ReweightedKernelPCA(WrappingEstimator):
         if not found.converged:
             warn(
                 f"weights still changed by {found.changes[-1]:.2g} on the mean after "
-                f"{self.max_iter} rounds; raise max_iter, or use fewer components.",
+                f"{self.max_iter} rounds; "
+                + Remedy(
+                    "raise max_iter, or use fewer components.", shell="fit with fewer --components."
+                ),
                 ConvergenceWarning,
             )
         if found.doubt:
