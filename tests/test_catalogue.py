@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import mercer
@@ -12,8 +13,10 @@ from mercer.eigen.landmarks import as_landmark_rule
 from mercer.exceptions import MercerError
 from mercer.generative import Normal, as_density
 from mercer.landmarks import Uniform
+from mercer.live.kernels import kernel_spec
 from mercer.novelty import Split, as_calibration
 from mercer.robust import Tukey, as_loss
+from mercer.testing import check_kernel
 
 RESOLVERS = {
     "kernel": (kernels.as_kernel, "gaussian", kernels.Gaussian, "gausian"),
@@ -96,3 +99,53 @@ def test_a_class_is_not_an_object(resolver):
 def test_a_function_is_told_how_to_become_a_kernel():
     with pytest.raises(MercerError, match=r"FunctionKernel\(f\)"):
         kernels.as_kernel(lambda x, y: 1.0)
+
+
+NEW_KERNEL = '''
+import numpy as np
+from mercer.kernels.radial import OneLength
+
+class Steep(OneLength):
+    """1 / (1 - t)²."""
+
+    def __init__(self, length_scale="median"):
+        self.length_scale = length_scale
+
+    def profile(self, t):
+        t[...] = self.formula(t, np)[0]
+        return t
+
+    def slope(self, t):
+        t[...] = self.formula(t, np)[1]
+        return t
+
+    def formula(self, t, xp):
+        base = 1 / (1 - t)
+        return base * base, 2 * base * base * base
+
+    def invert(self, k):
+        return 1 - k**-0.5
+'''
+
+
+def test_a_kernel_is_one_file_and_one_line(tmp_path, monkeypatch, rng):
+    """By its name, in a model file, as an ONNX graph, on a page."""
+    (tmp_path / "new_kernel.py").write_text(NEW_KERNEL)
+    monkeypatch.syspath_prepend(tmp_path)
+    place = "new_kernel:Steep"
+    monkeypatch.setitem(catalogue.KERNELS, "steep", place)
+    monkeypatch.setitem(catalogue.WORDS, "kernels.Steep", place)  # what that line leads to
+    monkeypatch.setitem(_registry._OURS, place, "kernels.Steep")
+    X, new = rng.standard_normal((40, 3)), rng.standard_normal((5, 3))
+    model = mercer.KernelPCA(3, kernel="steep").fit(X)
+    check_kernel(kernels.as_kernel("steep"))
+    loaded = mercer.load(model.save(tmp_path / "m.mercer"))
+    np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
+    spec = kernel_spec(model.kernel_)
+    assert spec["of"] == "distance"
+    assert spec["nodes"][spec["f"]][0] == "Mul"
+    onnxruntime = pytest.importorskip("onnxruntime")
+    path = mercer.export_onnx(model, tmp_path / "m.onnx", dtype="float64")
+    session = onnxruntime.InferenceSession(path)
+    found = session.run(["transform"], {session.get_inputs()[0].name: new})[0]
+    np.testing.assert_allclose(found, model.transform(new), atol=1e-10)

@@ -51,7 +51,7 @@ kernel_option = click.option(
 )
 preimage_option = click.option(
     "--preimage",
-    type=click.Choice(PREIMAGES),
+    type=click.Choice([*PREIMAGES]),
     help="The way back to input space.  [default: the model's own]",
 )
 
@@ -61,7 +61,7 @@ def describes_model(function: Any) -> Any:
 
     @click.option(
         "--model",
-        type=click.Choice(MODELS),
+        type=click.Choice([*MODELS]),
         default="kpca",
         show_default=True,
         help="The estimator.",
@@ -103,7 +103,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option(
         "--density",
-        type=click.Choice(DENSITIES),
+        type=click.Choice([*DENSITIES]),
         help="Where a generative model draws from.  [default: local]",
     )
     @functools.wraps(function)

@@ -45,7 +45,7 @@ class Wanted:
         The id of an upload, or of a model, whose support points are then the rows.
     model : one of kpca, sparse, novelty, generative, robust, missing
     kernel : mapping
-        ``name``, and either the numbers that :func:`~mercer.live.kernels.kernel_spec` writes or
+        ``name``, and either the numbers of :data:`~mercer.live.kernels.KERNELS` or
         ``medians``, the width in median distances; with neither the width is the median.
     components : int
     center : bool

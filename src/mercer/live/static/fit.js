@@ -69,8 +69,7 @@ export function makeFitter(rows, start = null) {
     if (isRadial(spec)) {
       distances ??= squaredDistances(rows);
       const { f } = makeKernel(spec);
-      const perSquare = -1 / (spec.length * spec.length);
-      for (let i = 0; i < n * n; i++) K[i] = f(perSquare * distances[i]);
+      for (let i = 0; i < n * n; i++) K[i] = f(spec.scale * distances[i]);
       return K;
     }
     const kernel = makeKernel(spec);

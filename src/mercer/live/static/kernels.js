@@ -1,4 +1,4 @@
-// Kernels k(x, y): the same formulas and letters as mercer.kernels.
+// Kernels k(x, y), computed by the formulas of mercer.kernels that mercer.live.kernels has traced.
 //
 // A kernel has
 //   row(x, S, out)          out_i = k(x, s_i)
@@ -10,21 +10,25 @@
 
 /** A kernel from its description, as mercer.live.kernels writes it. */
 export function makeKernel(spec) {
-  const make = KERNELS[spec.name];
-  if (!make) throw new Error(`the page does not know the kernel ${spec.name}`);
-  return make(spec);
+  if (spec.k1) return spec.name === "sum" ? sum(spec) : product(spec);
+  return spec.kernel ? scaled(spec) : simple(spec);
 }
 
 /** Whether the kernel is a function of the distance alone: then Mika's iteration can be used. */
 export function isRadial(spec) {
-  return ["gaussian", "cauchy", "rational_quadratic", "matern"].includes(spec.name);
+  return spec.of === "distance";
 }
 
 /** Whether the kernel, or a part of it, has kinks or does not see lengths: no descent then. */
 export function isKinked(spec) {
   if (spec.k1) return isKinked(spec.k1) || isKinked(spec.k2);
   if (spec.kernel) return isKinked(spec.kernel);
-  return ["laplacian", "chi2", "cosine"].includes(spec.name);
+  return spec.of === "entries" || spec.of === "cosine";
+}
+
+/** What Python calls the kernel: its name and numbers, without the formula. */
+export function plainSpec({ of, scale, nodes, f, slope, ...plain }) {
+  return plain;
 }
 
 /** The squared distance between x and the point of S that begins at `at`. */
@@ -43,171 +47,132 @@ export function dotProduct(x, data, at, d) {
   return sum;
 }
 
-// ---- functions of the distance: k = f(t), t = -|x - y|²/ℓ² ----
+// ---- traced formulas ----
 
-/** f and f′ of t ≤ 0 for each radial kernel. */
-const PROFILES = {
-  gaussian: () => ({ f: Math.exp, slope: Math.exp }),
-  cauchy: () => ({ f: (t) => 1 / (1 - t), slope: (t) => 1 / ((1 - t) * (1 - t)) }),
-  rational_quadratic: ({ alpha }) => ({
-    f: (t) => Math.exp(-alpha * Math.log1p(-t / (2 * alpha))),
-    slope: (t) => 0.5 * Math.exp((-alpha - 1) * Math.log1p(-t / (2 * alpha))),
-  }),
-  matern: ({ nu }) => ({
-    f: (t) => {
-      const a = Math.sqrt(-2 * nu * t);
-      const polynomial = nu === 0.5 ? 1 : nu === 1.5 ? 1 + a : 1 + a + (a * a) / 3;
-      return polynomial * Math.exp(-a);
-    },
-    slope: (t) => {
-      const a = Math.sqrt(-2 * nu * t);
-      const factor = nu === 0.5 ? 0.5 / Math.max(a, 1e-12) : nu === 1.5 ? 1.5 : (5 / 6) * (1 + a);
-      return factor * Math.exp(-a);
-    },
-  }),
+/** What a node does, by its kind: v_i from v_a and v_b. */
+const NODES = {
+  Add: (v, i, a, b) => () => (v[i] = v[a] + v[b]),
+  Sub: (v, i, a, b) => () => (v[i] = v[a] - v[b]),
+  Mul: (v, i, a, b) => () => (v[i] = v[a] * v[b]),
+  Div: (v, i, a, b) => () => (v[i] = v[a] / v[b]),
+  Pow: (v, i, a, b) => () => (v[i] = v[a] ** v[b]),
+  Max: (v, i, a, b) => () => (v[i] = Math.max(v[a], v[b])),
+  Min: (v, i, a, b) => () => (v[i] = Math.min(v[a], v[b])),
+  Neg: (v, i, a) => () => (v[i] = -v[a]),
+  Abs: (v, i, a) => () => (v[i] = Math.abs(v[a])),
+  Sign: (v, i, a) => () => (v[i] = Math.sign(v[a])),
+  Sqrt: (v, i, a) => () => (v[i] = Math.sqrt(v[a])),
+  Exp: (v, i, a) => () => (v[i] = Math.exp(v[a])),
+  Log: (v, i, a) => () => (v[i] = Math.log(v[a])),
+  Tanh: (v, i, a) => () => (v[i] = Math.tanh(v[a])),
 };
 
-function radial(spec) {
-  const { f, slope } = PROFILES[spec.name](spec);
-  const perSquare = -1 / (spec.length * spec.length);
+/** Node `out` as a function of the first ones, which are its arguments. */
+function compiled(nodes, out) {
+  const [kind, first] = nodes[out];
+  if (kind === "Argument") return (x) => x;
+  if (kind === "Exp" && first === 0) return Math.exp; // the Gaussian, which is dragged most
+  const v = Float64Array.from(nodes, ([type, value]) => (type === "Number" ? value : 0));
+  const needed = new Set([out]);
+  for (let i = out; i >= 0; i--) {
+    if (needed.has(i) && NODES[nodes[i][0]]) nodes[i].slice(1).forEach((a) => needed.add(a));
+  }
+  const steps = [...needed]
+    .sort((a, b) => a - b)
+    .filter((i) => NODES[nodes[i][0]])
+    .map((i) => NODES[nodes[i][0]](v, i, ...nodes[i].slice(1)));
+  const two = nodes[1]?.[0] === "Argument";
+  return (x, y) => {
+    v[0] = x;
+    if (two) v[1] = y;
+    for (let i = 0; i < steps.length; i++) steps[i]();
+    return v[out];
+  };
+}
+
+// ---- k = f(scale · u(x, y)) ----
+
+const norm = (data, at, d) => {
+  let sum = 0;
+  for (let j = 0; j < d; j++) sum += data[at + j] * data[at + j];
+  return Math.sqrt(sum);
+};
+const inverse = (size) => (size === 0 ? 0 : 1 / size);
+
+/** What u is: its value for x and a point of S, for x and x, and out += w ∇u. */
+const ARGUMENTS = {
+  distance: () => ({
+    value: squaredDistance,
+    own: () => 0,
+    add(out, w, x, data, at, d) {
+      for (let j = 0; j < d; j++) out[j] += 2 * w * (x[j] - data[at + j]);
+    },
+  }),
+  dot: () => ({
+    value: dotProduct,
+    own: (x) => dotProduct(x, x, 0, x.length),
+    add(out, w, x, data, at, d) {
+      for (let j = 0; j < d; j++) out[j] += w * data[at + j];
+    },
+  }),
+  cosine: () => ({
+    value: (x, data, at, d) =>
+      dotProduct(x, data, at, d) * inverse(norm(x, 0, d)) * inverse(norm(data, at, d)),
+    own: (x) => (x.some((value) => value !== 0) ? 1 : 0),
+    add(out, w, x, data, at, d) {
+      // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
+      const [own, other] = [inverse(norm(x, 0, d)), inverse(norm(data, at, d))];
+      const along = dotProduct(x, data, at, d) * own * own;
+      for (let j = 0; j < d; j++) out[j] += w * own * other * (data[at + j] - along * x[j]);
+    },
+  }),
+  entries({ nodes, f, slope }) {
+    const [cost, rise] = [compiled(nodes, f), compiled(nodes, slope)];
+    return {
+      value(x, data, at, d) {
+        let sum = 0;
+        for (let j = 0; j < d; j++) sum += cost(x[j], data[at + j]);
+        return sum;
+      },
+      own: () => 0,
+      add(out, w, x, data, at, d) {
+        for (let j = 0; j < d; j++) out[j] += w * rise(x[j], data[at + j]);
+      },
+    };
+  },
+};
+
+function simple(spec) {
+  const { of, scale, nodes } = spec;
+  const u = ARGUMENTS[of](spec);
+  const f = of === "entries" ? Math.exp : compiled(nodes, spec.f);
+  const same = of === "entries" || spec.f === spec.slope;
+  const slope = same ? f : compiled(nodes, spec.slope);
   return {
     spec,
     f,
     slope,
-    length: spec.length,
+    length: spec.length ?? (of === "distance" ? Math.sqrt(-1 / scale) : undefined),
     row(x, S, out) {
-      for (let i = 0; i < S.m; i++)
-        out[i] = f(perSquare * squaredDistance(x, S.data, i * S.d, S.d));
+      for (let i = 0; i < S.m; i++) out[i] = f(scale * u.value(x, S.data, i * S.d, S.d));
       return out;
     },
-    diag: () => 1,
-    gradient(x, S, g, out) {
-      // dk/dx = f′(t) · (-2/ℓ²)(x - s)
-      out.fill(0);
-      let total = 0;
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = g[i] * slope(perSquare * squaredDistance(x, S.data, at, S.d));
-        total += w;
-        for (let j = 0; j < S.d; j++) out[j] -= w * S.data[at + j];
-      }
-      for (let j = 0; j < S.d; j++) out[j] = 2 * perSquare * (out[j] + total * x[j]);
-      return out;
-    },
-    diagGradient: (x, out) => out.fill(0),
-  };
-}
-
-// ---- functions of the dot product: k = f(p), p = x·y ----
-
-const DOT_PROFILES = {
-  linear: () => ({ f: (p) => p, slope: () => 1 }),
-  polynomial: ({ degree, gamma, coef0 }) => ({
-    f: (p) => (gamma * p + coef0) ** degree,
-    slope: (p) => degree * gamma * (gamma * p + coef0) ** (degree - 1),
-  }),
-  sigmoid: ({ gamma, coef0 }) => ({
-    f: (p) => Math.tanh(gamma * p + coef0),
-    slope: (p) => gamma * (1 - Math.tanh(gamma * p + coef0) ** 2),
-  }),
-};
-
-function dotKernel(spec) {
-  const { f, slope } = DOT_PROFILES[spec.name](spec);
-  return {
-    spec,
-    row(x, S, out) {
-      for (let i = 0; i < S.m; i++) out[i] = f(dotProduct(x, S.data, i * S.d, S.d));
-      return out;
-    },
-    diag: (x) => f(dotProduct(x, x, 0, x.length)),
+    diag: (x) => f(scale * u.own(x)),
     gradient(x, S, g, out) {
       out.fill(0);
       for (let i = 0; i < S.m; i++) {
         const at = i * S.d;
-        const w = g[i] * slope(dotProduct(x, S.data, at, S.d));
-        for (let j = 0; j < S.d; j++) out[j] += w * S.data[at + j];
+        const w = g[i] * scale * slope(scale * u.value(x, S.data, at, S.d));
+        u.add(out, w, x, S.data, at, S.d);
       }
       return out;
     },
     diagGradient(x, out) {
-      const w = 2 * slope(dotProduct(x, x, 0, x.length));
+      // Only dot products change with x when y moves along.
+      const w = of === "dot" ? 2 * scale * slope(scale * u.own(x)) : 0;
       for (let j = 0; j < x.length; j++) out[j] = w * x[j];
       return out;
     },
-  };
-}
-
-function cosine(spec) {
-  const norm = (data, at, d) => {
-    let sum = 0;
-    for (let j = 0; j < d; j++) sum += data[at + j] * data[at + j];
-    return Math.sqrt(sum);
-  };
-  const overNorm = (size) => (size === 0 ? 0 : 1 / size);
-  return {
-    spec,
-    row(x, S, out) {
-      const own = overNorm(norm(x, 0, S.d));
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        out[i] = dotProduct(x, S.data, at, S.d) * own * overNorm(norm(S.data, at, S.d));
-      }
-      return out;
-    },
-    diag: (x) => (x.some((value) => value !== 0) ? 1 : 0),
-    gradient(x, S, g, out) {
-      // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
-      const own = overNorm(norm(x, 0, S.d));
-      out.fill(0);
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = g[i] * overNorm(norm(S.data, at, S.d));
-        for (let j = 0; j < S.d; j++) out[j] += w * S.data[at + j];
-      }
-      const along = dotProduct(x, out, 0, S.d) * own * own;
-      for (let j = 0; j < S.d; j++) out[j] = (out[j] - along * x[j]) * own;
-      return out;
-    },
-    diagGradient: (x, out) => out.fill(0),
-  };
-}
-
-// ---- entry by entry: k = exp(-γ Σ_a cost(x_a, y_a)) ----
-
-const COSTS = {
-  laplacian: { cost: (x, y) => Math.abs(x - y), slope: (x, y) => Math.sign(x - y) },
-  chi2: {
-    cost: (x, y) => (x + y > 0 ? ((x - y) * (x - y)) / (x + y) : 0),
-    slope: (x, y) => (x + y > 0 ? ((x - y) * (x + 3 * y)) / ((x + y) * (x + y)) : 0),
-  },
-};
-
-function entrywise(spec) {
-  const { cost, slope } = COSTS[spec.name];
-  const gamma = spec.gamma;
-  const value = (x, data, at, d) => {
-    let sum = 0;
-    for (let j = 0; j < d; j++) sum += cost(x[j], data[at + j]);
-    return Math.exp(-gamma * sum);
-  };
-  return {
-    spec,
-    row(x, S, out) {
-      for (let i = 0; i < S.m; i++) out[i] = value(x, S.data, i * S.d, S.d);
-      return out;
-    },
-    diag: () => 1,
-    gradient(x, S, g, out) {
-      out.fill(0);
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = -gamma * g[i] * value(x, S.data, at, S.d);
-        for (let j = 0; j < S.d; j++) out[j] += w * slope(x[j], S.data[at + j]);
-      }
-      return out;
-    },
-    diagGradient: (x, out) => out.fill(0),
   };
 }
 
@@ -273,19 +238,3 @@ function scaled(spec) {
     diagGradient: (x, out) => times(inner.diagGradient(x, out)),
   };
 }
-
-const KERNELS = {
-  gaussian: radial,
-  cauchy: radial,
-  rational_quadratic: radial,
-  matern: radial,
-  linear: dotKernel,
-  polynomial: dotKernel,
-  sigmoid: dotKernel,
-  cosine,
-  laplacian: entrywise,
-  chi2: entrywise,
-  sum,
-  product,
-  scaled,
-};

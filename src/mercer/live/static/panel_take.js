@@ -2,6 +2,7 @@
 
 import { button, download, h } from "./dom.js";
 import { csvOf } from "./panel_map.js";
+import { isRadial } from "./kernels.js";
 import { kernelOf } from "./panel_knobs.js";
 
 export function takePanel(app) {
@@ -87,7 +88,7 @@ export function pythonLines({ state, current, model }) {
   const lines = ["import mercer", "import numpy as np", ""];
   if (current.fitted) {
     const { name, width, q, center } = state.fit;
-    const spec = kernelOf(name, width, model.facts.median, model.d);
+    const spec = kernelOf(name, width, model);
     const few =
       current.n < model.n ? `[np.floor(np.linspace(0, len(X) - 1, ${current.n})).astype(int)]` : "";
     lines.push(
@@ -108,9 +109,7 @@ export function pythonLines({ state, current, model }) {
       : "model.subspace_";
   lines.push(`Z = ${subspace}.scores(X)[:, [${state.x}, ${state.y}]]  # the map`);
   if (state.probe) {
-    const solver = { matern: 1, gaussian: 1, cauchy: 1, rational_quadratic: 1 }[current.P.spec.name]
-      ? "FixedPoint"
-      : "Auto";
+    const solver = isRadial(current.P.spec) ? "FixedPoint" : "Auto";
     lines.push(
       "",
       `from mercer.preimage import ${solver}`,
@@ -138,8 +137,8 @@ function commandLines(model, state) {
   return lines.join("\n");
 }
 
-function commandKernel({ name, width }, { facts, d }) {
-  const { length, gamma } = kernelOf(name, width, facts.median, d);
+function commandKernel({ name, width }, model) {
+  const { length, gamma } = kernelOf(name, width, model);
   const number = (value) => value.toPrecision(6);
   const inside =
     {
