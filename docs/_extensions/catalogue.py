@@ -1,4 +1,4 @@
-"""``{KERNELS}`` on the reference page becomes the names of that table of :mod:`mercer.catalogue`."""
+"""``{KERNELS}`` on the reference page becomes the names of that table of mercer.catalogue."""
 
 import re
 from typing import Any

@@ -11,18 +11,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mercer._progress import listen as listen
     from mercer._registry import register as register
-    from mercer.estimators import DeepGenerativeKernelPCA as DeepGenerativeKernelPCA
-    from mercer.estimators import GenerativeKernelPCA as GenerativeKernelPCA
-    from mercer.estimators import IncrementalKernelPCA as IncrementalKernelPCA
-    from mercer.estimators import KernelNovelty as KernelNovelty
-    from mercer.estimators import KernelPCA as KernelPCA
-    from mercer.estimators import MissingKernelPCA as MissingKernelPCA
-    from mercer.estimators import ReweightedKernelPCA as ReweightedKernelPCA
-    from mercer.estimators import RKMClassifier as RKMClassifier
-    from mercer.estimators import RKMRegressor as RKMRegressor
-    from mercer.estimators import SparseKernelPCA as SparseKernelPCA
-    from mercer.estimators import compress as compress
-    from mercer.estimators import load as load
+    from mercer.estimators import *  # noqa: F403
     from mercer.exceptions import strict as strict
     from mercer.model_file import export_onnx as export_onnx
     from mercer.subspace import ParallelAnalysis as ParallelAnalysis

@@ -24,7 +24,7 @@ _FOREIGN = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.<>]*")
 
 #: Words of neighbours → ours that come nearest.
 _NEIGHBOURS = {"arpack": "lanczos", "randomized": "davidson", "full": "dense", "kridge": "ridge"}
-_NEIGHBOURS |= {"rbf": "gaussian", "poly": "polynomial", "nystroem": "landmarks"}
+_NEIGHBOURS |= {"nystroem": "landmarks"}
 
 Class = TypeVar("Class", bound=type)
 Role = TypeVar("Role")

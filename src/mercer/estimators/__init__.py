@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _NAMES = catalogue.ESTIMATORS | catalogue.FUNCTIONS
 
-__all__ = [*_NAMES]
+if not TYPE_CHECKING:  # which follow the imports above
+    __all__ = [*_NAMES]
 
 
 def __getattr__(name: str) -> Any:

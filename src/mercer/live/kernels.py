@@ -31,12 +31,14 @@ class Tape:
 
     def op(self, kind: str, /, *inputs: str) -> str:
         """A node; its number."""
-        self.nodes.append([kind, *map(int, inputs)])
-        return str(len(self.nodes) - 1)
+        return self._add(kind, *map(int, inputs))
 
     def number(self, value: float, /) -> str:
         """A constant."""
-        self.nodes.append(["Number", float(value)])
+        return self._add("Number", float(value))
+
+    def _add(self, *node: Any) -> str:
+        self.nodes.append([*node])
         return str(len(self.nodes) - 1)
 
 
@@ -80,37 +82,31 @@ def kernel_spec(kernel: Kernel) -> dict[str, Any]:
         inner = kernel_spec(kernel.kernel)
         return {"name": "scaled", "factor": float(kernel.factor), "kernel": inner}
     name, numbers = _WORDS.get(type(kernel), (type(kernel).__name__, ()))
-    return {
-        "name": name,
-        **{key: float(getattr(kernel, key)) for key in numbers},
-        **_traced(kernel),
-    }
+    own = {key: float(getattr(kernel, key)) for key in numbers}
+    return {"name": name, "class": type(kernel).__name__, **own, **_traced(kernel)}
 
 
 def page_kernels() -> dict[str, dict[str, Any]]:
     """The kernels that a page offers, with lengths and factors of one: there they are turned."""
-    ones = {"gamma": 1.0, "width": 1.0, "length_scale": 1.0}
-    made = {}
-    for name, (kind, numbers) in KERNELS.items():
-        chosen = {key: 1.0 for key in ones if key in numbers.values()}
-        made[name] = kernel_spec(kind(**chosen))
-    return made
+    turned = {"gamma", "width", "length_scale"}
+    return {
+        name: kernel_spec(kind(**dict.fromkeys(turned.intersection(numbers.values()), 1.0)))
+        for name, (kind, numbers) in KERNELS.items()
+    }
 
 
 def _traced(kernel: Kernel) -> dict[str, Any]:
     if type(kernel) is Cosine:
-        return {"of": "cosine", "scale": 1.0, **_trace(Linear().formula)}
-    if has_formula(kernel):
-        if isinstance(kernel, RadialKernel):
-            scale = -1 / kernel.length**2
-            return {"of": "distance", "scale": scale, **_trace(kernel.formula)}
-        if isinstance(kernel, _Affine):  # its factor can be turned on the page
-            unit = type(kernel)(**{**kernel.get_params(deep=False), "gamma": 1.0})
-            return {"of": "dot", "scale": float(kernel.gamma), **_trace(unit.formula)}
-        if isinstance(kernel, DotProductKernel):
-            return {"of": "dot", "scale": 1.0, **_trace(kernel.formula)}
-        if isinstance(kernel, _EntrywiseKernel):
-            return {"of": "entries", "scale": -float(kernel.gamma), **_trace(kernel.formula, 2)}
+        return _trace("cosine", 1.0, Linear().formula)
+    if isinstance(kernel, RadialKernel) and has_formula(kernel):
+        return _trace("distance", -1 / kernel.length**2, kernel.formula)
+    if isinstance(kernel, DotProductKernel) and has_formula(kernel):
+        if not isinstance(kernel, _Affine):
+            return _trace("dot", 1.0, kernel.formula)
+        unit = type(kernel)(**{**kernel.get_params(deep=False), "gamma": 1.0})
+        return _trace("dot", float(kernel.gamma), unit.formula)  # a factor that the page can turn
+    if isinstance(kernel, _EntrywiseKernel) and has_formula(kernel):
+        return _trace("entries", -float(kernel.gamma), kernel.formula, 2)
     raise KernelError(
         f"{kernel!r} cannot be computed in a page: it is no formula of two vectors; fit a kernel "
         "of mercer.kernels other than Precomputed and FunctionKernel, or give yours a method "
@@ -118,9 +114,11 @@ def _traced(kernel: Kernel) -> dict[str, Any]:
     )
 
 
-def _trace(formula: Callable[..., tuple[Traced, Traced]], arguments: int = 1) -> dict[str, Any]:
+def _trace(
+    of: str, scale: float, formula: Callable[..., tuple[Traced, Traced]], arguments: int = 1
+) -> dict[str, Any]:
     """What a formula does to its arguments, which are the first nodes."""
     tape = Tape()
     given = [Traced(tape, tape.op("Argument")) for _ in range(arguments)]
-    f, slope = formula(*given, Namespace(tape))
-    return {"nodes": tape.nodes, "f": int(f.name), "slope": int(slope.name)}
+    f, slope = (int(part.name) for part in formula(*given, Namespace(tape)))
+    return {"of": of, "scale": scale, "nodes": tape.nodes, "f": f, "slope": slope}

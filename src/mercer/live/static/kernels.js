@@ -27,7 +27,7 @@ export function isKinked(spec) {
 }
 
 /** What Python calls the kernel: its name and numbers, without the formula. */
-export function plainSpec({ of, scale, nodes, f, slope, ...plain }) {
+export function plainSpec({ class: kind, of, scale, nodes, f, slope, ...plain }) {
   return plain;
 }
 

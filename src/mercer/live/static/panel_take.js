@@ -58,17 +58,6 @@ export function takePanel(app) {
   }
 }
 
-const CLASSES = {
-  gaussian: "Gaussian",
-  matern: "Matern",
-  cauchy: "Cauchy",
-  rational_quadratic: "RationalQuadratic",
-  laplacian: "Laplacian",
-  polynomial: "Polynomial",
-  linear: "Linear",
-  cosine: "Cosine",
-};
-
 /** The kernel of a fit as Python writes it. */
 function kernelText(spec) {
   const length = spec.length?.toPrecision(8);
@@ -81,7 +70,7 @@ function kernelText(spec) {
       laplacian: `gamma=${spec.gamma?.toPrecision(8)}`,
       polynomial: `3, gamma=${spec.gamma?.toPrecision(8)}`,
     }[spec.name] ?? "";
-  return `${CLASSES[spec.name]}(${inside})`;
+  return `${spec.class}(${inside})`;
 }
 
 export function pythonLines({ state, current, model }) {
@@ -92,7 +81,7 @@ export function pythonLines({ state, current, model }) {
     const few =
       current.n < model.n ? `[np.floor(np.linspace(0, len(X) - 1, ${current.n})).astype(int)]` : "";
     lines.push(
-      `from mercer.kernels import ${CLASSES[spec.name]}`,
+      `from mercer.kernels import ${spec.class}`,
       "",
       `kernel = ${kernelText(spec)}`,
       `model = mercer.KernelPCA(${q}, kernel=kernel, center=${center ? "True" : "False"}).fit(X${few})  # X: your rows`,
