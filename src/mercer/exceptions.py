@@ -3,9 +3,6 @@
 Errors subclass ``ValueError`` so that code written for scikit-learn catches them unchanged.
 """
 
-import csv
-import io
-import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -101,6 +98,10 @@ def argument(name: str, value: object) -> Remedy:
     python = f"{name}={value!r}" if isinstance(value, str | list | tuple) else f"{name}={value}"
     if name not in _OPTIONS:
         return Remedy(python)
+    import csv
+    import io
+    import shlex
+
     line = io.StringIO()  # as the command line reads lists
     csv.writer(line, lineterminator="").writerow(value if isinstance(value, list) else [value])
     typed = line.getvalue() if isinstance(value, list) else str(value)

@@ -69,7 +69,11 @@ export function makeFitter(rows, start = null) {
     if (isRadial(spec)) {
       distances ??= squaredDistances(rows);
       const { f } = makeKernel(spec);
-      for (let i = 0; i < n * n; i++) K[i] = f(spec.scale * distances[i]);
+      for (let i = 0; i < n * n; i++) K[i] = spec.scale * distances[i];
+      for (let i = 0; i < n; i++) {
+        const row = K.subarray(i * n, (i + 1) * n);
+        f(row, row);
+      }
       return K;
     }
     const kernel = makeKernel(spec);

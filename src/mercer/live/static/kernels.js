@@ -47,46 +47,65 @@ export function dotProduct(x, data, at, d) {
   return sum;
 }
 
-// ---- traced formulas ----
+// ---- traced formulas, of whole arrays: a node is one loop ----
 
-/** What a node does, by its kind: v_i from v_a and v_b. */
+const each = (value) => (out, a, b) => {
+  for (let j = 0; j < out.length; j++) out[j] = value(a[j], b?.[j]);
+};
+/** What a node does, by its kind; the arithmetic in loops of its own, which are faster. */
 const NODES = {
-  Add: (v, i, a, b) => () => (v[i] = v[a] + v[b]),
-  Sub: (v, i, a, b) => () => (v[i] = v[a] - v[b]),
-  Mul: (v, i, a, b) => () => (v[i] = v[a] * v[b]),
-  Div: (v, i, a, b) => () => (v[i] = v[a] / v[b]),
-  Pow: (v, i, a, b) => () => (v[i] = v[a] ** v[b]),
-  Max: (v, i, a, b) => () => (v[i] = Math.max(v[a], v[b])),
-  Min: (v, i, a, b) => () => (v[i] = Math.min(v[a], v[b])),
-  Neg: (v, i, a) => () => (v[i] = -v[a]),
-  Abs: (v, i, a) => () => (v[i] = Math.abs(v[a])),
-  Sign: (v, i, a) => () => (v[i] = Math.sign(v[a])),
-  Sqrt: (v, i, a) => () => (v[i] = Math.sqrt(v[a])),
-  Exp: (v, i, a) => () => (v[i] = Math.exp(v[a])),
-  Log: (v, i, a) => () => (v[i] = Math.log(v[a])),
-  Tanh: (v, i, a) => () => (v[i] = Math.tanh(v[a])),
+  Add(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] + b[j];
+  },
+  Sub(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] - b[j];
+  },
+  Mul(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] * b[j];
+  },
+  Div(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] / b[j];
+  },
+  Exp(out, a) {
+    for (let j = 0; j < out.length; j++) out[j] = Math.exp(a[j]);
+  },
+  Abs(out, a) {
+    for (let j = 0; j < out.length; j++) out[j] = Math.abs(a[j]);
+  },
+  Pow: each(Math.pow),
+  Max: each(Math.max),
+  Min: each(Math.min),
+  Neg: each((a) => -a),
+  Sign: each(Math.sign),
+  Sqrt: each(Math.sqrt),
+  Log: each(Math.log),
+  Tanh: each(Math.tanh),
 };
 
-/** Node `out` as a function of the first ones, which are its arguments. */
-function compiled(nodes, out) {
-  const [kind, first] = nodes[out];
-  if (kind === "Argument") return (x) => x;
-  if (kind === "Exp" && first === 0) return Math.exp; // the Gaussian, which is dragged most
-  const v = Float64Array.from(nodes, ([type, value]) => (type === "Number" ? value : 0));
-  const needed = new Set([out]);
-  for (let i = out; i >= 0; i--) {
+/** Node `last` as a function (out, x, y) → out of arrays, the first nodes; out may be x. */
+function compiled(nodes, last) {
+  const needed = new Set([last]);
+  for (let i = last; i >= 0; i--) {
     if (needed.has(i) && NODES[nodes[i][0]]) nodes[i].slice(1).forEach((a) => needed.add(a));
   }
-  const steps = [...needed]
-    .sort((a, b) => a - b)
-    .filter((i) => NODES[nodes[i][0]])
-    .map((i) => NODES[nodes[i][0]](v, i, ...nodes[i].slice(1)));
-  const two = nodes[1]?.[0] === "Argument";
-  return (x, y) => {
+  const steps = nodes.flatMap(([kind, a, b], i) =>
+    NODES[kind] && needed.has(i) ? [{ run: NODES[kind], i, a, b }] : [],
+  );
+  const [{ run, a, b } = {}] = steps;
+  if (steps.length === 1 && a === 0 && b === undefined)
+    return (out, x) => (run(out, x), out); // the Gaussian
+  let v = [];
+  return (out, x, y) => {
+    if (v.at(-1)?.length !== out.length)
+      v = nodes.map(([kind, value]) =>
+        new Float64Array(out.length).fill(kind === "Number" ? value : 0),
+      );
     v[0] = x;
-    if (two) v[1] = y;
-    for (let i = 0; i < steps.length; i++) steps[i]();
-    return v[out];
+    if (y) v[1] = y;
+    if (steps.length) v[last] = out;
+    for (const step of steps) step.run(v[step.i], v[step.a], v[step.b]);
+    if (!steps.length) out.set(v[last]);
+    return out;
   };
 }
 
@@ -98,46 +117,60 @@ const norm = (data, at, d) => {
   return Math.sqrt(sum);
 };
 const inverse = (size) => (size === 0 ? 0 : 1 / size);
+const addPoint = (out, w, x, data, at, d) => {
+  for (let j = 0; j < d; j++) out[j] += w * data[at + j];
+};
 
-/** What u is: its value for x and a point of S, for x and x, and out += w ∇u. */
+/**
+ * What u is: its value for x and a point s of S (times the size of x, if there is one), and for x
+ * and x; out += w (what s gives to ∇u), of which `finish` makes ∇ Σ w u.
+ */
 const ARGUMENTS = {
   distance: () => ({
     value: squaredDistance,
     own: () => 0,
-    add(out, w, x, data, at, d) {
-      for (let j = 0; j < d; j++) out[j] += 2 * w * (x[j] - data[at + j]);
+    add: addPoint,
+    finish(out, total, x) {
+      for (let j = 0; j < x.length; j++) out[j] = 2 * (total * x[j] - out[j]);
     },
   }),
   dot: () => ({
     value: dotProduct,
     own: (x) => dotProduct(x, x, 0, x.length),
-    add(out, w, x, data, at, d) {
-      for (let j = 0; j < d; j++) out[j] += w * data[at + j];
-    },
+    add: addPoint,
+    finish() {},
   }),
   cosine: () => ({
-    value: (x, data, at, d) =>
-      dotProduct(x, data, at, d) * inverse(norm(x, 0, d)) * inverse(norm(data, at, d)),
+    size: (x) => inverse(norm(x, 0, x.length)),
+    value: (x, data, at, d) => dotProduct(x, data, at, d) * inverse(norm(data, at, d)),
     own: (x) => (x.some((value) => value !== 0) ? 1 : 0),
-    add(out, w, x, data, at, d) {
+    add: (out, w, x, data, at, d) =>
+      addPoint(out, w * inverse(norm(data, at, d)), x, data, at, d),
+    finish(out, total, x) {
       // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
-      const [own, other] = [inverse(norm(x, 0, d)), inverse(norm(data, at, d))];
-      const along = dotProduct(x, data, at, d) * own * own;
-      for (let j = 0; j < d; j++) out[j] += w * own * other * (data[at + j] - along * x[j]);
+      const own = inverse(norm(x, 0, x.length));
+      const along = dotProduct(x, out, 0, x.length) * own * own;
+      for (let j = 0; j < x.length; j++) out[j] = (out[j] - along * x[j]) * own;
     },
   }),
   entries({ nodes, f, slope }) {
     const [cost, rise] = [compiled(nodes, f), compiled(nodes, slope)];
+    let terms = new Float64Array(0);
+    const termsOf = (formula, x, data, at, d) => {
+      if (terms.length !== d) terms = new Float64Array(d);
+      return formula(terms, x, data.subarray(at, at + d));
+    };
     return {
       value(x, data, at, d) {
+        const costs = termsOf(cost, x, data, at, d);
         let sum = 0;
-        for (let j = 0; j < d; j++) sum += cost(x[j], data[at + j]);
+        for (let j = 0; j < d; j++) sum += costs[j];
         return sum;
       },
       own: () => 0,
-      add(out, w, x, data, at, d) {
-        for (let j = 0; j < d; j++) out[j] += w * rise(x[j], data[at + j]);
-      },
+      add: (out, w, x, data, at, d) =>
+        addPoint(out, w, x, termsOf(rise, x, data, at, d), 0, d),
+      finish() {},
     };
   },
 };
@@ -145,31 +178,39 @@ const ARGUMENTS = {
 function simple(spec) {
   const { of, scale, nodes } = spec;
   const u = ARGUMENTS[of](spec);
-  const f = of === "entries" ? Math.exp : compiled(nodes, spec.f);
+  const f = of === "entries" ? (out, t) => (NODES.Exp(out, t), out) : compiled(nodes, spec.f);
   const same = of === "entries" || spec.f === spec.slope;
   const slope = same ? f : compiled(nodes, spec.slope);
+  const one = new Float64Array(1);
+  const ofOne = (formula, t) => formula(one, one.fill(t))[0];
+  const fill = (x, S, out) => {
+    const factor = scale * (u.size?.(x) ?? 1);
+    for (let i = 0; i < S.m; i++) out[i] = factor * u.value(x, S.data, i * S.d, S.d);
+    return out;
+  };
   return {
     spec,
     f,
     slope,
     length: spec.length ?? (of === "distance" ? Math.sqrt(-1 / scale) : undefined),
-    row(x, S, out) {
-      for (let i = 0; i < S.m; i++) out[i] = f(scale * u.value(x, S.data, i * S.d, S.d));
-      return out;
-    },
-    diag: (x) => f(scale * u.own(x)),
+    row: (x, S, out) => f(out, fill(x, S, out)),
+    diag: (x) => ofOne(f, scale * u.own(x)),
     gradient(x, S, g, out) {
+      const w = fill(x, S, new Float64Array(S.m));
+      slope(w, w);
       out.fill(0);
+      let total = 0;
       for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = g[i] * scale * slope(scale * u.value(x, S.data, at, S.d));
-        u.add(out, w, x, S.data, at, S.d);
+        w[i] *= g[i] * scale;
+        total += w[i];
+        u.add(out, w[i], x, S.data, i * S.d, S.d);
       }
+      u.finish(out, total, x);
       return out;
     },
     diagGradient(x, out) {
       // Only dot products change with x when y moves along.
-      const w = of === "dot" ? 2 * scale * slope(scale * u.own(x)) : 0;
+      const w = of === "dot" ? 2 * scale * ofOne(slope, scale * u.own(x)) : 0;
       for (let j = 0; j < x.length; j++) out[j] = w * x[j];
       return out;
     },
