@@ -24,6 +24,7 @@ version = release = mercer.__version__
 
 extensions = [
     "capabilities",
+    "catalogue",
     "live_models",
     "mathml",
     "myst_parser",

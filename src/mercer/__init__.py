@@ -3,44 +3,21 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mercer import _registry
+from mercer import catalogue
 from mercer._spelling import no_such_name
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mercer._progress import listen
-    from mercer._registry import register
-    from mercer.estimators import (
-        DeepGenerativeKernelPCA,
-        GenerativeKernelPCA,
-        IncrementalKernelPCA,
-        KernelNovelty,
-        KernelPCA,
-        MissingKernelPCA,
-        ReweightedKernelPCA,
-        RKMClassifier,
-        RKMRegressor,
-        SparseKernelPCA,
-        compress,
-        load,
-    )
-    from mercer.exceptions import strict
-    from mercer.model_file import export_onnx
-    from mercer.subspace import ParallelAnalysis, Subspace
-    from mercer.tables import TableEncoder, TableModel
-
-#: Names that are not those of estimators, and where they live.
-_ELSEWHERE = {
-    "ParallelAnalysis": "mercer.subspace",
-    "Subspace": "mercer.subspace",
-    "TableEncoder": "mercer.tables",
-    "TableModel": "mercer.tables",
-    "export_onnx": "mercer.model_file",
-    "listen": "mercer._progress",
-    "register": "mercer._registry",
-    "strict": "mercer.exceptions",
-}
+    from mercer._progress import listen as listen
+    from mercer._registry import register as register
+    from mercer.estimators import *  # noqa: F403
+    from mercer.exceptions import strict as strict
+    from mercer.model_file import export_onnx as export_onnx
+    from mercer.subspace import ParallelAnalysis as ParallelAnalysis
+    from mercer.subspace import Subspace as Subspace
+    from mercer.tables import TableEncoder as TableEncoder
+    from mercer.tables import TableModel as TableModel
 
 #: Packages that need no import of their own.
 _PACKAGES: tuple[str, ...] = (
@@ -65,44 +42,17 @@ _WORDS = {
     "RBF": "mercer.kernels.Gaussian",
 }
 
-# Layers above `load`, by the first part of the words that model files have for their classes.
-_registry.LAYERS.update(
-    alternatives="mercer.alternatives", compat="mercer.compat", tables="mercer.tables"
-)
-
-__all__ = [
-    "DeepGenerativeKernelPCA",
-    "GenerativeKernelPCA",
-    "IncrementalKernelPCA",
-    "KernelNovelty",
-    "KernelPCA",
-    "MissingKernelPCA",
-    "ParallelAnalysis",
-    "RKMClassifier",
-    "RKMRegressor",
-    "ReweightedKernelPCA",
-    "SparseKernelPCA",
-    "Subspace",
-    "TableEncoder",
-    "TableModel",
-    "__version__",
-    "compress",
-    "export_onnx",
-    "listen",
-    "load",
-    "register",
-    "strict",
-]
+__all__ = sorted([*catalogue.PUBLIC, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: the command line answers --help without importing scikit-learn.
     if name in _PACKAGES:  # mercer.plots.ScreeDisplay, mercer.live(model, X)
         return import_module(f"mercer.{name}")
-    if name not in __all__:
+    if name not in catalogue.PUBLIC:
         raise no_such_name(__name__, name, [*__all__, *_PACKAGES], _WORDS)
-    return getattr(import_module(_ELSEWHERE.get(name, "mercer.estimators")), name)
+    return catalogue.load(catalogue.PUBLIC[name])
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__all__)

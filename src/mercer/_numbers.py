@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from numbers import Integral, Real
 
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, argument
 
 __all__ = ["check_count", "check_positive", "counted", "shortened"]
 
@@ -13,7 +13,8 @@ __all__ = ["check_count", "check_positive", "counted", "shortened"]
 def check_count(name: str, value: object, least: int = 1, instead: str = "") -> int:
     """A whole number of at least ``least``; ``instead`` is what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise DataError(f"{name}={value!r}: give a whole number from {least} on{instead}.")
+        wrong = argument(name, value)
+        raise DataError(wrong + f": give a whole number from {least} on{instead}.")
     return int(value)
 
 
@@ -21,7 +22,7 @@ def check_positive(name: str, value: object, instead: str = "") -> float:
     """A finite number above zero; ``instead`` is what else may be given."""
     number = value if isinstance(value, Real) and not isinstance(value, bool) else 0
     if not 0 < float(number) < float("inf"):
-        raise DataError(f"{name}={value!r}: give a positive number{instead}.")
+        raise DataError(argument(name, value) + f": give a positive number{instead}.")
     return float(number)
 
 

@@ -1,27 +1,67 @@
-"""Which classes a model file may speak of: those that were registered, under fixed names.
+"""Classes by their words: of arguments (``"gaussian"``), and of model files.
 
-A file says ``"kernels.Gaussian"`` or ``"lab.kernels:Wave"``; the word is looked up here, and means
-nothing otherwise. Our classes are registered by their layers, those of others by :func:`register`;
-names of others have a colon, ours never do. No word is ever imported.
+A file says ``"kernels.Gaussian"`` or ``"lab.kernels:Wave"``; the word is looked up, and means
+nothing otherwise. Our words are those of :mod:`mercer.catalogue`, those of others come by
+:func:`register`; these have a colon, ours never do. No word of a file is ever imported.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import is_dataclass
-from importlib import import_module
-from typing import TypeVar
+from typing import TypeVar, cast
 
-__all__ = ["LAYERS", "find", "ours", "register", "word_of"]
+from mercer import catalogue
+from mercer._config import Config
+from mercer._spelling import did_you_mean
+from mercer.exceptions import MercerError, ModelFileError
 
 _CLASSES: dict[str, type] = {}
 _WORDS: dict[type, str] = {}
+_OURS = {place: word for word, place in catalogue.WORDS.items()}
 _FOREIGN = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.<>]*")
 
-#: First part of a word → module of mercer, for layers that are imported when a file needs them.
-LAYERS: dict[str, str] = {}
+#: Words of neighbours → ours that come nearest.
+_NEIGHBOURS = {"arpack": "lanczos", "randomized": "davidson", "full": "dense", "kridge": "ridge"}
+_NEIGHBOURS |= {"nystroem": "landmarks"}
 
 Class = TypeVar("Class", bound=type)
+Role = TypeVar("Role")
+
+
+def by_name(
+    parameter: str,
+    value: str | Role,
+    role: type,
+    names: Mapping[str, str],
+    error: type[MercerError],
+    others: str,
+) -> Role:
+    """The object itself, or one with default parameters from its name.
+
+    Parameters
+    ----------
+    parameter : what the user calls it, for the message
+    value : as the user gave it
+    role : the abstract class that objects are of
+    names : name → place, a table of :mod:`mercer.catalogue`
+    error : raised for anything else
+    others : what can be given instead of a name, ``"an object of mercer.kernels"``
+    """
+    if isinstance(value, role):
+        return cast("Role", value)
+    if isinstance(value, str) and value in names:
+        return cast("Role", catalogue.load(names[value])())
+    if isinstance(value, type) and issubclass(value, role):
+        raise error(f"{parameter}={value.__name__} is a class; give {value.__name__}(), an object.")
+    guess = ""
+    if isinstance(value, str):
+        guess = did_you_mean(_NEIGHBOURS.get(value.lower(), value), names)
+    raise error(
+        f"{parameter}={value!r} is not known; {guess}give one of {', '.join(map(repr, names))}, "
+        f"or {others}."
+    )
 
 
 def register(cls: Class, name: str | None = None) -> Class:
@@ -71,10 +111,8 @@ def register(cls: Class, name: str | None = None) -> Class:
         ...
     mercer.exceptions.ModelFileError: name='kernels.Linear': give it as 'package.module:Class'.
     """
-    from mercer.exceptions import ModelFileError
-
     _refuse_unsuitable(cls)
-    if name is None and ":" not in _WORDS.get(cls, ":"):
+    if name is None and ":" not in (word_of(cls) or ":"):
         return cls  # one of ours
     word = f"{cls.__module__}:{cls.__qualname__}" if name is None else name
     if not isinstance(word, str) or not _FOREIGN.fullmatch(word):
@@ -91,34 +129,18 @@ def register(cls: Class, name: str | None = None) -> Class:
     return cls
 
 
-def ours(layer: str, *classes: type) -> None:
-    """Register classes of mercer under ``"layer.Class"``, or ``"Class"`` if the layer is ``""``.
-
-    The words are those of all files ever written: a class may move, its word may not.
-    """
-    for cls in classes:
-        word = ".".join(filter(None, (layer, cls.__name__.lstrip("_"))))
-        if _CLASSES.setdefault(word, cls) is not cls:
-            raise AssertionError(f"two classes are called {word}")
-        _WORDS[cls] = word
-
-
 def find(word: str) -> type | None:
     """The class that a word stands for, or None."""
-    layer = LAYERS.get(word.partition(".")[0])
-    if layer is not None:
-        import_module(layer)
-    return _CLASSES.get(word)
+    place = catalogue.WORDS.get(word)
+    return _CLASSES.get(word) if place is None else cast("type", catalogue.load(place))
 
 
 def word_of(cls: type) -> str | None:
-    """The word for a class, or None if it was never registered."""
-    return _WORDS.get(cls)
+    """The word for a class, or None if there is none."""
+    return _WORDS.get(cls) or _OURS.get(f"{cls.__module__}:{cls.__qualname__}")
 
 
 def _refuse_unsuitable(cls: type) -> None:
-    from mercer._config import Config
-
     if not isinstance(cls, type):
         raise TypeError(
             f"register takes a class, not {cls!r}; call mercer.register({type(cls).__name__})."

@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array, fix_signs
 from mercer._random import fixed_rng, make_rng
-from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
@@ -385,6 +384,3 @@ def _require(name: str, value: Any, choices: tuple[Any, ...], otherwise: bool = 
     if not otherwise and not any(value is c or value == c for c in choices):
         options = f"give one of {', '.join(map(repr, choices))}, or " if choices else "give "
         raise KernelError(f"{name}={value!r} cannot be used; {options}what the docstring says.")
-
-
-ours("compat", KernelPCA)

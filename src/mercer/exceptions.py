@@ -14,10 +14,12 @@ from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError
 
 __all__ = [
+    "ColumnsError",
     "ConvergenceError",
     "ConvergenceWarning",
     "DataError",
     "DegenerateKernelWarning",
+    "DenoisingWarning",
     "IndefiniteKernelWarning",
     "KernelError",
     "MercerError",
@@ -28,7 +30,10 @@ __all__ = [
     "NumericalWarning",
     "OutputError",
     "RankWarning",
+    "Remedy",
     "UnavailableError",
+    "argument",
+    "said",
     "strict",
     "warn",
 ]
@@ -37,12 +42,82 @@ __all__ = [
 _strict: ContextVar[bool] = ContextVar("mercer_strict", default=False)
 
 
+class Remedy(str):
+    """What to do next, as Python writes it, and in other words where Python is not at hand.
+
+    A text that remembers, added to others, what is typed at a shell and chosen on a page. Errors
+    and warnings are made of it; put into an f-string it is forgotten, so write ``+``.
+
+    Parameters
+    ----------
+    python : what ``str`` gives
+    elsewhere : by place; ``shell``, ``page``, or ``table`` for a model of tables at a shell
+
+    Examples
+    --------
+    >>> from mercer.exceptions import DataError, Remedy, said
+    >>> error = DataError("it moved; " + Remedy("raise max_iter", shell="give more rows") + ".")
+    >>> str(error), said(error, "shell")
+    ('it moved; raise max_iter.', 'it moved; give more rows.')
+    """
+
+    elsewhere: dict[str, str]
+
+    def __new__(cls, python: str, **elsewhere: str) -> "Remedy":
+        remedy = super().__new__(cls, python)
+        remedy.elsewhere = elsewhere
+        return remedy
+
+    def __add__(self, more: str) -> "Remedy":
+        return _joined(self, more)
+
+    def __radd__(self, before: str) -> "Remedy":
+        return _joined(before, self)
+
+
+def _joined(*parts: str) -> Remedy:
+    places = {place for part in parts for place in getattr(part, "elsewhere", ())}
+    words = {place: "".join(said(part, place) for part in parts) for place in sorted(places)}
+    return Remedy("".join(map(str, parts)), **words)
+
+
+def said(message: BaseException | str, place: str) -> str:
+    """An error, a warning or a text in the words of a place, ``"shell"`` or ``"page"``."""
+    text = message.args[0] if isinstance(message, BaseException) and message.args else message
+    return str(getattr(text, "elsewhere", {}).get(place, message))
+
+
+#: Arguments that are options of the command line, where these have another name.
+_OPTIONS = {"n_components": "components", "image_shape": "image-shape"}
+_OPTIONS |= {name: name for name in ("array", "columns", "components", "drop", "label", "scale")}
+_OPTIONS |= {name: name for name in ("gamma", "sigma", "width")}
+
+
+def argument(name: str, value: object) -> Remedy:
+    """``name=value``, at a shell ``--name value``, ready to be typed."""
+    python = f"{name}={value!r}" if isinstance(value, str | list | tuple) else f"{name}={value}"
+    if name not in _OPTIONS:
+        return Remedy(python)
+    import csv
+    import io
+    import shlex
+
+    line = io.StringIO()  # as the command line reads lists
+    csv.writer(line, lineterminator="").writerow(value if isinstance(value, list) else [value])
+    typed = line.getvalue() if isinstance(value, list) else str(value)
+    return Remedy(python, shell=f"--{_OPTIONS[name]} {shlex.quote(typed)}")
+
+
 class MercerError(ValueError):
     """Base of every error that mercer raises on purpose."""
 
 
 class DataError(MercerError):
     """The rows cannot be used: too few, not finite, or without any variance."""
+
+
+class ColumnsError(DataError):
+    """The columns are not those that the model was fitted to."""
 
 
 class KernelError(MercerError):

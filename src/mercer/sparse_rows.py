@@ -14,7 +14,6 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
 from mercer._linalg import Array, square_sums
-from mercer._registry import ours
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import ModelFileError
 
@@ -242,6 +241,3 @@ def same_rows(A: RowsLike, B: RowsLike) -> bool:
     if isinstance(A, SparseRows) or isinstance(B, SparseRows):
         return False
     return bool(np.array_equal(A, B))
-
-
-ours("", SparseRows)

@@ -83,13 +83,14 @@ def test_landmarks_and_seed(mercer, test, tmp_path):
 
 def test_a_fit_that_does_not_converge_keeps_what_it_has(mercer, tmp_path, monkeypatch):
     """Status 5, one warning, and a model file all the same."""
-    import mercer.solvers as solvers
+    from mercer import catalogue, solvers
 
     class Impatient(solvers.Davidson):
         def __init__(self, tol=1e-14, **options):
             super().__init__(tol, max_passes=1)
 
-    monkeypatch.setitem(solvers._BY_NAME, "davidson", Impatient)
+    monkeypatch.setattr(solvers, "Impatient", Impatient, raising=False)
+    monkeypatch.setitem(catalogue.SOLVERS, "davidson", "mercer.solvers:Impatient")
     table = write_csv(tmp_path / "x.csv", np.random.default_rng(0).standard_normal((300, 4)))
     options = ["--solver", "davidson", "--components", 5, "-o", tmp_path / "m.mercer"]
     import warnings

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import mercer as package
+from mercer.catalogue import DENSITIES, KERNELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
 from mercer.cli import main
 from mercer.cli.app import mercer
-from mercer.cli.model_options import DENSITIES, KERNELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
 from mercer.exceptions import ModelFileError
 from tests.cli.conftest import NAMES, make_rows, write_csv
 from tests.fuzz import ODD, cases, damaged, pick, run
@@ -163,8 +163,8 @@ def value_of(rng, option):
     known = {
         "--kernel": (*KERNELS, "matern:nu=2.5", "polynomial:degree=x", "gaussian:"),
         "--solver": (*SOLVERS, *SPARSE_SOLVERS),
-        "--preimage": PREIMAGES,
-        "--density": DENSITIES,
+        "--preimage": [*PREIMAGES],
+        "--density": [*DENSITIES],
         "--model": ("kpca", "sparse", "novelty", "generative", "missing", "robust", "pca"),
         "--format": ("csv", "npy", "npz", "parquet", "xls"),
         "--output": OUTPUTS,

@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 
-from mercer._remedies import in_words_of_the_command_line
 from mercer.cli.options import _split
 from tests.cli.conftest import make_rows, write_csv
 
@@ -29,23 +28,6 @@ def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
     assert option == "--drop"
     assert list(_split(None, None, [names])) == strange
     assert "--label 'x;ls'" in done.err
-
-
-@pytest.mark.parametrize(
-    ("said", "typed"),
-    [
-        (
-            "10 columns form no square image; give image_shape=(height, width), or (1, 10) to draw",
-            "give --image-shape HEIGHTxWIDTH, or --image-shape 1x10 to draw",
-        ),
-        ("raise max_iter, or use fewer components.", "fit with fewer --components."),
-        ("name one of them with array=.", "with --array."),
-        ("the median is 2 (a Gaussian's gamma='median').", "the median is 2 (--gamma median)."),
-        ("so that array='a b' means nothing", "--array 'a b' means nothing"),
-    ],
-)
-def test_remedies_of_python_become_options(said, typed):
-    assert typed in in_words_of_the_command_line(said)
 
 
 def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_path):

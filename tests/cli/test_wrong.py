@@ -7,13 +7,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from mercer.cli import model_options, options
-from mercer.generative.densities import _BY_NAME as DENSITIES
-from mercer.kernels import _BY_NAME as KERNELS
-from mercer.preimage import _BY_NAME as PREIMAGES
+from mercer.catalogue import KERNELS
+from mercer.cli import options
 from mercer.rows import writing
-from mercer.solvers import _BY_NAME as SOLVERS
-from mercer.sparse import _BY_NAME as SPARSE_SOLVERS
 from tests.cli.conftest import make_rows, write_csv
 
 
@@ -198,9 +194,4 @@ def test_a_fit_without_room_is_refused_before_it_starts(mercer, train, monkeypat
 
 
 def test_the_names_in_help_are_those_of_the_library():
-    assert set(model_options.KERNELS) == set(KERNELS) - {"precomputed"}
     assert options.FORMATS == writing.FORMATS
-    assert set(model_options.SOLVERS) == set(SOLVERS)
-    assert set(model_options.SPARSE_SOLVERS) == set(SPARSE_SOLVERS)
-    assert set(model_options.PREIMAGES) == set(PREIMAGES)
-    assert set(model_options.DENSITIES) == set(DENSITIES)

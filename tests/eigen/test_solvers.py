@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
-from mercer import KernelPCA
-from mercer.eigen import Problem
+from mercer import KernelPCA, catalogue
+from mercer.eigen import EigenSolver, Problem
 from mercer.eigen.result import estimate_errors
 from mercer.exceptions import ConvergenceError, ConvergenceWarning, DataError, KernelError
 from mercer.gram import CenteredGram, MatrixOperator
@@ -29,12 +29,18 @@ from mercer.testing import check_eigensolver, lapack_ratio
 from mercer.testing.eigensolvers import check_orthonormal, matrix_with_spectrum
 
 EXACT = [Dense(), Lanczos()]
+NAMED = [solver for solver in map(as_solver, catalogue.SOLVERS) if isinstance(solver, EigenSolver)]
 
 
 @pytest.mark.parametrize("solver", EXACT, ids=repr)
 def test_exact_solvers_on_prescribed_spectra(solver):
     ratios = check_eigensolver(solver)
     assert max(ratios.values()) <= 60, ratios
+
+
+@pytest.mark.parametrize("solver", NAMED, ids=repr)
+def test_solvers_of_the_catalogue_on_prescribed_spectra(solver):
+    check_eigensolver(solver, exact=False)
 
 
 @pytest.mark.parametrize("tol", [1e-4, 1e-6, 1e-10])

@@ -17,8 +17,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
-from mercer._remedies import in_words_of_the_page
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError, KernelError, said
 from mercer.live.kernels import KERNELS, kernel_spec
 from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
@@ -47,8 +46,9 @@ def test_kernels_come_back_as_the_page_wrote_them(name):
     """The numbers of the page's kernel make the same kernel in Python."""
     X = np.abs(load_iris().data)
     kernel = Wanted(ID, kernel={"name": name}).make_kernel(X).resolve(X)
-    spec = kernel_spec(kernel)
-    again = Wanted.read({"data": ID, "kernel": spec}).make_kernel(X).resolve(X)
+    spec, numbers = kernel_spec(kernel), KERNELS[name][1]
+    sent = {key: spec[key] for key in ("name", *numbers)}  # plainSpec of kernels.js
+    again = Wanted.read({"data": ID, "kernel": sent}).make_kernel(X).resolve(X)
     assert np.allclose(again(X[:5], X), kernel(X[:5], X), rtol=1e-12)
 
 
@@ -130,7 +130,7 @@ def test_holes_are_answered_with_what_the_page_has(tmp_path):
         given.to_csv(path, index=False)
         with pytest.raises(DataError) as caught:
             do(Job(path, "holes", tmp_path / "out", Wanted(ID, label="")))
-        words = in_words_of_the_page(str(caught.value))
+        words = said(caught.value, "page")
         assert "hoose the estimator 'With missing values'" in words
         assert "Missing" not in words
         do(Job(path, "holes", tmp_path / "out", Wanted(ID, "missing", label="", components=5)))

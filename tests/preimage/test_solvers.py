@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer import KernelPCA
+from mercer import KernelPCA, catalogue
 from mercer.exceptions import KernelError
 from mercer.kernels import (
     Cauchy,
@@ -34,6 +34,7 @@ from mercer.preimage import (
 )
 from mercer.preimage.nearest import SupportScores
 from mercer.preimage.ridge import _leave_one_out
+from mercer.testing import check_preimage
 from tests import naive_preimage as naive
 from tests.preimage.conftest import fitted, ring
 
@@ -55,6 +56,11 @@ def word_of(solver, start):
 
 def run(solver, subspace, X, start=True):
     return solver.init(subspace).solve(subspace.scores(X), X if start else None)
+
+
+@pytest.mark.parametrize("name", sorted(set(catalogue.PREIMAGES) - {"combination"}))
+def test_contract_of_the_catalogue(name):
+    check_preimage(as_preimage(name))  # a combination is of sparse rows
 
 
 @pytest.mark.parametrize("solver", ALL, ids=name_of)

@@ -4,9 +4,6 @@ Robust PCA, multilinear PCA, principal curves and surfaces, and a bottleneck aut
 without kernels, as scikit-learn estimators with the checks and errors of the rest of the library.
 """
 
-from mercer._registry import ours
-from mercer.alternatives._mesh import Mesh
-from mercer.alternatives._polyline import Polyline
 from mercer.alternatives.autoencoder import BottleneckAutoencoder
 from mercer.alternatives.multilinear_pca import MultilinearPCA
 from mercer.alternatives.non_negative_multilinear_pca import NonNegativeMultilinearPCA
@@ -29,17 +26,3 @@ __all__ = [
     "UncorrelatedMultilinearPCA",
     "principal_component_pursuit",
 ]
-
-ours(
-    "alternatives",
-    BottleneckAutoencoder,
-    Mesh,
-    MultilinearPCA,
-    NonNegativeMultilinearPCA,
-    Polyline,
-    PrincipalCurve,
-    PrincipalSurface,
-    RobustMultilinearPCA,
-    RobustPCA,
-    UncorrelatedMultilinearPCA,
-)

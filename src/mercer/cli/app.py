@@ -1,5 +1,7 @@
 """The ``mercer`` group: its options, and one line per command."""
 
+from typing import Any
+
 import click
 
 from mercer import __version__
@@ -15,6 +17,7 @@ from mercer.cli.reproduce import reproduce
 from mercer.cli.rows_to_rows import denoise, impute, inverse, transform
 from mercer.cli.sample import sample
 from mercer.cli.tune import tune
+from mercer.cli.usage import COMMANDS
 
 __all__ = ["mercer"]
 
@@ -24,6 +27,12 @@ class _InOrder(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command, or what to type instead of one that people try."""
+        if (instead := COMMANDS.get(args[0].lower())) and args[0] not in self.commands:
+            ctx.fail(f"No such command '{args[0]}'; {instead}.")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(

@@ -4,7 +4,6 @@ import errno
 
 import click
 
-from mercer._remedies import in_words_of_the_command_line
 from mercer.cli.usage import usage_in_plain_words
 
 __all__ = ["Failure", "describe", "exit_status"]
@@ -30,10 +29,10 @@ def describe(error: Exception) -> str:
     if isinstance(error, ImportError):
         return str(error)
     if isinstance(error, ValueError):
-        from mercer.exceptions import MercerError  # late, as below
+        from mercer.exceptions import MercerError, said  # late, as below
 
         if isinstance(error, MercerError):
-            return in_words_of_the_command_line(str(error))
+            return said(error, "shell")
     return (
         f"unexpected {type(error).__name__}: {error}. This is a fault of mercer: "
         "run again with --debug and report what it prints."

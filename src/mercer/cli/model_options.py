@@ -6,24 +6,10 @@ from typing import Any
 
 import click
 
-__all__ = ["KERNELS", "MODELS", "PREIMAGES", "SOLVERS", "SPARSE_SOLVERS", "describes_model"]
-__all__ += ["kernel_option", "preimage_option"]
+from mercer.catalogue import DENSITIES, MODELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
+from mercer.catalogue import KERNELS as ALL_KERNELS
 
-# Written out, because --help shall not import the library; a test compares them with it.
-MODELS = ("kpca", "sparse", "novelty", "generative", "missing", "robust")
-KERNELS = (
-    "gaussian", "laplacian", "matern", "rational_quadratic", "cauchy",
-    "linear", "polynomial", "sigmoid", "cosine", "chi2",
-)  # fmt: skip
-SOLVERS = ("auto", "dense", "lanczos", "davidson", "landmarks")
-SPARSE_SOLVERS = ("auto", "greedy", "column_generation", "em", "fast", "mm", "kmeans")
-PREIMAGES = (
-    "auto", "fixed_point", "gradient", "distances", "ridge", "smoother", "inverse_dot", "nearest",
-    "combination",
-)  # fmt: skip
-
-
-DENSITIES = ("local", "interpolate", "kde", "mixture", "normal")
+KERNELS = [name for name in ALL_KERNELS if name != "precomputed"]  # no columns of numbers
 
 
 def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
@@ -65,7 +51,7 @@ kernel_option = click.option(
 )
 preimage_option = click.option(
     "--preimage",
-    type=click.Choice(PREIMAGES),
+    type=click.Choice([*PREIMAGES]),
     help="The way back to input space.  [default: the model's own]",
 )
 
@@ -75,7 +61,7 @@ def describes_model(function: Any) -> Any:
 
     @click.option(
         "--model",
-        type=click.Choice(MODELS),
+        type=click.Choice([*MODELS]),
         default="kpca",
         show_default=True,
         help="The estimator.",
@@ -117,7 +103,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option(
         "--density",
-        type=click.Choice(DENSITIES),
+        type=click.Choice([*DENSITIES]),
         help="Where a generative model draws from.  [default: local]",
     )
     @functools.wraps(function)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mercer.cli.model_options import SOLVERS, SPARSE_SOLVERS
+from mercer.catalogue import SOLVERS, SPARSE_SOLVERS
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,

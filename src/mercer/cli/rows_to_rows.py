@@ -1,7 +1,6 @@
 """``transform``, ``inverse``, ``denoise`` and ``impute``: rows in, rows out, block by block."""
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
@@ -69,13 +68,11 @@ def inverse(model: str, **how: Any) -> None:
 @contextlib.contextmanager
 def _asking_for_scores(names: Sequence[str], model: str, data: str) -> Iterator[None]:
     """Rows where scores belong are answered with the two commands that may have been meant."""
-    from mercer.exceptions import DataError
+    from mercer.exceptions import ColumnsError, DataError
 
     try:
         yield
-    except DataError as error:
-        if not re.search("of the model's|hold no numbers|but the model has", str(error)):
-            raise
+    except ColumnsError as error:
         shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         raise DataError(
             f"'{data}' does not hold the scores of this model, {shown}; write them by 'mercer "

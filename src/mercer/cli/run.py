@@ -115,9 +115,9 @@ def _plain_warnings() -> Iterator[None]:
     """Print a warning as one line, without the file and line that Python adds."""
 
     def show(message: Warning | str, *_where: object, **_how: object) -> None:
-        from mercer._remedies import in_words_of_the_command_line
+        from mercer.exceptions import said
 
-        _say(f"warning: {in_words_of_the_command_line(str(message))}")
+        _say(f"warning: {said(message, 'shell')}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from mercer._memory import peak_bytes, size_text
 from mercer._numbers import counted, shortened
-from mercer._remedies import in_words_of_the_command_line
 from mercer._types import Estimator
 from mercer.cli.console import print_json, summary
+from mercer.exceptions import said
 from mercer.rows import Rows
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def facts_of_fit(
         if (limit := _limit_reached(inner.n_components, facts)) is not None:
             facts["limit_reached"] = limit
     if (report := getattr(model, "report_", None)) is not None:
-        # Models of tables have no 'relevance --intervals'.
-        advice = report.advice if encoder is None else report.advice.partition("; uncertainty()")[0]
         facts |= {
             "solver": report.solver,
             "reason": report.reason,
@@ -65,7 +63,8 @@ def facts_of_fit(
             "converged": report.converged,
             "solver_seconds": report.seconds,
             "solver_bytes": report.bytes,
-            "advice": in_words_of_the_command_line(advice),
+            # Models of tables have no 'relevance --intervals'.
+            "advice": said(report.advice, "shell" if encoder is None else "table"),
         }
     if encoder is not None:
         facts["table_columns"] = len(set(encoder.groups_))

@@ -10,7 +10,7 @@ from mercer._spelling import closest
 __all__ = ["usage_in_plain_words"]
 
 #: Commands and options that people try → what is typed here.
-_COMMANDS = {
+COMMANDS = {
     "help": "'mercer COMMAND --help' tells about a command",
     "predict": "'mercer novelty MODEL DATA' tells which rows are new",
     "detect": "'mercer novelty MODEL DATA' tells which rows are new",
@@ -40,15 +40,14 @@ _OPTIONS = {
 def usage_in_plain_words(error: click.UsageError) -> str:
     """The message of click, more helpful where people go wrong most."""
     message = error.format_message()
-    if found := re.search(r"No such command '([^']*)'", message):
-        told = _COMMANDS.get(found[1].lower())
-        return message if told is None else f"{found[0]}; {told}."
-    if found := re.search(r"No such option '([^']*)'", message):
-        told = _OPTIONS.get(found[1].lower())
+    if isinstance(error, click.NoSuchOption):
+        name = error.option_name
+        told = _OPTIONS.get(name.lower())
         if told is not None and (told[0] == "'" or _has_option(error.ctx, told)):
-            return f"{found[0]}; it is {told}."
-        where = _commands_with(error.ctx, found[1])
-        return f"{found[0]}; that is an option of {where}." if where else message
+            return f"No such option '{name}'; it is {told}."
+        where = _commands_with(error.ctx, name)
+        return f"No such option '{name}'; that is an option of {where}." if where else message
+    # Of the others click only says the words.
     if found := re.search(r"'([^']*)' is not one of (.*?)\.?$", message):
         return _choice(message, *found.groups())
     if found := re.search(r"Got unexpected extra arguments? \((.*)\)", message):

@@ -1,6 +1,5 @@
 """Leading eigenpairs of the Gram operator, and the policies that all solvers share."""
 
-from mercer._registry import ours
 from mercer.eigen.base import EigenSolver, Problem, Solver
 from mercer.eigen.davidson import Davidson
 from mercer.eigen.dense import Dense
@@ -22,5 +21,3 @@ __all__ = [
     "Solver",
     "Spectrum",
 ]
-
-ours("", Report)

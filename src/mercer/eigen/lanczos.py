@@ -16,7 +16,7 @@ from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.dense import Dense
 from mercer.eigen.policy import rank_floor
 from mercer.eigen.result import Spectrum, measured
-from mercer.exceptions import ConvergenceError
+from mercer.exceptions import ConvergenceError, Remedy
 from mercer.gram import DenseGram, GramOperator, StreamedGram
 
 __all__ = ["Lanczos"]
@@ -105,7 +105,8 @@ class Lanczos(EigenSolver):
             values, vectors, converged = error.eigenvalues, error.eigenvectors, False
             if not len(values):
                 raise ConvergenceError(
-                    f"Lanczos found none of {k} eigenpairs in {steps} products; raise max_iter."
+                    f"Lanczos found none of {k} eigenpairs in {steps} products; "
+                    + Remedy("raise max_iter.", shell="choose another --solver, such as dense.")
                 ) from error
         except ArpackError:
             if product(start).any():

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from mercer._by_name import by_name
+from mercer import catalogue
 from mercer._config import Config
 from mercer._numbers import check_count
 from mercer._random import fixed_rng
+from mercer._registry import by_name
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.landmark_errors import Errors, Few, Sample, counted, rounding, weighted_draw
@@ -21,7 +22,7 @@ from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.result import Fit, Report
 from mercer.exceptions import DataError
 from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
-from mercer.landmarks import Given, KMeans, LandmarkRule, RPCholesky, Uniform, sample_rows
+from mercer.landmarks import Given, LandmarkRule, sample_rows
 from mercer.rows import Rows, as_rows
 from mercer.sparse_rows import SparseRows
 
@@ -234,16 +235,9 @@ def _samples(
     return both[~apart], Sample.drawn(both[apart], float(weight.sum()))
 
 
-_BY_NAME: dict[str, type[LandmarkRule]] = {
-    "kmeans": KMeans,
-    "rpcholesky": RPCholesky,
-    "uniform": Uniform,
-}
-
-
 def as_landmark_rule(select: Any) -> LandmarkRule:
     """A rule from its name, from points, or the rule itself."""
     if not isinstance(select, str | LandmarkRule):
         return Given(select)
     others = "a rule of mercer.landmarks, or the points themselves"
-    return by_name("select", select, LandmarkRule, _BY_NAME, DataError, others)
+    return by_name("select", select, LandmarkRule, catalogue.LANDMARK_RULES, DataError, others)

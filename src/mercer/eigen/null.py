@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.rows import Rows
 from mercer.sparse_rows import permuted_columns
 from mercer.subspace import Count
@@ -26,7 +26,8 @@ def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
     def spectra(k: int, repeats: int) -> Array:
         if isinstance(problem.X, Rows):
             raise DataError(
-                "columns can only be permuted in memory; give a number of components, or rows[:n]."
+                "columns can only be permuted in memory; give a number of components, or "
+                + Remedy("rows[:n].", shell="fewer rows.")
             )
         k = min(k, problem.rank_limit)
         rows = []

@@ -17,6 +17,7 @@ from mercer.exceptions import (
     IndefiniteKernelWarning,
     KernelError,
     RankWarning,
+    Remedy,
     warn,
 )
 from mercer.gram import CenteredGram, GramOperator
@@ -205,8 +206,12 @@ def warn_if_degenerate(
     else:
         return
     try:
-        median = f"{median_length(X):.4g} (a Gaussian's gamma='median')"
-        advice = f"the width of {kernel!r} does not suit the data; the median distance is {median}"
+        advice = (
+            f"the width of {kernel!r} does not suit the data; the median distance is "
+            f"{median_length(X):.4g} ("
+            + Remedy("a Gaussian's gamma='median'", shell="--gamma median")
+            + ")"
+        )
     except DataError:  # without centring that is an answer, if a poor one
-        advice = "all rows are equal; give rows that differ"
-    warn(f"{symptom}: {advice}.", DegenerateKernelWarning)
+        advice = Remedy("all rows are equal; give rows that differ")
+    warn(f"{symptom}: " + advice + ".", DegenerateKernelWarning)

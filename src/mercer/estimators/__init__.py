@@ -1,9 +1,8 @@
 """scikit-learn's door to the library: validation and wiring."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mercer import _registry
+from mercer import catalogue
 
 if TYPE_CHECKING:
     from mercer.estimators._saving import load as load
@@ -19,28 +18,13 @@ if TYPE_CHECKING:
     from mercer.estimators.rkm import RKMRegressor as RKMRegressor
     from mercer.estimators.sparse import SparseKernelPCA as SparseKernelPCA
 
-#: Where each lives. Loaded on first use: whoever wants kernel PCA does not wait for all others.
-_MODULES = {
-    "DeepGenerativeKernelPCA": "mercer.estimators.deep_generative",
-    "GenerativeKernelPCA": "mercer.estimators.generative",
-    "IncrementalKernelPCA": "mercer.estimators.incremental",
-    "KernelNovelty": "mercer.estimators.novelty",
-    "KernelPCA": "mercer.estimators.kernel_pca",
-    "MissingKernelPCA": "mercer.estimators.missing",
-    "RKMClassifier": "mercer.estimators.rkm",
-    "RKMRegressor": "mercer.estimators.rkm",
-    "ReweightedKernelPCA": "mercer.estimators.reweighted",
-    "SparseKernelPCA": "mercer.estimators.sparse",
-    "compress": "mercer.estimators.compression",
-    "load": "mercer.estimators._saving",
-}
+_NAMES = catalogue.ESTIMATORS | catalogue.FUNCTIONS
 
-__all__ = [*_MODULES]
-
-_registry.LAYERS.update(_MODULES, generative="mercer.generative", sparse="mercer.sparse")
+if not TYPE_CHECKING:  # which follow the imports above
+    __all__ = [*_NAMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in _NAMES:
         raise AttributeError(f"module 'mercer.estimators' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    return catalogue.load(_NAMES[name])

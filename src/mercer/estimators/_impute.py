@@ -17,7 +17,7 @@ from mercer.estimators._frames import framed
 from mercer.estimators._preimage import PreImageMixin
 from mercer.estimators._saving import parameters_of
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.exceptions import ConvergenceWarning, DataError, Remedy, warn
 from mercer.preimage import PreImages
 from mercer.robust import Filling, choose_filling, mixed_masks
 from mercer.robust.filling import FEWEST_ROWS
@@ -69,8 +69,11 @@ class ImputeMixin(PreImageMixin):
         if not found.converged.all():
             warn(
                 f"{(~found.converged).sum()} of {len(found)} rows were still moving after "
-                f"{found.iterations.max()} rounds of imputation; see imputations(X).converged, or "
-                "use fewer components or a wider kernel.",
+                f"{found.iterations.max()} rounds of imputation; "
+                + Remedy(
+                    "see imputations(X).converged, or use fewer components or a wider kernel.",
+                    shell="fit with fewer --components or a larger --width.",
+                ),
                 ConvergenceWarning,
             )
         return np.asarray(found.points)

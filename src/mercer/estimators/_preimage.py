@@ -17,7 +17,7 @@ from mercer.estimators._available import absent_if, needs_coordinates
 from mercer.estimators._frames import framed
 from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, warn
+from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, Remedy, warn
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
@@ -271,8 +271,11 @@ class PreImageMixin(LearntMixin):
         if kept >= ALL:
             warn(
                 f"the model keeps all {len(shares)} components ({kept:.1%} of the variance), and "
-                "with them most of the noise; choose their number by tune(X, noise=...), or give "
-                "n_components.",
+                "with them most of the noise; choose their number by "
+                + Remedy(
+                    "tune(X, noise=...), or give n_components.",
+                    shell="'mercer tune DATA', or fit with --components N.",
+                ),
                 DenoisingWarning,
             )
 
@@ -292,9 +295,11 @@ class PreImageMixin(LearntMixin):
     def _solve(self, Z: Array, rows: RowsLike = None) -> PreImages:
         found = self._bind().solve(Z, rows)
         if missed := found.missed:  # what was stopped on purpose is not news
-            words = "; ".join(f"{n} {status}: {status.remedy}" for status, n in missed.items())
+            words: str = Remedy("")
+            for status, n in missed.items():
+                words += ("; " if words else "") + f"{n} {status}: " + status.remedy
             warn(
-                f"{sum(missed.values())} of {len(Z)} pre-images did not converge ({words}); "
+                f"{sum(missed.values())} of {len(Z)} pre-images did not converge (" + words + "); "
                 "see preimages(X).status.",
                 ConvergenceWarning,
             )

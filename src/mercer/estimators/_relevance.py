@@ -13,7 +13,7 @@ from mercer._linalg import Array
 from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._threads import HeldMixin
 from mercer.estimators._validation import check_weight
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.relevance import (
     Relevance,
     Uncertainty,
@@ -177,7 +177,8 @@ class RelevanceMixin(HeldMixin):
         if weight is None and _rows_of_fit(self) != subspace.n_support:
             raise DataError(
                 f"the model keeps {subspace.n_support} points, which are no sample of the rows "
-                "that it was fitted to; give these rows as X."
+                "that it was fitted to; "
+                + Remedy("give these rows as X.", shell="name their file as DATA.")
             )
         return subspace.support, weight
 
@@ -189,7 +190,12 @@ class RelevanceMixin(HeldMixin):
         require_vectors(self._subspace_of_scores())
         rows = self._rows(X, stream=True)
         if isinstance(rows, Rows) and rows.allow_nan:
-            raise DataError("rows with missing values have no derivatives; impute them first.")
+            raise DataError(
+                "rows with missing values have no derivatives; "
+                + Remedy(
+                    "impute them first.", shell="fill them in first by 'mercer impute MODEL DATA'."
+                )
+            )
         return rows, check_weight(sample_weight, rows)
 
     def _subspace_of_scores(self) -> Subspace:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike
 from mercer.estimators._threads import HeldMixin
-from mercer.exceptions import DataError, ModelFileError
+from mercer.exceptions import DataError, ModelFileError, Remedy
 from mercer.model_file import read_model, write_model
 from mercer.model_file.checks import check_loaded, expect
 from mercer.model_file.file import Fingerprint
@@ -194,7 +194,11 @@ def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
         raise DataError(
             f"these {len(rows)} rows are those that the model was fitted to; they are less new to "
             "it than others, and a threshold from them would give more false alarms than asked "
-            "for. Give normal rows that it has not seen, or fit KernelNovelty to all of them."
+            "for. Give normal rows that it has not seen, or fit "
+            + Remedy(
+                "KernelNovelty to all of them.",
+                shell="all of them with 'mercer fit DATA --model novelty'.",
+            )
         )
 
 

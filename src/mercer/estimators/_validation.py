@@ -7,7 +7,6 @@ says is put on one line that names the place and a remedy.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer._types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._saving import remember_data
-from mercer.exceptions import DataError
+from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.kernels import Kernel
 from mercer.rows import MemoryRows, Rows, as_rows, is_source
 from mercer.rows.base import remedy_for
@@ -84,11 +83,11 @@ def _check_table(
         )
         return SparseRows.of(checked) if issparse(checked) else checked
     except (ValueError, OverflowError) as error:
-        raise DataError(_one_line(error, X, allow_nan)) from error
+        raise DataError(_one_line(estimator, error, X, reset, allow_nan)) from error
     except TypeError as error:
         if not allow_nan and (where := describe_not_finite(X)):  # pd.NA is no number at all
-            raise DataError(f"Input X contains missing values.{where}") from error
-        raise TypeError(_one_line(error, X, allow_nan)) from error
+            raise DataError("Input X contains missing values." + where) from error
+        raise TypeError(_one_line(estimator, error, X, reset, allow_nan)) from error
 
 
 def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
@@ -116,7 +115,7 @@ def check_codes(name: str, Z: ArrayLike, q: int, what: str, method: str) -> Arra
     except ValueError as error:
         raise DataError(f"{_flat(error)} Give finite {what}, as {method} returns.") from error
     if codes.shape[1] != q:
-        raise DataError(
+        raise ColumnsError(
             f"{name} has {codes.shape[1]} columns, but the model has {q} components; "
             f"give {what} of this model, as {method} returns."
         )
@@ -135,7 +134,7 @@ def describe_not_finite(X: RowsLike) -> str:
     names = getattr(X, "columns", None)
     label = f"{column}" if names is None else f"{column} ({list(names)[column]!r})"
     remedy = remedy_for(values[row, column])
-    return f" The first is at row {row}, column {label}. {remedy[0].upper()}{remedy[1:]}."
+    return f" The first is at row {row}, column {label}; " + remedy + "."
 
 
 def _describe_sparse(X: Any) -> str:
@@ -180,7 +179,7 @@ def _load(rows: RowsLike) -> Any:
     if needed > available_bytes() // 2:
         raise DataError(
             f"{len(rows)} rows would take {needed >> 20} MB in memory, which this step needs; "
-            "give it a part of them, rows[:n]."
+            "give it a part of them, " + Remedy("rows[:n].", shell="fewer rows.")
         )
     return rows[:]
 
@@ -270,47 +269,49 @@ def _refuse_kind(kind: str, what: str) -> None:
         )
     if kind in "US":
         raise DataError(
-            f"could not convert string to float: got {what}; give a table with text to "
-            "TableModel(KernelPCA(...)), from mercer, or use FunctionKernel for objects."
+            f"could not convert string to float: got {what}; "
+            + Remedy(
+                "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
+                "FunctionKernel for objects.",
+                shell="leave such columns out with --drop.",
+            )
         )
 
 
-def _one_line(error: Exception, X: RowsLike, allow_nan: bool) -> str:
-    """What scikit-learn said, on one line, with the place, shape and dtype, and a remedy."""
-    text = _flat(error)
-    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
-    if text.startswith("Input X contains") and not allow_nan:
-        return text.partition(". ")[0].removesuffix(".") + "." + describe_not_finite(X)
-    if "Expected 2D array" in text:
+def _one_line(
+    estimator: Estimator, error: Exception, X: RowsLike, reset: bool, allow_nan: bool
+) -> str:
+    """What scikit-learn said, on one line, with the place, shape and dtype, and a remedy.
+
+    The remedy follows from the rows, not from the words: these change from version to version.
+    """
+    text, shape = _flat(error), getattr(X, "shape", None)
+    if shape is None:
+        return f"{text}; give a two-dimensional table of numbers."
+    if len(shape) < 2:
         return (
-            f"Expected 2D array, got shape {np.shape(X)} and dtype {np.asarray(X).dtype} instead. "
+            f"Expected 2D array, got shape {shape} and dtype {np.asarray(X).dtype} instead. "
             "Reshape your data: X.reshape(-1, 1) if it has one feature, "
             "X.reshape(1, -1) if it is one sample."
         )
-    if "features, but" in text and _is_turned(text, shape):
-        return f"{text} X seems to lie on its side: give X.T, one sample per row."
-    for sign, remedy in _REMEDIES.items():
-        if sign in text:
-            return f"{text} {remedy}"
+    if len(shape) > 2:
+        return f"{text} Flatten each sample to one row: X.reshape(len(X), -1)."
+    names = None if reset else getattr(estimator, "feature_names_in_", None)
+    if names is not None and list(getattr(X, "columns", names)) != list(names):
+        return f"{text} Give the columns that were there in fit, in the same order."
+    if not allow_nan and (where := describe_not_finite(X)):
+        return text.partition(". ")[0].removesuffix(".") + "." + where
+    if shape[0] < 2 and (reset or not shape[0]):
+        return f"{text} Give more rows."
+    if not shape[1]:
+        return f"{text} Give at least one column."
+    if not reset and shape[1] != estimator.n_features_in_:
+        if shape[0] == estimator.n_features_in_:
+            return f"{text} X seems to lie on its side: give X.T, one sample per row."
+        return f"{text} Give the columns that were there in fit."
+    dtype = getattr(X, "dtype", None)
     kind = "" if dtype is None else f" and dtype {dtype}"
-    described = "" if shape is None else f" (X has shape {shape}{kind})"
-    return f"{text}{described}; give a two-dimensional table of numbers."
-
-
-def _is_turned(text: str, shape: tuple[int, ...] | None) -> bool:
-    """Whether the rows, not the columns, are as many as the features that were expected."""
-    expected = re.search(r"expecting (\d+) features", text)
-    return bool(expected and shape and len(shape) == 2 and int(expected[1]) == shape[0])
-
-
-_REMEDIES = {
-    "Sparse data was passed": "It is never made dense in silence.",
-    "sample(s)": "Give more rows.",
-    "feature(s)": "Give at least one column.",
-    "features, but": "Give the columns that were there in fit.",
-    "feature names": "Give the columns that were there in fit, in the same order.",
-    "with dim": "Flatten each sample to one row: X.reshape(len(X), -1).",
-}
+    return f"{text} (X has shape {shape}{kind}); give a two-dimensional table of numbers."
 
 
 def _flat(error: Exception) -> str:
@@ -329,7 +330,7 @@ def _floats(X: RowsLike) -> Array:
             entries = [np.nan if _is_missing(entry) else entry for entry in values.flat]
             return np.array(entries, dtype=np.float64).reshape(values.shape)
         return values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.empty(0)
 
 

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._numbers import check_positive
 from mercer._random import make_rng
-from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
@@ -225,6 +224,3 @@ class DeepGenerativeKernelPCA(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-ours("", DeepGenerativeKernelPCA)

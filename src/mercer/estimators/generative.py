@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._numbers import check_positive
-from mercer._registry import ours
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Plan, Solver
 from mercer.estimators._base import SubspaceEstimator
@@ -367,6 +366,3 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
     def _scores_of_one(self, x: RowsLike) -> Array:
         check_is_fitted(self, "subspace_")
         return np.asarray(self.subspace_.scores(self._rows(one_row(x)))[0])
-
-
-ours("", GenerativeKernelPCA)

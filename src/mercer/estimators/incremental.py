@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._numbers import check_count
-from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Report
 from mercer.eigen.audit import audit_rows, audited
@@ -228,6 +227,3 @@ class IncrementalKernelPCA(SubspaceEstimator):
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
         self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
-
-
-ours("", IncrementalKernelPCA)

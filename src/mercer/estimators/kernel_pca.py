@@ -9,7 +9,6 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._random import fixed_rng
-from mercer._registry import ours
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Plan, Problem, Solver
 from mercer.estimators._base import SubspaceEstimator
@@ -183,6 +182,3 @@ def _own(support: RowsLike, X: RowsLike) -> Any:
     if isinstance(support, np.ndarray) and support.flags.writeable:
         return support.copy() if np.may_share_memory(support, np.asarray(X)) else support
     return support
-
-
-ours("", KernelPCA)

@@ -8,7 +8,6 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._numbers import check_count
-from mercer._registry import ours
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
@@ -151,6 +150,3 @@ class MissingKernelPCA(WrappingEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-ours("", MissingKernelPCA)

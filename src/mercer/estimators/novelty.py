@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._random import fixed_rng, make_rng
-from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.eigen import Plan, Solver
@@ -27,7 +26,7 @@ from mercer.estimators._planning import PlanMixin
 from mercer.estimators._relevance import RelevanceMixin
 from mercer.estimators._saving import SaveMixin, refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
     Calibration,
@@ -356,9 +355,13 @@ class KernelNovelty(
             warn(
                 f"{len(held_out)} calibration rows cannot promise a false-alarm rate of "
                 f"{self.false_alarm_rate:g}: predict will call no row an outlier. Give at least "
-                f"{rows_needed(self.false_alarm_rate)} of them (calibration='split' takes a "
-                "quarter of the rows, 'cross' all of them, for measure='reconstruction'), or ask "
-                f"for {self.conformal_.finest_rate:.3g} or more.",
+                f"{rows_needed(self.false_alarm_rate)} of them"
+                + Remedy(
+                    " (calibration='split' takes a quarter of the rows, 'cross' all of them, for "
+                    "measure='reconstruction'), or ask for ",
+                    shell=", or ask for --false-alarm-rate ",
+                )
+                + f"{self.conformal_.finest_rate:.3g} or more.",
                 MercerWarning,
             )
 
@@ -389,6 +392,3 @@ class KernelNovelty(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = takes_sparse(self)
         return tags
-
-
-ours("", KernelNovelty)

@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Self
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._numbers import check_count
-from mercer._registry import ours
 from mercer._types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._available import require_open
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
-from mercer.exceptions import ConvergenceWarning, MercerWarning, warn
+from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.robust import Loss, as_loss, reweight
 
@@ -116,7 +115,10 @@ class ReweightedKernelPCA(WrappingEstimator):
         if not found.converged:
             warn(
                 f"weights still changed by {found.changes[-1]:.2g} on the mean after "
-                f"{self.max_iter} rounds; raise max_iter, or use fewer components.",
+                f"{self.max_iter} rounds; "
+                + Remedy(
+                    "raise max_iter, or use fewer components.", shell="fit with fewer --components."
+                ),
                 ConvergenceWarning,
             )
         if found.doubt:
@@ -129,6 +131,3 @@ class ReweightedKernelPCA(WrappingEstimator):
         self.n_iter_ = len(found.changes)
         self._adopt(self._fresh(seed).fit(rows, sample_weight=found.weights))
         return self
-
-
-ours("", ReweightedKernelPCA)

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from mercer._linalg import Array
 from mercer._numbers import check_positive
 from mercer._random import fixed_rng
-from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin, Tags
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
@@ -319,6 +318,3 @@ def _check_pair(
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError("Input y contains NaN or infinity; remove such rows.")
     return rows, y
-
-
-ours("", RKMClassifier, RKMRegressor)

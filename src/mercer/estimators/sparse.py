@@ -12,7 +12,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
-from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Fit, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
@@ -21,7 +20,7 @@ from mercer.estimators._available import needs_open_kernel
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
+from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, argument, warn
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
@@ -202,7 +201,7 @@ class SparseKernelPCA(SubspaceEstimator):
             return self.subspace_.residual(rows)
         if not isinstance(n_components, Integral) or not 1 <= n_components <= self.n_components_:
             raise DataError(
-                f"n_components={n_components!r}: the model has {self.n_components_}; "
+                argument("n_components", n_components) + f": the model has {self.n_components_}; "
                 f"give a whole number from 1 to {self.n_components_}."
             )
         return self.subspace_.leading(n_components).residual(rows)
@@ -238,7 +237,7 @@ class SparseKernelPCA(SubspaceEstimator):
         if not chosen.converged:
             warn(
                 f"the weights did not converge in {chosen.steps} steps (kkt_ {chosen.kkt:.2g}); "
-                "use solver='greedy', or raise max_iter.",
+                + Remedy("use solver='greedy', or raise max_iter.", shell="use --solver greedy."),
                 ConvergenceWarning,
             )
         operator = StreamedGram.from_rows(rows.kernel, rows.X)
@@ -281,6 +280,3 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
             RankWarning,
         )
     return len(values) if counted is None else counted
-
-
-ours("", SparseKernelPCA)

@@ -1,6 +1,5 @@
 """Generative kernel PCA: hidden units, where new ones come from, and what samples are worth."""
 
-from mercer._registry import ours
 from mercer.generative.densities import (
     KDE,
     Density,
@@ -49,5 +48,3 @@ __all__ = [
     "total_energy",
     "train_energy",
 ]
-
-ours("generative", KernelSmoother, LeastSquaresMachine, LocalRidge, RKM)

@@ -1,11 +1,10 @@
 """The Gram matrix as an operator: kept, streamed, weighted, centred."""
 
-from mercer._registry import ours
 from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram, ProbedGram, UncenteredGram
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.dense import DenseGram
-from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, _Whitening, sum_features
+from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, sum_features
 from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.spot_check import SpotCheck
 from mercer.gram.streamed import StreamedGram
@@ -31,5 +30,3 @@ __all__ = [
     "sum_features",
     "whiten",
 ]
-
-ours("gram", FeatureSums, LandmarkFeatures, _Whitening)

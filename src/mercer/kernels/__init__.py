@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from mercer._by_name import by_name
-from mercer._registry import ours
+from mercer import catalogue
+from mercer._registry import by_name
 from mercer._spelling import no_such_name
 from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
@@ -39,23 +39,7 @@ __all__ = [
     "as_kernel",
 ]
 
-_BY_NAME: dict[str, type[Kernel]] = {
-    "gaussian": Gaussian,
-    "laplacian": Laplacian,
-    "matern": Matern,
-    "rational_quadratic": RationalQuadratic,
-    "cauchy": Cauchy,
-    "linear": Linear,
-    "polynomial": Polynomial,
-    "sigmoid": Sigmoid,
-    "cosine": Cosine,
-    "chi2": Chi2,
-    "precomputed": Precomputed,
-}
-
 _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
-
-ours("kernels", *_BY_NAME.values(), Product, Scaled, Sum)
 
 
 def as_kernel(kernel: str | Kernel) -> Kernel:
@@ -67,7 +51,7 @@ def as_kernel(kernel: str | Kernel) -> Kernel:
     kernel = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else kernel
     function = callable(kernel) and not isinstance(kernel, Kernel)
     others = "wrap it as FunctionKernel(f)" if function else "an object of mercer.kernels"
-    return by_name("kernel", kernel, Kernel, _BY_NAME, KernelError, others)
+    return by_name("kernel", kernel, Kernel, catalogue.KERNELS, KernelError, others)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.exceptions import DegenerateKernelWarning, KernelError, warn
+from mercer.exceptions import DegenerateKernelWarning, KernelError, argument, warn
 
 __all__ = ["require_choice", "require_finite", "require_nonnegative", "require_positive"]
 __all__ += ["require_number", "require_positive_or"]
@@ -16,25 +16,27 @@ def require_finite(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         raise KernelError(f"{name} must be a number, not {value!r}; give a real number.")
     if not np.isfinite(value):
-        raise KernelError(f"{name}={value} is not finite; give a real number.")
+        raise KernelError(argument(name, value) + " is not finite; give a real number.")
     return float(value)
 
 
 def require_positive(name: str, value: Any) -> float:
     """A finite number above zero."""
     if require_finite(name, value) <= 0:
-        raise KernelError(f"{name}={value} must be above zero; give a positive number.")
+        raise KernelError(argument(name, value) + " must be above zero; give a positive number.")
     return float(value)
 
 
 def require_nonnegative(name: str, value: Any) -> float:
     """A finite number that is not negative; zero makes a constant kernel and warns."""
     if require_finite(name, value) < 0:
-        raise KernelError(f"{name}={value} is negative; give a positive number.")
+        raise KernelError(argument(name, value) + " is negative; give a positive number.")
     if value == 0:
         warn(
-            f"{name}=0 makes the kernel constant (effective rank 1); "
-            f"give {name}='median' or a positive number.",
+            argument(name, 0)
+            + " makes the kernel constant (effective rank 1); give "
+            + argument(name, "median")
+            + " or a positive number.",
             DegenerateKernelWarning,
         )
     return float(value)
@@ -51,7 +53,7 @@ def require_positive_or(name: str, value: Any, words: Sequence[str]) -> None:
 def require_number(name: str, value: Any) -> float:
     """The number that a rule was to be turned into; :class:`KernelError` if it was not."""
     if value is None or isinstance(value, str):
-        raise KernelError(f"{name}={value!r} has no value yet; call resolve(X) first.")
+        raise KernelError(argument(name, value) + " has no value yet; call resolve(X) first.")
     return float(value)
 
 
@@ -59,4 +61,5 @@ def require_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     """One of a few values."""
     if value not in choices:
         options = ", ".join(map(repr, choices))
-        raise KernelError(f"{name}={value!r} is not known; give one of {options}, or a number.")
+        wrong = argument(name, value)
+        raise KernelError(wrong + f" is not known; give one of {options}, or a number.")

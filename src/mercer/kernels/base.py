@@ -186,7 +186,8 @@ class Kernel(Config, ABC):
 
 def has_formula(kernel: Kernel) -> bool:
     """Whether the class that says what the kernel is in place says so in a formula, too."""
-    says = next(k for k in type(kernel).__mro__ if {"profile", "slope", "formula"} & set(vars(k)))
+    words = {"profile", "slope", "_cost", "formula"}
+    says = next((k for k in type(kernel).__mro__ if words & set(vars(k))), Kernel)
     return "formula" in vars(says) and not isabstract(says)
 
 

@@ -33,8 +33,8 @@ class DotProductKernel(Kernel):
     def profile(self, p: Array) -> Array:
         """f(p) for dot products p, written into ``p`` itself."""
 
-    def formula(self, p: Any, xp: Any) -> Any:
-        """f(p), pure, by the names of an array namespace (``tanh``); as of radial kernels."""
+    def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:
+        """f(p) and f'(p), pure, by the names of an array namespace; as of radial kernels."""
         raise NotImplementedError
 
     @abstractmethod
@@ -71,7 +71,7 @@ class DotProductKernel(Kernel):
             return super().exact(X, Y)
         A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
         with np.errstate(over="ignore", invalid="ignore"):
-            K = np.asarray(self.formula(_extended_products(A, B), np), dtype=np.float64)
+            K = np.asarray(self.formula(_extended_products(A, B), np)[0], dtype=np.float64)
         if not np.isfinite(K).all():
             raise self._overflow(K.dtype, max(np.abs(A).max(), np.abs(B).max()))
         return K
@@ -110,8 +110,8 @@ class Linear(DotProductKernel):
     def profile(self, p: Array) -> Array:
         return p
 
-    def formula(self, p: Any, xp: Any) -> Any:  # noqa: ARG002
-        return p
+    def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        return p, p * 0 + 1
 
     def slope(self, p: Array) -> Array:
         p[...] = 1
@@ -183,10 +183,10 @@ class Polynomial(_Affine):
     def profile(self, p: Array) -> Array:
         return _power(self.affine(p), self.degree)
 
-    def formula(self, p: Any, xp: Any) -> Any:  # noqa: ARG002
-        a = p * self.gamma + self.coef0
+    def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
+        a, d = p * self.gamma + self.coef0, self.degree
         # Products are exact where a power may be the exponential of a logarithm.
-        return _by_squaring(a, self.degree)
+        return _by_squaring(a, d), _by_squaring(a, d - 1) * (d * self.gamma)
 
     def slope(self, p: Array) -> Array:
         _power(self.affine(p), self.degree - 1)
@@ -220,8 +220,9 @@ class Sigmoid(_Affine):
     def profile(self, p: Array) -> Array:
         return np.asarray(np.tanh(self.affine(p), out=p))
 
-    def formula(self, p: Any, xp: Any) -> Any:
-        return xp.tanh(p * self.gamma + self.coef0)
+    def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:
+        k = xp.tanh(p * self.gamma + self.coef0)
+        return k, (1 - k * k) * self.gamma
 
     def slope(self, p: Array) -> Array:
         np.tanh(self.affine(p), out=p)
@@ -302,8 +303,8 @@ def _power(a: Array, degree: int) -> Array:
 
 def _by_squaring(a: Any, degree: int) -> Any:
     """``a ** degree``, pure, by products."""
-    if degree == 1:
-        return a
+    if degree <= 1:
+        return a if degree else a * 0 + 1
     half = _by_squaring(a, degree // 2)
     return half * half * a if degree % 2 else half * half
 

@@ -3,7 +3,7 @@ r"""Kernels that compare entry by entry: Laplacian (city-block distance) and chi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -48,9 +48,13 @@ class _EntrywiseKernel(Kernel):
         """The same by the definition, at any scale of the rows."""
         raise NotImplementedError
 
+    def formula(self, x: Any, y: Any, xp: Any) -> tuple[Any, Any]:
+        """The cost of two entries and its derivative by x, pure; as of radial kernels."""
+        raise NotImplementedError
+
     def _cost_slope(self, x: Array, Y: Array) -> Array:
         """Derivative of the cost by the entries of one point x, shape (n, d)."""
-        raise NotImplementedError
+        return np.asarray(self.formula(x, Y, np)[1])
 
     def fill(self, A: _Rows, B: _Rows, out: Array) -> None:
         with np.errstate(over="ignore"):  # what is infinitely far has the similarity 0
@@ -105,8 +109,8 @@ class Laplacian(_EntrywiseKernel):
 
     _direct_cost = _cost
 
-    def _cost_slope(self, x: Array, Y: Array) -> Array:
-        return np.asarray(np.sign(x - Y))
+    def formula(self, x: Any, y: Any, xp: Any) -> tuple[Any, Any]:
+        return xp.abs(x - y), xp.sign(x - y)
 
 
 class Chi2(_EntrywiseKernel):
@@ -161,11 +165,11 @@ class Chi2(_EntrywiseKernel):
             total += np.multiply(off, share, out=share)
         return total
 
-    def _cost_slope(self, x: Array, Y: Array) -> Array:
-        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)² = r (2 - r) with r = (x-y)/(x+y)
-        total = x + Y
-        r = np.divide(x - Y, total, out=np.zeros_like(total), where=total > 0)
-        return np.asarray(r * (2 - r))
+    def formula(self, x: Any, y: Any, xp: Any) -> tuple[Any, Any]:
+        # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)² = r (2 - r) with r = (x-y)/(x+y), 0 between zeros
+        total = x + y
+        r = (x - y) / (total + (1 - xp.sign(total)))
+        return (x - y) * r, r * (2 - r)
 
 
 def _negative(where: str, value: float) -> DataError:

@@ -1,6 +1,5 @@
 """Which m points stand for n rows."""
 
-from mercer._registry import ours
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.kmeans import KMeans
 from mercer.landmarks.rpcholesky import RPCholesky, partial_cholesky, random_pivots
@@ -16,5 +15,3 @@ __all__ = [
     "random_pivots",
     "sample_rows",
 ]
-
-ours("landmarks", Given, KMeans, RPCholesky, Uniform)

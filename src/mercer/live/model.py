@@ -19,7 +19,7 @@ from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import RadialKernel
 from mercer.kernels.width import median_length
 from mercer.live.columns import column_facts
-from mercer.live.kernels import kernel_spec
+from mercer.live.kernels import kernel_spec, page_kernels
 from mercer.live.novelty import novelty_facts
 from mercer.live.thin import LARGEST, thin
 from mercer.plots._images import shape_of_image
@@ -119,6 +119,7 @@ def describe(
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,
         "kernel": spec,
+        "kernels": page_kernels(),
         "kernelText": shortened(repr(full.kernel), 4),
         "centred": bool(np.any(full.mean)),
         "offset": small.offset.astype(np.float64).tolist(),

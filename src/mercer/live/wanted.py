@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from mercer._linalg import Array
+from mercer.catalogue import MODELS
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -30,7 +31,6 @@ __all__ = ["MOST_COMPONENTS", "MOST_NUMBERS", "Wanted", "read_message"]
 MOST_COMPONENTS = 1000
 #: Numbers (rows times columns) that a fit may have.
 MOST_NUMBERS = 50_000_000
-MODELS = ("kpca", "sparse", "novelty", "generative", "robust", "missing")
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -45,7 +45,7 @@ class Wanted:
         The id of an upload, or of a model, whose support points are then the rows.
     model : one of kpca, sparse, novelty, generative, robust, missing
     kernel : mapping
-        ``name``, and either the numbers that :func:`~mercer.live.kernels.kernel_spec` writes or
+        ``name``, and either the numbers of :data:`~mercer.live.kernels.KERNELS` or
         ``medians``, the width in median distances; with neither the width is the median.
     components : int
     center : bool

@@ -11,7 +11,7 @@ from typing import Any
 
 from mercer._types import Estimator
 from mercer.estimators import load
-from mercer.exceptions import MercerWarning
+from mercer.exceptions import MercerWarning, said
 from mercer.live.model import LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.tables import open_guessing, unpack_images
@@ -59,7 +59,7 @@ def do(job: Job) -> None:
         else:
             table, encoder = read_table(job.source, job.wanted, job.folder)
             model, live = fit(table, job.wanted, encoder, title=job.name)
-    notes = [str(one.message) for one in caught if issubclass(one.category, MercerWarning)]
+    notes = [said(one.message, "page") for one in caught if issubclass(one.category, MercerWarning)]
     live.facts["notes"] = list(dict.fromkeys([*live.facts["notes"], *notes]))
     job.folder.mkdir(exist_ok=True)
     model.save(job.folder / MODEL)

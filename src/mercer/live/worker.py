@@ -15,8 +15,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from mercer._remedies import in_words_of_the_page
-from mercer.exceptions import MercerError
+from mercer.exceptions import MercerError, said
 from mercer.live.work import Job, do
 
 __all__ = ["Desk", "Pool"]
@@ -171,7 +170,7 @@ def _serve(pipe: Connection) -> None:
                 do(job)
             pipe.send(("done",))
         except MercerError as error:
-            pipe.send(("problem", in_words_of_the_page(str(error))))
+            pipe.send(("problem", said(error, "page")))
         except MemoryError:
             pipe.send(("problem", "there is not enough memory for this fit; take fewer rows."))
         except Exception as error:

@@ -1,8 +1,8 @@
 """Models as files: saved and loaded without pickle, described, and exported to ONNX."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mercer import catalogue
 from mercer.model_file.container import Tensor
 from mercer.model_file.file import read_model, write_model
 from mercer.model_file.info import ModelInfo, describe
@@ -23,4 +23,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name != "export_onnx":  # every fit would wait for it
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("mercer.model_file.onnx_export").export_onnx
+    return catalogue.load(catalogue.PUBLIC[name])

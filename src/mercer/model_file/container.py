@@ -28,7 +28,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._spelling import similar_file
-from mercer.exceptions import MissingModelError, ModelFileError
+from mercer.exceptions import MissingModelError, ModelFileError, Remedy
 from mercer.model_file.foreign import looks_like
 
 __all__ = ["MAX_HEADER", "Reader", "Tensor", "write_container"]
@@ -140,8 +140,10 @@ class Reader:
 
     def error(self, found: str) -> ModelFileError:
         """What was found, as an error that names the file."""
-        text = " ".join(found.split())[:500]  # an error of NumPy's may print a whole array
-        return ModelFileError(f"'{self.path}' is not a model that mercer can load: {text}.")
+        if not isinstance(found, Remedy):
+            found = " ".join(found.split())[:500]  # an error of NumPy's may print a whole array
+        where = f"'{self.path}' is not a model that mercer can load: "
+        return ModelFileError(where + found + ".")
 
     def read(self, name: str) -> Array:
         """One tensor, if its bytes are those that were written, all of them finite."""

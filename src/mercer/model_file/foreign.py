@@ -1,5 +1,7 @@
 """What a file that is none of ours seems to be, so that the error can say it."""
 
+from mercer.exceptions import Remedy
+
 __all__ = ["looks_like"]
 
 _PICKLE = "a Python pickle, which could run any code and is never read; save with model.save(path)"
@@ -23,5 +25,7 @@ def looks_like(start: bytes) -> str:
         return "it is a safetensors file, but none that mercer wrote"
     if start[:12].isascii() and b"\0" not in start[:12]:
         text = start[:12].decode("ascii")
-        return f"it begins with {text!r}, as a table might; fit a model to it first"
+        return f"it begins with {text!r}, as a table might; fit a model to it first" + Remedy(
+            "", shell=", 'mercer fit DATA'. MODEL comes before DATA"
+        )
     return f"it begins with {start[:12]!r}, which no model does"

@@ -109,7 +109,7 @@ class _DotProduct(Exported):
         # Does nothing but part the product from a factor, which onnxruntime would take into it as
         # a float32, whatever the precision of the graph.
         p = g.op("Max", p, g.number(np.finfo(g.dtype).min))
-        return str(self.kernel.formula(Traced(g, p), Namespace(g)).name)
+        return str(self.kernel.formula(Traced(g, p), Namespace(g))[0].name)
 
 
 @dataclass(frozen=True)

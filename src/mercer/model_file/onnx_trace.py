@@ -1,13 +1,23 @@
-"""Formulas of an array namespace written down as ONNX nodes, by calling them."""
+"""Formulas of an array namespace written down as nodes, by calling them.
+
+For ONNX, and for the live page, which computes by the same nodes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partialmethod
+from typing import Any, Protocol
 
-from mercer.model_file.onnx_graph import Graph
 
-__all__ = ["Namespace", "Traced"]
+class Graph(Protocol):
+    """Where nodes are written down, each known by its name."""
+
+    def op(self, kind: str, /, *inputs: str) -> str:
+        """A node of one of ONNX's kinds."""
+
+    def number(self, value: Any, /) -> str:
+        """A constant."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,7 @@ class Namespace:
     sqrt = partialmethod(_call, "Sqrt")
     tanh = partialmethod(_call, "Tanh")
     abs = partialmethod(_call, "Abs")
+    sign = partialmethod(_call, "Sign")
 
     def log1p(self, u: Traced) -> Traced:
         """By the logarithm of 1 + u, to which is added what that has rounded off."""

@@ -1,7 +1,6 @@
 """How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
 
 from mercer._held_out import held_out_scores
-from mercer._registry import ours
 from mercer.novelty.calibration import (
     Calibrated,
     Calibration,
@@ -40,5 +39,3 @@ __all__ = [
     "outlier_threshold",
     "select_width",
 ]
-
-ours("novelty", Conformal, CrossFit, NoveltyScore, ShareUpTo, Split)

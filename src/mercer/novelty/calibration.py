@@ -13,10 +13,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from mercer._by_name import by_name
+from mercer import catalogue
 from mercer._config import Config
 from mercer._held_out import deal_folds, scores_by_fold, take
 from mercer._linalg import Array
+from mercer._registry import by_name
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.novelty.score import NoveltyScore
@@ -147,6 +148,6 @@ def as_calibration(calibration: str | Calibration, n: int) -> Calibration:
         if n > CROSS_FIT_UP_TO:
             return Split()
         return CrossFit(10 if n <= TEN_FOLDS_UP_TO else 5)
-    names: dict[str, type[Calibration]] = {"auto": CrossFit, "cross": CrossFit, "split": Split}
     others = "an object of mercer.novelty"
+    names = catalogue.CALIBRATIONS
     return by_name("calibration", calibration, Calibration, names, DataError, others)

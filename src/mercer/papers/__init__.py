@@ -5,48 +5,32 @@ One module per paper computes data and numbers; :data:`ITEMS` lists what can be 
 ``mercer reproduce`` runs them from the command line.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mercer import catalogue
+
 if TYPE_CHECKING:
-    from mercer.papers.item import Check, Item, Result, Setting, Verdict
-    from mercer.papers.registry import ITEMS, PAPERS, select
-    from mercer.papers.report import write_report
-    from mercer.papers.running import reproduce
-    from mercer.papers.sources import Labelled, Sources
+    from mercer.papers.item import Check as Check
+    from mercer.papers.item import Item as Item
+    from mercer.papers.item import Result as Result
+    from mercer.papers.item import Setting as Setting
+    from mercer.papers.item import Verdict as Verdict
+    from mercer.papers.registry import ITEMS as ITEMS
+    from mercer.papers.registry import PAPERS as PAPERS
+    from mercer.papers.registry import select as select
+    from mercer.papers.report import write_report as write_report
+    from mercer.papers.running import reproduce as reproduce
+    from mercer.papers.sources import Labelled as Labelled
+    from mercer.papers.sources import Sources as Sources
 
-#: Names that are not in ``item``, and where they are.
-_ELSEWHERE = {
-    "ITEMS": "registry",
-    "PAPERS": "registry",
-    "Labelled": "sources",
-    "Sources": "sources",
-    "reproduce": "running",
-    "select": "registry",
-    "write_report": "report",
-}
-
-__all__ = [
-    "ITEMS",
-    "PAPERS",
-    "Check",
-    "Item",
-    "Labelled",
-    "Result",
-    "Setting",
-    "Sources",
-    "Verdict",
-    "reproduce",
-    "select",
-    "write_report",
-]
+__all__ = [*catalogue.PAPERS]
 
 
 def __getattr__(name: str) -> Any:
     # Loaded on first use: one paper's data should not wait for the code of all the others.
     if name not in __all__:
         raise AttributeError(f"module 'mercer.papers' has no attribute {name!r}")
-    return getattr(import_module(f"mercer.papers.{_ELSEWHERE.get(name, 'item')}"), name)
+    return catalogue.load(catalogue.PAPERS[name])
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._types import Axes
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy, argument
 from mercer.plots._matplotlib import axes_or_new
 
 __all__ = [
@@ -39,17 +39,18 @@ def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
     if image_shape is None:
         side = isqrt(d)
         if side * side != d:
-            raise DataError(
-                f"{d} columns form no square image; give image_shape=(height, width), "
-                f"or (1, {d}) to draw each row as a strip."
-            )
+            raise DataError(f"{d} columns form no square image; " + _say_shape(d))
         return side, side
     shape = tuple(int(length) for length in np.atleast_1d(image_shape))
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
     if not known or min(shape) < 1 or np.prod(shape) != d:
         raise DataError(
-            f"image_shape={image_shape!r} does not fit {d} columns; "
-            "give (height, width) or (height, width, 3) whose product is that number."
+            argument("image_shape", image_shape)
+            + f" does not fit {d} columns; give "
+            + Remedy(
+                "(height, width) or (height, width, 3)", shell="HEIGHTxWIDTH or HEIGHTxWIDTHx3"
+            )
+            + " whose product is that number."
         )
     return shape
 
@@ -63,11 +64,18 @@ def shape_of_rows(rows: Array, image_shape: Any) -> tuple[int, ...]:
             if d < SMALLEST
             else "some values are not from 0 to 255"
         )
-        raise DataError(
-            f"these rows do not look like images: {few}; give image_shape=(height, width), "
-            f"or (1, {d}) to draw each row as a strip."
-        )
+        raise DataError(f"these rows do not look like images: {few}; " + _say_shape(d))
     return shape_of_image(d, image_shape)
+
+
+def _say_shape(d: int) -> Remedy:
+    return (
+        Remedy(
+            f"give image_shape=(height, width), or (1, {d})",
+            shell=f"give --image-shape HEIGHTxWIDTH, or --image-shape 1x{d}",
+        )
+        + " to draw each row as a strip."
+    )
 
 
 def look_like_images(rows: Array) -> bool:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError, KernelError, Remedy, argument
 from mercer.subspace import Subspace
 
 __all__ = [
@@ -74,11 +74,19 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
     return np.asarray(rows, dtype=subspace.coef.dtype)
 
 
+#: For models without a threshold.
+A_DETECTOR = Remedy(
+    "give a KernelNovelty, or KernelNovelty.from_fitted(model, X).",
+    shell="fit one with 'mercer fit DATA --model novelty'.",
+)
+
+
 def require_preimages(estimator: Estimator) -> None:
     """Refuse a model that cannot return to input space."""
     if not hasattr(estimator, "inverse_transform"):
         raise DataError(
-            f"{type(estimator).__name__} has no way back to input space; give a KernelPCA."
+            f"{type(estimator).__name__} has no way back to input space; "
+            + Remedy("give a KernelPCA.", shell="fit one with 'mercer fit DATA'.")
         )
 
 
@@ -127,16 +135,16 @@ def check_components(components: Any, available: int, default: int, at_least: in
     if available < at_least:
         raise DataError(
             f"the model has {available} component{'s' * (available != 1)}, and this picture shows "
-            f"{at_least} or more; fit again with n_components={at_least}."
+            f"{at_least} or more; fit again with " + argument("n_components", at_least) + "."
         )
     if len(wanted) < at_least or len(set(wanted)) < len(wanted):
         raise DataError(
-            f"components={components!r} with {available} in the model; "
+            argument("components", components) + f" with {available} in the model; "
             f"give at least {at_least}, each once."
         )
     if not all(0 <= k < available for k in wanted):
         raise DataError(
-            f"components={components!r}: the model has {available}; "
+            argument("components", components) + f": the model has {available}; "
             f"count from 0 to {available - 1}."
         )
     return wanted

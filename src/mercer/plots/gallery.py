@@ -12,7 +12,7 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, argument
 from mercer.plots._display import Display
 from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
 from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
@@ -125,7 +125,8 @@ def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
     checked = [check_count("n_components", q) for q in np.atleast_1d(np.asarray(counts))]
     if not checked or max(checked) > available:
         raise DataError(
-            f"n_components={counts!r}: the model has {available}; give numbers from 1 to that."
+            argument("n_components", counts)
+            + f": the model has {available}; give numbers from 1 to that."
         )
     return checked
 

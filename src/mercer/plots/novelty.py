@@ -9,10 +9,10 @@ from typing import Self
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
-from mercer.plots._models import nameless_rows, names_of, rows_of
+from mercer.plots._models import A_DETECTOR, nameless_rows, names_of, rows_of
 from mercer.plots.components import plane
 
 __all__ = ["NoveltyDisplay"]
@@ -79,15 +79,13 @@ class NoveltyDisplay(Display):
         (20, 20)
         """
         if not hasattr(estimator, "p_values"):
-            raise DataError(
-                f"{type(estimator).__name__} has no threshold; give a KernelNovelty, "
-                "or KernelNovelty.from_fitted(model, X)."
-            )
+            raise DataError(f"{type(estimator).__name__} has no threshold; " + A_DETECTOR)
         rows = rows_of(estimator, X)
         if rows.shape[1] != 2:
             raise DataError(
                 f"contours need two variables, and X has shape {rows.shape}; "
-                "choose two columns and fit again, or see ContributionsDisplay."
+                "choose two columns and fit again, "
+                + Remedy("or see ContributionsDisplay.", shell="with --columns.")
             )
         x, y_grid, points = plane(rows, [0, 1], check_count("grid", grid, 2))
         with nameless_rows():

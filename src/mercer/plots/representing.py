@@ -12,7 +12,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.plots._display import Display
 from mercer.plots._images import look_like_images, shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
@@ -107,8 +107,11 @@ class RepresentingVectorsDisplay(Display):
         subspace = subspace_of(estimator)
         if not hasattr(estimator, "span_error"):
             raise DataError(
-                f"{type(estimator).__name__} has no representing vectors; fit SparseKernelPCA, "
-                "or compress(model, n_kernels)."
+                f"{type(estimator).__name__} has no representing vectors; "
+                + Remedy(
+                    "fit SparseKernelPCA, or compress(model, n_kernels).",
+                    shell="fit one with 'mercer fit DATA --model sparse'.",
+                )
             )
         rows = None if X is None else rows_of(estimator, X)
         support = rows_of(estimator, None)

@@ -10,10 +10,10 @@ from sklearn.metrics import auc, roc_curve
 
 from mercer._linalg import Array
 from mercer._types import Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, tidy
-from mercer.plots._models import check_labels
+from mercer.plots._models import A_DETECTOR, check_labels
 
 __all__ = ["NoveltyRocDisplay"]
 
@@ -127,10 +127,7 @@ def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
         return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
     if hasattr(estimator, "reconstruction_error"):
         return np.asarray(estimator.reconstruction_error(X)), None
-    raise DataError(
-        f"{type(estimator).__name__} gives no novelty score; give a KernelNovelty, "
-        "or KernelNovelty.from_fitted(model, X)."
-    )
+    raise DataError(f"{type(estimator).__name__} gives no novelty score; " + A_DETECTOR)
 
 
 def _truth(y: Targets, n: int, positive: object) -> Array:
@@ -145,5 +142,8 @@ def _truth(y: Targets, n: int, positive: object) -> Array:
         return np.asarray(labels == 1)
     raise DataError(
         f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
-        "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each."
+        + Remedy(
+            "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each.",
+            shell="--positive.",
+        )
     )

@@ -13,7 +13,7 @@ from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._random import fixed_rng
 from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.plots._display import Display
 from mercer.plots._images import shape_of_rows, show_tiles
 from mercer.plots._models import rows_of, subspace_of
@@ -101,7 +101,11 @@ class SampleSheetDisplay(Display):
         subspace_of(estimator)
         if not hasattr(estimator, "sample"):
             raise DataError(
-                f"{type(estimator).__name__} cannot draw samples; use GenerativeKernelPCA."
+                f"{type(estimator).__name__} cannot draw samples; "
+                + Remedy(
+                    "use GenerativeKernelPCA.",
+                    shell="fit one with 'mercer fit DATA --model generative'.",
+                )
             )
         support = rows_of(estimator, None)
         shape = shape_of_rows(support, image_shape)

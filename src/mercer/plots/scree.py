@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._linalg import Array, square_sums
 from mercer._types import Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_if_known, subspace_of
@@ -83,7 +83,10 @@ class ScreeDisplay(Display):
         if shares is None:
             raise DataError(
                 f"{type(estimator).__name__} does not know the variance of its components; "
-                "draw the KernelPCA of the same rows."
+                + Remedy(
+                    "draw the KernelPCA of the same rows.",
+                    shell="draw one of the same rows, 'mercer fit DATA'.",
+                )
             )
         new = None if X is None else _shares_of_rows(estimator, rows_of(estimator, X))
         interval = None if uncertainty is None else uncertainty.shares

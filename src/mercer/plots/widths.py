@@ -12,7 +12,7 @@ from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import Kernel, RadialKernel
 from mercer.plots._display import Display
 from mercer.plots._matplotlib import axes_or_new, ink, tidy
@@ -90,7 +90,9 @@ class WidthSpectrumDisplay(Display):
         rows = rows_of(estimator, X)
         kernel = subspace.kernel
         if not isinstance(kernel, RadialKernel):
-            raise KernelError(f"{kernel!r} has no width; use a radial kernel such as Gaussian().")
+            radial = "use a radial kernel such as Gaussian()."
+            remedy = Remedy(radial, shell="fit with --kernel gaussian.")
+            raise KernelError(f"{kernel!r} has no width; " + remedy)
         given = np.asarray(factors, dtype=float)
         if given.ndim != 1 or len(given) < 2 or not (np.isfinite(given) & (given > 0)).all():
             raise DataError(f"factors={factors!r}: give two positive numbers or more.")

@@ -1,7 +1,7 @@
 """From feature space back to input space; the names in lower case work as strings."""
 
-from mercer._by_name import by_name
-from mercer._registry import ours
+from mercer import catalogue
+from mercer._registry import by_name
 from mercer.exceptions import KernelError
 from mercer.preimage.auto import Auto
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
@@ -32,22 +32,8 @@ __all__ = [
     "as_preimage",
 ]
 
-_BY_NAME: dict[str, type[PreImageSolver]] = {
-    "auto": Auto,
-    "fixed_point": FixedPoint,
-    "gradient": Gradient,
-    "distances": Distances,
-    "ridge": Ridge,
-    "smoother": Smoother,
-    "inverse_dot": InverseDot,
-    "nearest": Nearest,
-    "combination": Combination,
-}
-
-ours("preimage", *_BY_NAME.values())
-
 
 def as_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
     """A pre-image solver from its name (with default parameters), or the solver itself."""
     others = "an object of mercer.preimage"
-    return by_name("preimage", preimage, PreImageSolver, _BY_NAME, KernelError, others)
+    return by_name("preimage", preimage, PreImageSolver, catalogue.PREIMAGES, KernelError, others)

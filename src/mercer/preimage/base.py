@@ -12,7 +12,7 @@ import numpy as np
 from mercer._config import Config
 from mercer._linalg import Array, square_sums
 from mercer._types import RowsLike
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import DotProductKernel, Kernel
 from mercer.preimage.status import Status
 from mercer.subspace import Subspace
@@ -107,7 +107,9 @@ class PreImageSolver(Config, ABC):
             has, words, remedy = _NEEDS[need]
             if not has(kernel):
                 raise KernelError(
-                    f"{type(self).__name__} needs {words}, which {kernel!r} has not; {remedy}."
+                    f"{type(self).__name__} needs {words}, which {kernel!r} has not; "
+                    + remedy
+                    + "."
                 )
 
     def check_subspace(self, subspace: Subspace) -> None:
@@ -116,19 +118,23 @@ class PreImageSolver(Config, ABC):
         subspace.points.vectors(f"preimage={type(self).__name__}")
 
 
-_ANY = "use preimage='auto', or 'nearest' for any kernel"
+_NEAREST = Remedy("use preimage='nearest'", shell="fit with --preimage nearest")
+_ANY = Remedy("use preimage='auto', or 'nearest' for any kernel", shell="fit with --preimage auto")
 #: Capability → whether a kernel has it, what it is, and what to do without.
 _NEEDS: dict[str, tuple[Callable[[Kernel], bool], str, str]] = {
     "coordinates": (
         lambda kernel: kernel.takes_vectors,
         "points with coordinates",
-        "use preimage='nearest', which returns training examples",
+        _NEAREST + ", which returns training examples",
     ),
-    "gradient": (lambda kernel: kernel.has_gradient, "a gradient", "use preimage='nearest'"),
+    "gradient": (lambda kernel: kernel.has_gradient, "a gradient", _NEAREST),
     "radial": (
         lambda kernel: kernel.radial is not None,
         "a function of the distance alone (a RadialKernel, or a multiple of one)",
-        "use preimage='auto', 'gradient', or 'nearest' for any kernel",
+        Remedy(
+            "use preimage='auto', 'gradient', or 'nearest' for any kernel",
+            shell="fit with --preimage auto",
+        ),
     ),
     "inverse": (
         lambda kernel: kernel.is_invertible,

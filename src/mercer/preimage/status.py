@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from mercer.exceptions import Remedy
+
 __all__ = ["Status"]
 
 
@@ -29,7 +31,10 @@ class Status(StrEnum):
     EARLY = "stopped early", ""
     #: A point that was at hand is nearer to the projection: on purpose, a smoother smooths.
     NOT_A_MINIMUM = "not a minimum", ""
-    LIMIT = "iteration limit", "raise max_iter of the pre-image solver"
+    LIMIT = (
+        "iteration limit",
+        Remedy("raise max_iter of the pre-image solver", shell="fit with another --preimage"),
+    )
     STALLED = "stalled", "raise tol, or use a kernel without kinks, or preimage='smoother'"
     FAILED = "failed", "use another kernel width, or preimage='nearest'"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mercer._linalg import Array
+from mercer.exceptions import Remedy
 
 if TYPE_CHECKING:
     from mercer.relevance.uncertainty import Uncertainty
@@ -44,9 +45,14 @@ def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
     if not groups:
         return ""
     named = [_range(range(first, last + 1)) for first, last in groups]
+    measured = Remedy(
+        "; uncertainty() measures it",
+        shell="; 'mercer relevance MODEL --intervals' measures it",
+        table="",
+    )
     return (
         f"by their eigenvalues, {n:.0f} rows hardly tell components {'; '.join(named)} apart: "
-        "read such a group as one; uncertainty() measures it"
+        "read such a group as one" + measured
     )
 
 

@@ -8,7 +8,7 @@ from mercer._held_out import deal_folds
 from mercer._linalg import Array
 from mercer._parallel import held
 from mercer._progress import announce
-from mercer.exceptions import ConvergenceWarning, warn
+from mercer.exceptions import ConvergenceWarning, Remedy, warn
 from mercer.preimage import PreImageSolver
 from mercer.robust.filling import Filling, Learn, Masks, choose_filling
 
@@ -77,7 +77,10 @@ def fill_missing(
     else:
         warn(
             f"missing values still changed by {changes[-1]:.2g} of their spread in the last of "
-            f"{rounds} rounds ({tol:g} is asked for); raise max_iter, or use fewer components.",
+            f"{rounds} rounds ({tol:g} is asked for); "
+            + Remedy(
+                "raise max_iter, or use fewer components.", shell="fit with fewer --components."
+            ),
             ConvergenceWarning,
         )
     return filled, np.array(changes), filling

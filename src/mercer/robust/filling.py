@@ -18,7 +18,6 @@ from mercer._linalg import Array
 from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import fixed_rng
-from mercer._registry import ours
 from mercer.exceptions import MercerWarning
 from mercer.preimage import PreImages, PreImageSolver
 from mercer.robust.gaussian import MOST_COLUMNS, GaussianRows, fit_gaussian
@@ -291,6 +290,3 @@ def _usual(gaussian: GaussianRows | None) -> Filling:
     return Filling(
         gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, np.full((1, 2), np.nan)
     )
-
-
-ours("robust", Filling, GaussianRows)

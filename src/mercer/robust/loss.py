@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from mercer._by_name import by_name
+from mercer import catalogue
 from mercer._config import Config
 from mercer._linalg import Array
-from mercer._registry import ours
+from mercer._registry import by_name
 from mercer.exceptions import DataError
 
 __all__ = ["Hampel", "Loss", "Tukey", "as_loss"]
@@ -71,10 +71,6 @@ class Tukey(Loss):
         return np.asarray((1 - np.minimum(u / self.cutoff, 1) ** 2) ** 2)
 
 
-_BY_NAME: dict[str, type[Loss]] = {"hampel": Hampel, "tukey": Tukey}
-ours("robust", *_BY_NAME.values())
-
-
 def as_loss(loss: str | Loss) -> Loss:
     """A loss from its name, ``"hampel"`` or ``"tukey"``, or the loss itself."""
-    return by_name("loss", loss, Loss, _BY_NAME, DataError, "an object of mercer.robust")
+    return by_name("loss", loss, Loss, catalogue.LOSSES, DataError, "an object of mercer.robust")

@@ -16,7 +16,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._parallel import blocks, ordered_map
 from mercer._types import Precision, RowsLike
-from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
 from mercer.rows.files import FileWatch
 
 __all__ = ["CHUNK", "LONGEST", "Rows", "check_finite", "floating_type", "reblock", "remedy_for"]
@@ -188,7 +188,8 @@ def check_finite(
     value = block[row, column]
     raise DataError(
         f"Input X contains {value} at {place(start + int(row))}, column {label}; "
-        f"{remedy_for(value)}."
+        + remedy_for(value)
+        + "."
     )
 
 
@@ -200,13 +201,14 @@ def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
     for i, j in places:
         value = int(block[i, j])
         if int(float(value)) != value:
-            keep = (
-                "" if columns is None else f"keep the column as it is with label={columns[j]!r}, "
-            )
+            keep = Remedy("")
+            if columns is not None:
+                keep = "keep the column as it is with " + argument("label", columns[j]) + ", "
             warn(
                 f"column {j if columns is None else repr(columns[j])} holds {value}, a whole "
-                f"number too long for float64, and it is read as {int(float(value))}; {keep}leave "
-                "it out, or subtract the same whole number from all of them before.",
+                f"number too long for float64, and it is read as {int(float(value))}; "
+                + keep
+                + "leave it out, or subtract the same whole number from all of them before.",
                 MercerWarning,
             )
             return True
@@ -221,8 +223,20 @@ def floating_type(dtype: Precision, what: str) -> np.dtype:
     return np.dtype(np.float32 if dtype == np.float32 else np.float64)
 
 
-def remedy_for(value: float) -> str:
+def remedy_for(value: float) -> Remedy:
     """What to do about a value that is not finite: holes can be filled, infinities cannot."""
     if np.isnan(value):
-        return "remove such rows, or fill them in by impute or MissingKernelPCA"
-    return "remove such rows, or make such values NaN and fit MissingKernelPCA"
+        return "remove such rows, or " + fill_in("them")
+    return "remove such rows, or " + Remedy(
+        "make such values NaN and fit MissingKernelPCA",
+        shell="leave the field empty and fit with --model missing",
+    )
+
+
+def fill_in(what: str) -> Remedy:
+    """What to do about missing values, ``"it"`` or ``"them"``."""
+    return Remedy(
+        f"fill {what} in by impute or MissingKernelPCA",
+        shell=f"fill {what} in by 'mercer impute MODEL DATA', or fit with '--model missing'",
+        page="choose the estimator 'With missing values'",
+    )

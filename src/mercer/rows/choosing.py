@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer._spelling import did_you_mean
-from mercer.exceptions import DataError
+from mercer.exceptions import ColumnsError, DataError, argument
 from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT, sniff
@@ -59,15 +59,19 @@ class Choice:
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
-            raise DataError(
+            raise ColumnsError(
                 f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
                 f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
                 "were there in fit."
             )
         if text := [name for name in wanted if name in strange]:
-            raise DataError(
-                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; "
-                f"leave them out with drop={text!r}, or keep the classes with label={text[0]!r}."
+            raise ColumnsError(
+                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; leave them "
+                "out with "
+                + argument("drop", text)
+                + ", or keep the classes with "
+                + argument("label", text[0])
+                + "."
             )
         if not wanted:
             raise DataError(f"no column of '{path.name}' is left; choose others.")

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
-from mercer.rows.base import CHUNK, LONGEST, Rows, warn_of_long
+from mercer.exceptions import DataError, Remedy
+from mercer.rows.base import CHUNK, LONGEST, Rows, fill_in, warn_of_long
 from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
 from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
 from mercer.rows.packed import PACKED, look_inside, open_packed
@@ -68,7 +68,8 @@ class CsvRows(Rows):
         look_inside(path)
         named, fields = self._dialect.named, self._dialect.fields
         if columns is not None and not named:
-            raise DataError(f"'{path}' has no line of names to take columns= from; add one.")
+            option = Remedy("columns=", shell="--columns")
+            raise DataError(f"'{path}' has no line of names to take " + option + " from; add one.")
         self._use = pick_columns(fields, columns, path) if named else list(range(len(fields)))
         self.columns = tuple(fields[i] for i in self._use) if named else None
         self._scan(None if label is None else self._dialect.names.index(label))
@@ -201,7 +202,7 @@ class CsvRows(Rows):
                 if not is_number(text) and not (self.allow_nan and is_missing(text)):
                     raise DataError(
                         f"line {number} of '{self.path}', column "
-                        f"{self._dialect.names[column]!r}: {_complain(text)}"
+                        f"{self._dialect.names[column]!r}: " + _complain(text)
                     )
                 block[i, j] = float(text) if is_number(text) else np.nan
         return block
@@ -228,9 +229,9 @@ def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
 
 def _complain(text: str) -> str:
     if is_missing(text):
-        remedy = "remove the line, or fill it in by impute or MissingKernelPCA"
-        return f"{text!r} is not a number but missing; {remedy}."
-    return (
-        f"{text[:40]!r} is not a number; mend it, choose others by open_rows(path, columns=...) of "
-        "mercer.rows, or fit a TableModel to read_table(path) of mercer.tables."
+        return f"{text!r} is not a number but missing; remove the line, or " + fill_in("it") + "."
+    return f"{text[:40]!r} is not a number; mend it, " + Remedy(
+        "choose others by open_rows(path, columns=...) of mercer.rows, or fit a TableModel to "
+        "read_table(path) of mercer.tables.",
+        shell="or choose others with --columns.",
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer._spelling import did_you_mean, similar_file
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 
 __all__ = [
     "FileWatch",
@@ -54,7 +54,11 @@ def check_there(path: Path) -> None:
     kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
     raise DataError(
         f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file; copy what comes out "
-        "of it into a file, or read it by spooled(stream) of mercer.rows."
+        "of it into a file, or "
+        + Remedy(
+            "read it by spooled(stream) of mercer.rows.",
+            shell="give '-' in its place, and '< FILE' at the end.",
+        )
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer._parallel import blocks
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import FileWatch, decoding, file_fingerprint
 from mercer.rows.packed import refuse_bomb
@@ -108,7 +108,8 @@ def _member(archive: zipfile.ZipFile, path: Path, name: str | None) -> str:
     if name is None and len(arrays) == 1:
         return arrays[0]
     listed = ", ".join(entry.removesuffix(".npy") for entry in arrays[:20]) or "no arrays"
-    raise DataError(f"'{path}' holds {listed}; name one of them with array=.")
+    option = Remedy("array=.", shell="--array.")
+    raise DataError(f"'{path}' holds {listed}; name one of them with " + option)
 
 
 def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:

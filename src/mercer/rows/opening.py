@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer._types import RowsLike
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, argument
 from mercer.rows.base import Rows, check_finite, floating_type, warn_of_long
 from mercer.rows.delimited import CsvRows
 from mercer.rows.dialect import TEXT
@@ -87,7 +87,8 @@ def open_rows(
 def refuse_array(path: Path, array: str | None) -> None:
     """The name of an array means something in archives and stores only."""
     if array is not None and path.suffix.lower() not in (".npz", ".zarr"):
-        raise DataError(f"'{path}' holds one table, so that array={array!r} means nothing.")
+        named = argument("array", array)
+        raise DataError(f"'{path}' holds one table, so that " + named + " means nothing.")
 
 
 def _open(

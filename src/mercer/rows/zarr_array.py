@@ -11,7 +11,7 @@ from typing import Any
 from mercer._extras import require
 from mercer._linalg import Array
 from mercer._memory import available_bytes
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.rows.base import CHUNK, Rows, floating_type
 from mercer.rows.files import FileWatch, decoding, stamps
 from mercer.rows.npy import table_shape
@@ -81,7 +81,8 @@ def _pick(group: Any, path: Path, name: str | None) -> Any:
     if name in names or (name is None and len(names) == 1):
         return group[name or names[0]]
     listed = ", ".join(names[:20]) or "no arrays"
-    raise DataError(f"'{path}' holds {listed}; name one of them with array=.")
+    option = Remedy("array=.", shell="--array.")
+    raise DataError(f"'{path}' holds {listed}; name one of them with " + option)
 
 
 def write_zarr(folder: Path, table: Table) -> None:

@@ -14,7 +14,7 @@ from mercer._config import Config
 from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer._types import Estimator, RowsLike, Targets
-from mercer.exceptions import DataError, DenoisingWarning
+from mercer.exceptions import DataError, DenoisingWarning, Remedy
 from mercer.sparse_rows import SparseRows, exchanged, squared_differences
 
 __all__ = ["DenoisingScore", "Noise", "add_noise", "typical_noise"]
@@ -86,7 +86,7 @@ def typical_noise(X: RowsLike) -> float:
     if not noise > 0:
         raise DataError(
             f"half the standard deviation of {len(X)} row(s) that do not differ is no noise; give "
-            "rows that differ, or a level of noise."
+            "rows that differ, or " + Remedy("a level of noise.", shell="a level by --noise.")
         )
     return noise
 
@@ -103,7 +103,8 @@ def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
         return np.asarray(noise(X, rng))
     if not isinstance(noise, Real) or not noise > 0:
         raise DataError(
-            f"noise={noise!r} must be a number above zero; give the level that you expect."
+            f"noise={noise!r} must be a number above zero; give the level that you expect"
+            + Remedy(".", shell=" by --noise.")
         )
     return np.asarray(X + noise * rng.standard_normal(X.shape))
 

@@ -1,7 +1,7 @@
 """Few representing vectors by maximum likelihood (Tipping 2001): the optimisers."""
 
-from mercer._by_name import by_name
-from mercer._registry import ours
+from mercer import catalogue
+from mercer._registry import by_name
 from mercer.exceptions import DataError
 from mercer.sparse.auto import Auto
 from mercer.sparse.base import Selection, SparseSolver
@@ -28,18 +28,6 @@ __all__ = [
     "as_sparse_solver",
 ]
 
-_BY_NAME: dict[str, type[SparseSolver]] = {
-    "auto": Auto,
-    "greedy": Greedy,
-    "column_generation": ColumnGeneration,
-    "em": EM,
-    "fast": Fast,
-    "mm": MM,
-    "kmeans": Centres,
-}
-
-ours("sparse", *_BY_NAME.values())
-
 
 def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
     """A solver from its name (with default parameters), or the solver itself.
@@ -51,4 +39,4 @@ def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
     Greedy()
     """
     others = "an object of mercer.sparse"
-    return by_name("solver", solver, SparseSolver, _BY_NAME, DataError, others)
+    return by_name("solver", solver, SparseSolver, catalogue.SPARSE_SOLVERS, DataError, others)

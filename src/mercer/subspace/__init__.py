@@ -1,6 +1,5 @@
 """The Subspace that every variant ends in, how it is built, and how many directions it gets."""
 
-from mercer._registry import ours
 from mercer.subspace.build import from_features, from_gram
 from mercer.subspace.rank import All, ComponentRule, Count, ParallelAnalysis, Share, as_rule
 from mercer.subspace.subspace import Subspace
@@ -16,6 +15,3 @@ __all__ = [
     "from_features",
     "from_gram",
 ]
-
-ours("subspace", All, Count, ParallelAnalysis, Share)
-ours("", Subspace)

@@ -12,7 +12,7 @@ import numpy as np
 from mercer._config import Config
 from mercer._linalg import Array
 from mercer._numbers import check_count
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, argument
 
 __all__ = ["All", "ComponentRule", "Count", "ParallelAnalysis", "Share", "as_rule"]
 
@@ -173,6 +173,7 @@ def as_rule(n_components: Any) -> ComponentRule:
     elif isinstance(n_components, Real) and 0 < float(n_components) < 1:
         return Share(float(n_components))
     raise DataError(
-        f"n_components={n_components!r}: give a whole number from 1 on, a share of the variance "
+        argument("n_components", n_components)
+        + ": give a whole number from 1 on, a share of the variance "
         "between 0 and 1, a rule such as ParallelAnalysis(), or None for all."
     )

@@ -1,6 +1,5 @@
 """Tables as people have them: numbers, categories, dates and holes, to vectors and back."""
 
-from mercer._registry import ours
 from mercer.tables import checks as _checks  # noqa: F401  (files are checked by them)
 from mercer.tables.columns import Category, Date, LeftOut, Number
 from mercer.tables.encoder import TableEncoder
@@ -11,5 +10,3 @@ from mercer.tables.reading import read_table
 
 __all__ = ["Category", "Date", "Frame", "LeftOut", "Number", "TableEncoder", "TableModel"]
 __all__ += ["open_encoded", "read_table"]
-
-ours("tables", Category, Date, LeftOut, Number, TableEncoder, TableModel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.tables.cycles import angles, moved
 from mercer.tables.frames import objects
 
@@ -277,3 +278,9 @@ def _nearest(levels: Array, values: Array) -> Array:
 
 def _kind_of(values: Array) -> str:
     return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")
+
+
+def as_kind(name: str, kind: str) -> Remedy:
+    """How to say what a column is."""
+    python = f"TableEncoder(kinds={{{name!r}: {kind!r}}})"
+    return Remedy(python, shell=f"--{kind} {shlex.quote(name)}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import MercerWarning, warn
-from mercer.tables.columns import Column, Date, Number
+from mercer.tables.columns import Column, Date, Number, as_kind
 
 __all__ = ["warn_of_far_rows"]
 
@@ -31,10 +31,10 @@ def warn_of_far_rows(name: str, column: Column, values: Array, block: Array) -> 
     usual = column.decode(np.zeros((1, column.width)))[0]
     if isinstance(column, Date):
         told = f"({values[row]}, and {usual} there); if time itself should not count, leave it out"
-        told += f" of the fit: TableEncoder(kinds={{{name!r}: 'index'}})."
+        told += " of the fit: " + as_kind(name, "index") + "."
     else:
         told = f"({values[row]:.4g}, and {usual:.4g} there); are they in the same unit?"
     warn(
-        f"column {name!r}: most of {len(values)} rows lie far from those of fit {told}",
+        f"column {name!r}: most of {len(values)} rows lie far from those of fit " + told,
         MercerWarning,
     )

@@ -18,6 +18,7 @@ from mercer.tables.columns import (
     Date,
     LeftOut,
     Number,
+    as_kind,
     count_units,
     parse_dates,
 )
@@ -98,8 +99,8 @@ def warn_of_odd_units(columns: Mapping[str, Array]) -> None:
         warn(
             f"{len(rest)} of {len(columns)} columns seem to have one unit, and "
             f"{names_text(odd)} another, so that all are scaled; where that is a label or a "
-            f"result, leave it out (TableEncoder(kinds={{{odd[0]!r}: 'drop'}})), and the others "
-            "stay as they are.",
+            "result, leave it out (" + as_kind(odd[0], "drop") + "), and the others stay as they "
+            "are.",
             MercerWarning,
         )
 

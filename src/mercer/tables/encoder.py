@@ -13,9 +13,9 @@ from mercer._linalg import Array
 from mercer._sklearn import BaseEstimator, TransformerMixin
 from mercer._spelling import SpellingMixin
 from mercer.estimators._saving import SaveMixin
-from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.rows.files import instead_text, names_text
-from mercer.tables.columns import Category, Column, Date, LeftOut, Number
+from mercer.tables.columns import Category, Column, Date, LeftOut, Number, as_kind
 from mercer.tables.comparing import warn_of_far_rows
 from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, is_id, one_unit, warn_of_odd_units
@@ -145,7 +145,11 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         if not any(column.width and not _is_constant(column) for column in self.columns_.values()):
             raise DataError(
                 f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
-                "they are: TableEncoder(name='category')."
+                "they are: "
+                + Remedy(
+                    "TableEncoder(name='category').",
+                    shell="--category NAME (or --number, --date).",
+                )
             )
         self.n_features_in_ = len(self.columns_)
         vars(self).pop("feature_names_in_", None)
@@ -272,7 +276,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
                 warn(
                     f"column {name!r} had one value in fit ({column.constant!r}) and is left out; "
                     f"{len(other)} of {len(values)} rows have another, which the model does not "
-                    f"see. To see it, fit with TableEncoder(kinds={{{name!r}: {kind!r}}}).",
+                    "see. To see it, fit with " + as_kind(name, kind) + ".",
                     MercerWarning,
                 )
 

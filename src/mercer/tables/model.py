@@ -20,7 +20,7 @@ from mercer._spelling import SpellingMixin
 from mercer.estimators import KernelPCA
 from mercer.estimators._frames import as_asked
 from mercer.estimators._saving import SaveMixin
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.rows.files import names_text
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
@@ -280,8 +280,14 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
             more = f" (and others of {names_text([n for n, _ in others])})" if others else ""
             raise DataError(
                 f"Input X contains NaN: {rows.sum()} values of column {name!r} are missing, the "
-                f"first in row {rows.argmax()}{more}. Fill them with impute, fit "
-                "TableModel(MissingKernelPCA(...)), or remove such rows."
+                f"first in row {rows.argmax()}{more}. "
+                + Remedy(
+                    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or",
+                    shell="Fit with 'mercer fit DATA --model missing', fill them in by a model of "
+                    "other rows ('mercer impute MODEL DATA'), or",
+                    page="Choose the estimator 'With missing values', or",
+                )
+                + " remove such rows."
             )
         return np.hstack(list(blocks.values()))
 

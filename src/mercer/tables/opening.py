@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, argument, warn
 from mercer.rows import Choice, MemoryRows, Table, open_table
 from mercer.rows.dialect import LOOK, TEXT, is_missing, is_number, sniff
 from mercer.rows.parquet import parquet_names
@@ -244,7 +244,8 @@ def _wants_scale(path: Path, table: Table, encoder: TableEncoder) -> bool:
     if names is None or table.files is not None:
         if encoder.scale in ("std", "robust"):
             raise DataError(
-                f"scale={encoder.scale!r}: these columns have no names; scale them before."
+                argument("scale", encoder.scale)
+                + ": these columns have no names; scale them before."
             )
         return False
     if encoder.scale != "auto":

@@ -17,7 +17,7 @@ import numpy as np
 
 from mercer._extras import require
 from mercer._memory import available_bytes
-from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
 from mercer.rows.dialect import (
     TEXT,
     after_comments,
@@ -29,6 +29,7 @@ from mercer.rows.dialect import (
 from mercer.rows.files import check_there, decoding, repeated
 from mercer.rows.packed import open_packed, plain_name
 from mercer.rows.parquet import parquet_files
+from mercer.tables.columns import as_kind
 from mercer.tables.frames import Frame, objects, take_apart
 from mercer.tables.joining import joined, matching
 from mercer.tables.numerals import decimal_mark, read_numerals, units_of
@@ -135,7 +136,11 @@ def _decoded(path: Path) -> str:
             if len(raw) > most:
                 raise DataError(
                     f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free "
-                    "memory; read its numbers in blocks by open_rows of mercer.rows."
+                    "memory; "
+                    + Remedy(
+                        "read its numbers in blocks by open_rows of mercer.rows.",
+                        shell="leave out columns of text by 'cut', and it is read in blocks.",
+                    )
                 )
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16")
@@ -219,9 +224,13 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
         raise DataError(
             f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
             f"number, as most others are ({len(others)} are none); mend it, leave the field empty "
-            f"if the value is missing, leave the column out with drop={name!r}, keep the classes "
-            f"with label={name!r}, or make it a category: TableEncoder(kinds={{{name!r}: "
-            "'category'})."
+            "if the value is missing, leave the column out with "
+            + argument("drop", name)
+            + ", keep the classes with "
+            + argument("label", name)
+            + ", or make it a category: "
+            + as_kind(name, "category")
+            + "."
         )
 
 

@@ -4,8 +4,8 @@ They work on scores, that is on hidden units in units of feature space (√λ ·
 between neighbours are those that the kernel sees.
 """
 
-from mercer._by_name import by_name
-from mercer._registry import ours
+from mercer import catalogue
+from mercer._registry import by_name
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
 from mercer.generative.densities.kde import KDE, FittedKDE
@@ -29,19 +29,8 @@ __all__ = [
     "as_density",
 ]
 
-_BY_NAME: dict[str, type[Density]] = {
-    "normal": Normal,
-    "mixture": Mixture,
-    "kde": KDE,
-    "local": Local,
-    "interpolate": Interpolate,
-}
-
-ours("generative", *_BY_NAME.values())
-ours("generative", FittedInterpolate, FittedKDE, FittedLocal, FittedMixture, FittedNormal)
-
 
 def as_density(density: str | Density) -> Density:
     """A latent density from its name (with default parameters), or the density itself."""
     others = "an object of mercer.generative.densities"
-    return by_name("density", density, Density, _BY_NAME, DataError, others)
+    return by_name("density", density, Density, catalogue.DENSITIES, DataError, others)

@@ -69,8 +69,11 @@ export function makeFitter(rows, start = null) {
     if (isRadial(spec)) {
       distances ??= squaredDistances(rows);
       const { f } = makeKernel(spec);
-      const perSquare = -1 / (spec.length * spec.length);
-      for (let i = 0; i < n * n; i++) K[i] = f(perSquare * distances[i]);
+      for (let i = 0; i < n * n; i++) K[i] = spec.scale * distances[i];
+      for (let i = 0; i < n; i++) {
+        const row = K.subarray(i * n, (i + 1) * n);
+        f(row, row);
+      }
       return K;
     }
     const kernel = makeKernel(spec);

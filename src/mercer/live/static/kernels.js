@@ -1,4 +1,4 @@
-// Kernels k(x, y): the same formulas and letters as mercer.kernels.
+// Kernels k(x, y), computed by the formulas of mercer.kernels that mercer.live.kernels has traced.
 //
 // A kernel has
 //   row(x, S, out)          out_i = k(x, s_i)
@@ -10,21 +10,25 @@
 
 /** A kernel from its description, as mercer.live.kernels writes it. */
 export function makeKernel(spec) {
-  const make = KERNELS[spec.name];
-  if (!make) throw new Error(`the page does not know the kernel ${spec.name}`);
-  return make(spec);
+  if (spec.k1) return spec.name === "sum" ? sum(spec) : product(spec);
+  return spec.kernel ? scaled(spec) : simple(spec);
 }
 
 /** Whether the kernel is a function of the distance alone: then Mika's iteration can be used. */
 export function isRadial(spec) {
-  return ["gaussian", "cauchy", "rational_quadratic", "matern"].includes(spec.name);
+  return spec.of === "distance";
 }
 
 /** Whether the kernel, or a part of it, has kinks or does not see lengths: no descent then. */
 export function isKinked(spec) {
   if (spec.k1) return isKinked(spec.k1) || isKinked(spec.k2);
   if (spec.kernel) return isKinked(spec.kernel);
-  return ["laplacian", "chi2", "cosine"].includes(spec.name);
+  return spec.of === "entries" || spec.of === "cosine";
+}
+
+/** What Python calls the kernel: its name and numbers, without the formula. */
+export function plainSpec({ class: kind, of, scale, nodes, f, slope, ...plain }) {
+  return plain;
 }
 
 /** The squared distance between x and the point of S that begins at `at`. */
@@ -43,171 +47,173 @@ export function dotProduct(x, data, at, d) {
   return sum;
 }
 
-// ---- functions of the distance: k = f(t), t = -|x - y|²/ℓ² ----
+// ---- traced formulas, of whole arrays: a node is one loop ----
 
-/** f and f′ of t ≤ 0 for each radial kernel. */
-const PROFILES = {
-  gaussian: () => ({ f: Math.exp, slope: Math.exp }),
-  cauchy: () => ({ f: (t) => 1 / (1 - t), slope: (t) => 1 / ((1 - t) * (1 - t)) }),
-  rational_quadratic: ({ alpha }) => ({
-    f: (t) => Math.exp(-alpha * Math.log1p(-t / (2 * alpha))),
-    slope: (t) => 0.5 * Math.exp((-alpha - 1) * Math.log1p(-t / (2 * alpha))),
-  }),
-  matern: ({ nu }) => ({
-    f: (t) => {
-      const a = Math.sqrt(-2 * nu * t);
-      const polynomial = nu === 0.5 ? 1 : nu === 1.5 ? 1 + a : 1 + a + (a * a) / 3;
-      return polynomial * Math.exp(-a);
-    },
-    slope: (t) => {
-      const a = Math.sqrt(-2 * nu * t);
-      const factor = nu === 0.5 ? 0.5 / Math.max(a, 1e-12) : nu === 1.5 ? 1.5 : (5 / 6) * (1 + a);
-      return factor * Math.exp(-a);
-    },
-  }),
+const each = (value) => (out, a, b) => {
+  for (let j = 0; j < out.length; j++) out[j] = value(a[j], b?.[j]);
+};
+/** What a node does, by its kind; the arithmetic in loops of its own, which are faster. */
+const NODES = {
+  Add(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] + b[j];
+  },
+  Sub(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] - b[j];
+  },
+  Mul(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] * b[j];
+  },
+  Div(out, a, b) {
+    for (let j = 0; j < out.length; j++) out[j] = a[j] / b[j];
+  },
+  Exp(out, a) {
+    for (let j = 0; j < out.length; j++) out[j] = Math.exp(a[j]);
+  },
+  Abs(out, a) {
+    for (let j = 0; j < out.length; j++) out[j] = Math.abs(a[j]);
+  },
+  Pow: each(Math.pow),
+  Max: each(Math.max),
+  Min: each(Math.min),
+  Neg: each((a) => -a),
+  Sign: each(Math.sign),
+  Sqrt: each(Math.sqrt),
+  Log: each(Math.log),
+  Tanh: each(Math.tanh),
 };
 
-function radial(spec) {
-  const { f, slope } = PROFILES[spec.name](spec);
-  const perSquare = -1 / (spec.length * spec.length);
+/** Node `last` as a function (out, x, y) → out of arrays, the first nodes; out may be x. */
+function compiled(nodes, last) {
+  const needed = new Set([last]);
+  for (let i = last; i >= 0; i--) {
+    if (needed.has(i) && NODES[nodes[i][0]]) nodes[i].slice(1).forEach((a) => needed.add(a));
+  }
+  const steps = nodes.flatMap(([kind, a, b], i) =>
+    NODES[kind] && needed.has(i) ? [{ run: NODES[kind], i, a, b }] : [],
+  );
+  const [{ run, a, b } = {}] = steps;
+  if (steps.length === 1 && a === 0 && b === undefined)
+    return (out, x) => (run(out, x), out); // the Gaussian
+  let v = [];
+  return (out, x, y) => {
+    if (v.at(-1)?.length !== out.length)
+      v = nodes.map(([kind, value]) =>
+        new Float64Array(out.length).fill(kind === "Number" ? value : 0),
+      );
+    v[0] = x;
+    if (y) v[1] = y;
+    if (steps.length) v[last] = out;
+    for (const step of steps) step.run(v[step.i], v[step.a], v[step.b]);
+    if (!steps.length) out.set(v[last]);
+    return out;
+  };
+}
+
+// ---- k = f(scale · u(x, y)) ----
+
+const norm = (data, at, d) => {
+  let sum = 0;
+  for (let j = 0; j < d; j++) sum += data[at + j] * data[at + j];
+  return Math.sqrt(sum);
+};
+const inverse = (size) => (size === 0 ? 0 : 1 / size);
+const addPoint = (out, w, x, data, at, d) => {
+  for (let j = 0; j < d; j++) out[j] += w * data[at + j];
+};
+
+/**
+ * What u is: its value for x and a point s of S (times the size of x, if there is one), and for x
+ * and x; out += w (what s gives to ∇u), of which `finish` makes ∇ Σ w u.
+ */
+const ARGUMENTS = {
+  distance: () => ({
+    value: squaredDistance,
+    own: () => 0,
+    add: addPoint,
+    finish(out, total, x) {
+      for (let j = 0; j < x.length; j++) out[j] = 2 * (total * x[j] - out[j]);
+    },
+  }),
+  dot: () => ({
+    value: dotProduct,
+    own: (x) => dotProduct(x, x, 0, x.length),
+    add: addPoint,
+    finish() {},
+  }),
+  cosine: () => ({
+    size: (x) => inverse(norm(x, 0, x.length)),
+    value: (x, data, at, d) => dotProduct(x, data, at, d) * inverse(norm(data, at, d)),
+    own: (x) => (x.some((value) => value !== 0) ? 1 : 0),
+    add: (out, w, x, data, at, d) =>
+      addPoint(out, w * inverse(norm(data, at, d)), x, data, at, d),
+    finish(out, total, x) {
+      // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
+      const own = inverse(norm(x, 0, x.length));
+      const along = dotProduct(x, out, 0, x.length) * own * own;
+      for (let j = 0; j < x.length; j++) out[j] = (out[j] - along * x[j]) * own;
+    },
+  }),
+  entries({ nodes, f, slope }) {
+    const [cost, rise] = [compiled(nodes, f), compiled(nodes, slope)];
+    let terms = new Float64Array(0);
+    const termsOf = (formula, x, data, at, d) => {
+      if (terms.length !== d) terms = new Float64Array(d);
+      return formula(terms, x, data.subarray(at, at + d));
+    };
+    return {
+      value(x, data, at, d) {
+        const costs = termsOf(cost, x, data, at, d);
+        let sum = 0;
+        for (let j = 0; j < d; j++) sum += costs[j];
+        return sum;
+      },
+      own: () => 0,
+      add: (out, w, x, data, at, d) =>
+        addPoint(out, w, x, termsOf(rise, x, data, at, d), 0, d),
+      finish() {},
+    };
+  },
+};
+
+function simple(spec) {
+  const { of, scale, nodes } = spec;
+  const u = ARGUMENTS[of](spec);
+  const f = of === "entries" ? (out, t) => (NODES.Exp(out, t), out) : compiled(nodes, spec.f);
+  const same = of === "entries" || spec.f === spec.slope;
+  const slope = same ? f : compiled(nodes, spec.slope);
+  const one = new Float64Array(1);
+  const ofOne = (formula, t) => formula(one, one.fill(t))[0];
+  const fill = (x, S, out) => {
+    const factor = scale * (u.size?.(x) ?? 1);
+    for (let i = 0; i < S.m; i++) out[i] = factor * u.value(x, S.data, i * S.d, S.d);
+    return out;
+  };
   return {
     spec,
     f,
     slope,
-    length: spec.length,
-    row(x, S, out) {
-      for (let i = 0; i < S.m; i++)
-        out[i] = f(perSquare * squaredDistance(x, S.data, i * S.d, S.d));
-      return out;
-    },
-    diag: () => 1,
+    length: spec.length ?? (of === "distance" ? Math.sqrt(-1 / scale) : undefined),
+    row: (x, S, out) => f(out, fill(x, S, out)),
+    diag: (x) => ofOne(f, scale * u.own(x)),
     gradient(x, S, g, out) {
-      // dk/dx = f′(t) · (-2/ℓ²)(x - s)
+      const w = fill(x, S, new Float64Array(S.m));
+      slope(w, w);
       out.fill(0);
       let total = 0;
       for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = g[i] * slope(perSquare * squaredDistance(x, S.data, at, S.d));
-        total += w;
-        for (let j = 0; j < S.d; j++) out[j] -= w * S.data[at + j];
+        w[i] *= g[i] * scale;
+        total += w[i];
+        u.add(out, w[i], x, S.data, i * S.d, S.d);
       }
-      for (let j = 0; j < S.d; j++) out[j] = 2 * perSquare * (out[j] + total * x[j]);
-      return out;
-    },
-    diagGradient: (x, out) => out.fill(0),
-  };
-}
-
-// ---- functions of the dot product: k = f(p), p = x·y ----
-
-const DOT_PROFILES = {
-  linear: () => ({ f: (p) => p, slope: () => 1 }),
-  polynomial: ({ degree, gamma, coef0 }) => ({
-    f: (p) => (gamma * p + coef0) ** degree,
-    slope: (p) => degree * gamma * (gamma * p + coef0) ** (degree - 1),
-  }),
-  sigmoid: ({ gamma, coef0 }) => ({
-    f: (p) => Math.tanh(gamma * p + coef0),
-    slope: (p) => gamma * (1 - Math.tanh(gamma * p + coef0) ** 2),
-  }),
-};
-
-function dotKernel(spec) {
-  const { f, slope } = DOT_PROFILES[spec.name](spec);
-  return {
-    spec,
-    row(x, S, out) {
-      for (let i = 0; i < S.m; i++) out[i] = f(dotProduct(x, S.data, i * S.d, S.d));
-      return out;
-    },
-    diag: (x) => f(dotProduct(x, x, 0, x.length)),
-    gradient(x, S, g, out) {
-      out.fill(0);
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = g[i] * slope(dotProduct(x, S.data, at, S.d));
-        for (let j = 0; j < S.d; j++) out[j] += w * S.data[at + j];
-      }
+      u.finish(out, total, x);
       return out;
     },
     diagGradient(x, out) {
-      const w = 2 * slope(dotProduct(x, x, 0, x.length));
+      // Only dot products change with x when y moves along.
+      const w = of === "dot" ? 2 * scale * ofOne(slope, scale * u.own(x)) : 0;
       for (let j = 0; j < x.length; j++) out[j] = w * x[j];
       return out;
     },
-  };
-}
-
-function cosine(spec) {
-  const norm = (data, at, d) => {
-    let sum = 0;
-    for (let j = 0; j < d; j++) sum += data[at + j] * data[at + j];
-    return Math.sqrt(sum);
-  };
-  const overNorm = (size) => (size === 0 ? 0 : 1 / size);
-  return {
-    spec,
-    row(x, S, out) {
-      const own = overNorm(norm(x, 0, S.d));
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        out[i] = dotProduct(x, S.data, at, S.d) * own * overNorm(norm(S.data, at, S.d));
-      }
-      return out;
-    },
-    diag: (x) => (x.some((value) => value !== 0) ? 1 : 0),
-    gradient(x, S, g, out) {
-      // d/dx (x·s/|x||s|) = (ŝ - x̂ (x̂·ŝ)) / |x|
-      const own = overNorm(norm(x, 0, S.d));
-      out.fill(0);
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = g[i] * overNorm(norm(S.data, at, S.d));
-        for (let j = 0; j < S.d; j++) out[j] += w * S.data[at + j];
-      }
-      const along = dotProduct(x, out, 0, S.d) * own * own;
-      for (let j = 0; j < S.d; j++) out[j] = (out[j] - along * x[j]) * own;
-      return out;
-    },
-    diagGradient: (x, out) => out.fill(0),
-  };
-}
-
-// ---- entry by entry: k = exp(-γ Σ_a cost(x_a, y_a)) ----
-
-const COSTS = {
-  laplacian: { cost: (x, y) => Math.abs(x - y), slope: (x, y) => Math.sign(x - y) },
-  chi2: {
-    cost: (x, y) => (x + y > 0 ? ((x - y) * (x - y)) / (x + y) : 0),
-    slope: (x, y) => (x + y > 0 ? ((x - y) * (x + 3 * y)) / ((x + y) * (x + y)) : 0),
-  },
-};
-
-function entrywise(spec) {
-  const { cost, slope } = COSTS[spec.name];
-  const gamma = spec.gamma;
-  const value = (x, data, at, d) => {
-    let sum = 0;
-    for (let j = 0; j < d; j++) sum += cost(x[j], data[at + j]);
-    return Math.exp(-gamma * sum);
-  };
-  return {
-    spec,
-    row(x, S, out) {
-      for (let i = 0; i < S.m; i++) out[i] = value(x, S.data, i * S.d, S.d);
-      return out;
-    },
-    diag: () => 1,
-    gradient(x, S, g, out) {
-      out.fill(0);
-      for (let i = 0; i < S.m; i++) {
-        const at = i * S.d;
-        const w = -gamma * g[i] * value(x, S.data, at, S.d);
-        for (let j = 0; j < S.d; j++) out[j] += w * slope(x[j], S.data[at + j]);
-      }
-      return out;
-    },
-    diagGradient: (x, out) => out.fill(0),
   };
 }
 
@@ -273,19 +279,3 @@ function scaled(spec) {
     diagGradient: (x, out) => times(inner.diagGradient(x, out)),
   };
 }
-
-const KERNELS = {
-  gaussian: radial,
-  cauchy: radial,
-  rational_quadratic: radial,
-  matern: radial,
-  linear: dotKernel,
-  polynomial: dotKernel,
-  sigmoid: dotKernel,
-  cosine,
-  laplacian: entrywise,
-  chi2: entrywise,
-  sum,
-  product,
-  scaled,
-};

@@ -4,7 +4,7 @@ import { button, choice, h, slider } from "./dom.js";
 import { makeMap } from "./map.js";
 import { fittedModel, formatNumber, scoreAt } from "./model.js";
 import { colourPoints } from "./palette.js";
-import { kernelOf } from "./panel_knobs.js";
+import { widened } from "./panel_knobs.js";
 import { latest } from "./client.js";
 
 export function comparePanel(app) {
@@ -125,15 +125,11 @@ export function comparePanel(app) {
       const found = await app.client().ask({ fit: { kernel: own, q, center } });
       sides[0] = { model: fittedModel(model, rows, found), name: "the model's kernel" };
     }
-    const name = own.name === "linear" || !own.length ? "gaussian" : own.name;
+    const { kernels, median } = model.facts;
+    const radial = own.length ? own : kernels.gaussian;
     const kinds = {
-      width: {
-        kernel: {
-          ...kernelOf(name, right.width, model.facts.median, model.d),
-          ...(own.nu ? { nu: own.nu } : {}),
-        },
-      },
-      linear: { kernel: { name: "linear" } },
+      width: { kernel: widened(radial, right.width * median, model.d) },
+      linear: { kernel: kernels.linear },
       landmarks: { kernel: own, landmarks: right.landmarks },
     };
     const found = await app.client().ask({ fit: { q, center, ...kinds[right.how] } });

@@ -3,6 +3,7 @@
 import { latest } from "./client.js";
 import { button, choice, h, slider, toggle } from "./dom.js";
 import { evenly } from "./fit.js";
+import { plainSpec } from "./kernels.js";
 import { fittedModel, formatNumber, scoreAt } from "./model.js";
 import { columnChart } from "./pictures.js";
 
@@ -21,17 +22,17 @@ export const KERNELS = [
 export const WITHOUT_WIDTH = ["linear", "cosine"];
 
 /** The description of a kernel whose width is `width` medians. */
-export function kernelOf(name, width, median, d) {
-  const length = width * median;
-  if (name === "laplacian") return { name, gamma: 1 / (length * Math.sqrt(d)) };
-  if (name === "polynomial") return { name, degree: 3, gamma: 1 / (length * length), coef0: 1 };
-  if (WITHOUT_WIDTH.includes(name)) return { name };
-  return {
-    name,
-    length,
-    ...(name === "matern" ? { nu: 1.5 } : {}),
-    ...(name === "rational_quadratic" ? { alpha: 1 } : {}),
-  };
+export function kernelOf(name, width, { facts, d }) {
+  return widened(facts.kernels[name], width * facts.median, d);
+}
+
+/** The same kernel with another length. */
+export function widened(spec, length, d) {
+  if (WITHOUT_WIDTH.includes(spec.name)) return spec;
+  if (spec.of === "distance") return { ...spec, length, scale: -1 / (length * length) };
+  if (spec.of === "dot") return { ...spec, gamma: length ** -2, scale: length ** -2 };
+  const gamma = 1 / (length * Math.sqrt(d));
+  return { ...spec, gamma, scale: -gamma };
 }
 
 export function knobsPanel(app) {
@@ -120,7 +121,7 @@ export function knobsPanel(app) {
   /** @param rough to three digits while the hand moves; when it rests, to eight */
   async function fit(wanted, rough) {
     await app.fitterReady();
-    const kernel = kernelOf(wanted.name, wanted.width, median, model.d);
+    const kernel = kernelOf(wanted.name, wanted.width, model);
     const request = { kernel, q: wanted.q, center: wanted.center, rough };
     const found = await app.client().ask({ fit: request });
     if (state.tab !== "knobs" && state.tab !== "compare") return;
@@ -159,7 +160,7 @@ export function knobsPanel(app) {
   }
 
   async function fitAll() {
-    const kernel = kernelOf(knobs.name, knobs.width, median, model.d);
+    const kernel = plainSpec(kernelOf(knobs.name, knobs.width, model));
     app.say("fitting all rows …");
     const { q, center } = knobs;
     try {

@@ -2,6 +2,7 @@
 
 import { button, download, h } from "./dom.js";
 import { csvOf } from "./panel_map.js";
+import { isRadial } from "./kernels.js";
 import { kernelOf } from "./panel_knobs.js";
 
 export function takePanel(app) {
@@ -57,17 +58,6 @@ export function takePanel(app) {
   }
 }
 
-const CLASSES = {
-  gaussian: "Gaussian",
-  matern: "Matern",
-  cauchy: "Cauchy",
-  rational_quadratic: "RationalQuadratic",
-  laplacian: "Laplacian",
-  polynomial: "Polynomial",
-  linear: "Linear",
-  cosine: "Cosine",
-};
-
 /** The kernel of a fit as Python writes it. */
 function kernelText(spec) {
   const length = spec.length?.toPrecision(8);
@@ -80,18 +70,18 @@ function kernelText(spec) {
       laplacian: `gamma=${spec.gamma?.toPrecision(8)}`,
       polynomial: `3, gamma=${spec.gamma?.toPrecision(8)}`,
     }[spec.name] ?? "";
-  return `${CLASSES[spec.name]}(${inside})`;
+  return `${spec.class}(${inside})`;
 }
 
 export function pythonLines({ state, current, model }) {
   const lines = ["import mercer", "import numpy as np", ""];
   if (current.fitted) {
     const { name, width, q, center } = state.fit;
-    const spec = kernelOf(name, width, model.facts.median, model.d);
+    const spec = kernelOf(name, width, model);
     const few =
       current.n < model.n ? `[np.floor(np.linspace(0, len(X) - 1, ${current.n})).astype(int)]` : "";
     lines.push(
-      `from mercer.kernels import ${CLASSES[spec.name]}`,
+      `from mercer.kernels import ${spec.class}`,
       "",
       `kernel = ${kernelText(spec)}`,
       `model = mercer.KernelPCA(${q}, kernel=kernel, center=${center ? "True" : "False"}).fit(X${few})  # X: your rows`,
@@ -108,9 +98,7 @@ export function pythonLines({ state, current, model }) {
       : "model.subspace_";
   lines.push(`Z = ${subspace}.scores(X)[:, [${state.x}, ${state.y}]]  # the map`);
   if (state.probe) {
-    const solver = { matern: 1, gaussian: 1, cauchy: 1, rational_quadratic: 1 }[current.P.spec.name]
-      ? "FixedPoint"
-      : "Auto";
+    const solver = isRadial(current.P.spec) ? "FixedPoint" : "Auto";
     lines.push(
       "",
       `from mercer.preimage import ${solver}`,
@@ -138,8 +126,8 @@ function commandLines(model, state) {
   return lines.join("\n");
 }
 
-function commandKernel({ name, width }, { facts, d }) {
-  const { length, gamma } = kernelOf(name, width, facts.median, d);
+function commandKernel({ name, width }, model) {
+  const { length, gamma } = kernelOf(name, width, model);
   const number = (value) => value.toPrecision(6);
   const inside =
     {

@@ -81,20 +81,21 @@ export function fixedPoint(P, z, start, { tol = 1e-6, maxSteps = 300 } = {}) {
 /** One application of Mika's map: its image, the objective Σ γ_i k(y, s_i), and what cancelled. */
 function sweep(P, y, gamma) {
   const { data, m, d } = P.support;
-  const { f, slope, length } = P.kernel;
-  const perSquare = -1 / (length * length);
-  const same = f === slope;
+  const { f, slope, spec } = P.kernel;
+  const t = new Float64Array(m);
+  for (let i = 0; i < m; i++) t[i] = spec.scale * squaredDistance(y, data, i * d, d);
+  const slopes = slope(new Float64Array(m), t);
+  const k = f === slope ? slopes : f(t, t);
   const image = new Float64Array(d);
   let weight = 0;
   let size = 0;
   let value = 0;
   for (let i = 0; i < m; i++) {
     const at = i * d;
-    const t = perSquare * squaredDistance(y, data, at, d);
-    const delta = gamma[i] * slope(t);
+    const delta = gamma[i] * slopes[i];
     weight += delta;
     size += Math.abs(delta);
-    value += same ? delta : gamma[i] * f(t);
+    value += gamma[i] * k[i];
     for (let j = 0; j < d; j++) image[j] += delta * data[at + j];
   }
   for (let j = 0; j < d; j++) image[j] /= weight;
