@@ -42,7 +42,7 @@ BOUNDED = {
     ("rows/base.py", "have < size"): "pieces end, and too few are refused",
     ("rows/cluster.py", "len(parts) > 1"): "parts are added in pairs",
     ("rows/delimited.py", "start < stop"): "start grows by a block",
-    ("rows/dialect.py", "(line := file.readline(MAX_LINE))"): "the file",
+    ("rows/look.py", "(line := file.readline(MAX_LINE))"): "the file",
     ("rows/npy.py", "len(left)"): "the file; a read of nothing is refused",
     (
         "rows/packed.py",

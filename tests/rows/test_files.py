@@ -207,7 +207,7 @@ def test_csv_dialects(tmp_path):
 
 
 def test_a_huge_line_is_refused_without_reading_it_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.rows.dialect.MAX_LINE", 1000)
+    monkeypatch.setattr("mercer.rows.look.MAX_LINE", 1000)
     (tmp_path / "x.csv").write_text("1,2\n" + "3," * 2000 + "\n")
     with pytest.raises(DataError, match="line 2 .* longer"):
         open_rows(tmp_path / "x.csv")

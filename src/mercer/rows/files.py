@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -72,14 +72,17 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
         ) from error
 
 
-def file_fingerprint(paths: Iterable[Path]) -> str:
-    """A hash of names, sizes, times of the last change, and 64 small pieces of each file."""
+def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> str:
+    """A hash of names, sizes, times of the last change, and 64 small pieces of each file.
+
+    ``opened`` is the file, if there is one and somebody has opened it already.
+    """
     digest = hashlib.sha256()
     for path in paths:
         state = path.stat()
         size = state.st_size
         digest.update(f"{path.name} {size} {state.st_mtime_ns} ".encode())
-        with path.open("rb") as file:
+        with contextlib.nullcontext(opened) if opened else path.open("rb") as file:
             for start in sorted({int(x) for x in np.linspace(0, max(size - _LOOK, 0), 64)}):
                 file.seek(start)
                 digest.update(file.read(_LOOK))

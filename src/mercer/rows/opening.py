@@ -13,9 +13,9 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows, check_finite, floating_type, warn_of_long
 from mercer.rows.delimited import CsvRows
-from mercer.rows.dialect import TEXT
 from mercer.rows.files import check_there
 from mercer.rows.images import ImageRows, find_images
+from mercer.rows.look import TEXT
 from mercer.rows.memory import MemoryRows
 from mercer.rows.npy import NpyRows, load_npz
 from mercer.rows.packed import PACKED, plain_name

@@ -18,8 +18,8 @@ from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.exceptions import OutputError
-from mercer.rows.dialect import is_number
 from mercer.rows.images import image_shape, write_images
+from mercer.rows.look import is_number
 from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import as_rows, is_source
 from mercer.rows.table import Table

@@ -13,6 +13,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.files import names_text
+from mercer.rows.look import Look
 from mercer.tables.frames import Frame, absent
 
 __all__ = ["is_pattern", "joined", "matching"]
@@ -23,16 +24,16 @@ def is_pattern(path: str | os.PathLike[str]) -> bool:
     return glob.has_magic(os.fspath(path)) and not Path(path).exists()
 
 
-def matching(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+def matching(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found: list[Path] = []
+    found: list[Look] = []
     for path in given:
         several = is_pattern(path)  # of any form, as a shell would take it
-        files = sorted(glob.glob(os.fspath(path))) if several else [os.fspath(path)]  # noqa: PTH207
+        files = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
         if not files:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
-        found += map(Path, files)
+        found += map(Look.at, files)
     if not found:
         raise DataError("there are no files in the list; give at least one.")
     return found
