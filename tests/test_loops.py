@@ -45,8 +45,8 @@ BOUNDED = {
     ("rows/look.py", "(line := file.readline(MAX_LINE))"): "the file",
     ("rows/npy.py", "len(left)"): "the file; a read of nothing is refused",
     (
-        "rows/packed.py",
-        "self._place < place and (found := self._stream.read(min(place - self._place, SKIP)))",
+        "rows/compressed.py",
+        "self._place < place and self._read(min(place - self._place, SKIP))",
     ): "the file, and the place grows",
     ("rows/zarr_array.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",

@@ -21,9 +21,9 @@ from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import ColumnKinds, Output, Reading
 from mercer.rows import Table, check_sink, open_table, spooled, write_stream, write_table
+from mercer.rows.atomic import is_device
+from mercer.rows.compressed import COMPRESSED, open_plain, plain_name
 from mercer.rows.files import names_text
-from mercer.rows.packed import PACKED, open_packed, plain_name
-from mercer.rows.whole import is_device
 
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
@@ -87,9 +87,9 @@ def located(data: str, reading: Reading) -> Iterator[Path]:
             raise click.UsageError("'-' reads standard input, and nothing is piped into it")
         with spooled(sys.stdin.buffer, reading.format) as path:
             yield path
-    elif path.suffix.lower() in PACKED and path.is_file():
+    elif path.suffix.lower() in COMPRESSED and path.is_file():
         inside = plain_name(path)
-        with open_packed(path) as stream:
+        with open_plain(path) as stream:
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             with spool as unpacked:
                 yield unpacked
@@ -112,8 +112,8 @@ def read_kept(path: Path, reading: Reading) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
     if not reading.keep:
         return {}
+    from mercer.tables.frames import kept_columns
     from mercer.tables.reading import TABLES, read_table
-    from mercer.tables.writing import kept_columns
 
     if path.suffix.lower() not in TABLES:
         raise click.UsageError(f"--keep and --id name columns, and '{path.name}' has no names")

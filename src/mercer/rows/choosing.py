@@ -24,8 +24,6 @@ from mercer.rows.parquet import ParquetRows
 from mercer.rows.table import Table, pick
 from mercer.sparse_rows import dense
 
-__all__ = ["Choice", "open_table"]
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -232,5 +230,5 @@ def _as_classes(values: Sequence[Any]) -> Array:
 
 def _check_count(values: Array, n: int, path: Path) -> Array:
     if len(values) != n:
-        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; mend it.")
+        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
     return values

@@ -15,11 +15,9 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, LONGEST, Rows, warn_of_long
+from mercer.rows.compressed import COMPRESSED, look_inside
 from mercer.rows.files import pick_columns
 from mercer.rows.look import MISSING, Look, decode, is_missing, is_number, lines_of
-from mercer.rows.packed import PACKED, look_inside
-
-__all__ = ["CsvRows"]
 
 #: Every so many rows their place in the file is remembered.
 STRIDE = 1024
@@ -140,7 +138,7 @@ class CsvRows(Rows):
             from pyarrow import OSFile, csv
         except ImportError:
             return
-        if not self._plain or self.path.suffix.lower() in PACKED:
+        if not self._plain or self.path.suffix.lower() in COMPRESSED:
             return
         row, place, _ = self._mark(start)
         # A file of pyarrow's own: its threads read ahead, and one that asks for a Python object
@@ -248,6 +246,6 @@ def _complain(text: str) -> str:
         remedy = "remove the line, or fill it in by impute or MissingKernelPCA"
         return f"{text!r} is not a number but missing; {remedy}."
     return (
-        f"{text[:40]!r} is not a number; mend it, choose others by open_rows(path, columns=...) of "
+        f"{text[:40]!r} is not a number; fix it, choose others by open_rows(path, columns=...) of "
         "mercer.rows, or fit a TableModel to read_table(path) of mercer.tables."
     )

@@ -16,18 +16,6 @@ import numpy as np
 from mercer._spelling import did_you_mean, similar_file
 from mercer.exceptions import DataError
 
-__all__ = [
-    "FileWatch",
-    "check_there",
-    "decoding",
-    "file_fingerprint",
-    "instead_text",
-    "names_text",
-    "pick_columns",
-    "repeated",
-    "stamps",
-]
-
 #: Endings of files that are not the names of folders, too.
 FILES = (
     *(".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow"),
@@ -68,7 +56,7 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
     except Exception as error:  # of any kind: decoders raise what they like
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise DataError(
-            f"'{path}' is no {kind}, or a damaged one: {reason}; write it again."
+            f"'{path}' is not a {kind}, or is damaged: {reason}; write it again."
         ) from error
 
 

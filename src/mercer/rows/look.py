@@ -16,15 +16,15 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.exceptions import DataError
+from mercer.rows.compressed import COMPRESSED, open_plain
 from mercer.rows.files import FileWatch, file_fingerprint
-from mercer.rows.packed import PACKED, open_packed
 from mercer.rows.parquet import parquet_names
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
 #: What parts the fields of a line.
 DELIMITERS = ",;\t|"
-#: A longer line is no table of numbers, and would have to be held in memory.
+#: A longer line is not a table of numbers, and would have to be held in memory.
 MAX_LINE = 1 << 24
 #: Columns that a text may have: each is a name, and a parser of its own.
 MOST_COLUMNS = 200_000
@@ -66,7 +66,7 @@ class Dialect:
         try:
             fields = next(csv.reader([text], delimiter=self.delimiter, strict=True))
         except csv.Error as error:
-            raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
         if len(fields) != len(self.fields):
             width = len(self.fields)
             raise DataError(wrong_width(fields, width, self.delimiter, number, path))
@@ -100,7 +100,7 @@ class Look(os.PathLike[str]):
     def beginning(self) -> Beginning:
         """Of a text file; from here on it is watched."""
         self.watch = FileWatch([self.path])
-        with open_packed(self.path) as file:
+        with open_plain(self.path) as file:
             return Beginning.of(file, self.path)
 
     @cached_property
@@ -153,7 +153,7 @@ class Look(os.PathLike[str]):
         if "beginning" in vars(self) and self.beginning.complete:
             yield io.BytesIO(self.beginning.bytes)
         else:
-            with open_packed(self.path) as file:
+            with open_plain(self.path) as file:
                 yield file
 
     @cached_property
@@ -192,7 +192,7 @@ class Beginning:
                 break
         rest = file.read(LOOK)
         seen = b"".join([mark, *(line for _, _, line in lines), rest])
-        compressed = path.suffix.lower() in PACKED
+        compressed = path.suffix.lower() in COMPRESSED
         fingerprint = "" if compressed else file_fingerprint([path], file)
         return cls(lines, seen, len(rest) < LOOK, fingerprint)
 
@@ -214,7 +214,7 @@ def sniff(beginning: Beginning, path: Path) -> Dialect:
     try:
         fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
     except csv.Error as error:
-        raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
     named = not all(is_number(field) or is_missing(field) for field in fields)
     return Dialect(
         delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
@@ -274,7 +274,7 @@ def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, 
         return (
             f"{what}; if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
         )
-    return f"{what}; mend it."
+    return f"{what}; fix it."
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:

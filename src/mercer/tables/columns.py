@@ -11,11 +11,14 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.tables.cycles import angles, moved
 from mercer.tables.frames import objects
 
-__all__ = ["Category", "Column", "Date", "LeftOut", "Number"]
+#: New rows are far from the fit if the middle one lies so many spreads from its middle.
+FAR = 5.0
+#: Fewer rows may all be rare ones.
+LEAST_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -254,7 +257,7 @@ Column: TypeAlias = Number | Category | Date | LeftOut
 
 
 def parse_dates(values: Array, form: str) -> Array:
-    """Texts of one form as dates; DataError names the first that is none."""
+    """Texts of one form as dates; DataError names the first that is not."""
     found = np.full(len(values), np.datetime64("NaT", "us"))
     for i, value in enumerate(values.tolist()):
         if value is None:
@@ -262,7 +265,7 @@ def parse_dates(values: Array, form: str) -> Array:
         try:
             found[i] = datetime.strptime(str(value).strip(), form)
         except ValueError as error:
-            raise DataError(f"has {value!r} in row {i}, which is no date like {form}") from error
+            raise DataError(f"has {value!r} in row {i}, which is not a date like {form}") from error
     return found
 
 
@@ -277,3 +280,27 @@ def _nearest(levels: Array, values: Array) -> Array:
 
 def _kind_of(values: Array) -> str:
     return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")
+
+
+def warn_of_far_rows(name: str, column: Column, values: Array, block: Array) -> None:
+    """Say so if most rows are far from those of the fit in a column: all would be alike, and new.
+
+    Columns that are left as they are have no spread to compare with.
+    """
+    number = column.number if isinstance(column, Date) else column
+    if not isinstance(number, Number) or len(values) < LEAST_ROWS or np.isnan(block[:, 0]).all():
+        return
+    middle = float(np.nanmedian(block[:, 0])) / number.gain
+    if (number.scale == 1 and not number.center) or abs(middle) <= FAR:
+        return
+    row = int(np.nanargmin(np.abs(block[:, 0] - middle * number.gain)))
+    usual = column.decode(np.zeros((1, column.width)))[0]
+    if isinstance(column, Date):
+        told = f"({values[row]}, and {usual} there); if time itself should not count, leave it out"
+        told += f" of the fit: TableEncoder(kinds={{{name!r}: 'index'}})."
+    else:
+        told = f"({values[row]:.4g}, and {usual:.4g} there); are they in the same unit?"
+    warn(
+        f"column {name!r}: most of {len(values)} rows lie far from those of fit {told}",
+        MercerWarning,
+    )

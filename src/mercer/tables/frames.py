@@ -21,10 +21,8 @@ from scipy.sparse import issparse
 from mercer._linalg import Array
 from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
+from mercer.rows import MemoryRows, Table
 from mercer.rows.files import names_text, repeated
-
-__all__ = ["Frame", "absent", "as_list", "is_absent", "no_column", "objects"]
-__all__ += ["plain_column", "take_apart"]
 
 #: How the types of times begin, of polars and of pyarrow.
 _TIMES = ("Datetime(", "timestamp[")
@@ -271,3 +269,34 @@ def no_column(name: str, names: Sequence[str]) -> DataError:
     """A column that is not there; what may have been meant, and what there is."""
     guess = did_you_mean(name, names)
     return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
+
+
+def columns_table(columns: Mapping[str, Array]) -> Table:
+    """Columns of any kind as a table to be written; what is missing is empty."""
+    n = len(next(iter(columns.values())))
+    return Table(MemoryRows(np.empty((n, 0)), ()), {k: _written(v) for k, v in columns.items()})
+
+
+def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
+    """Columns of a table as they are, to go beside results."""
+    for name in names:
+        if name not in frame.columns:
+            raise no_column(name, list(frame.columns))
+    columns = frame.make(frame.columns)
+    return {name: classes_of(columns[name]) for name in names}
+
+
+def classes_of(values: Array) -> Array:
+    """Whole numbers where all are, else text."""
+    listed = values.tolist()
+    if all(isinstance(value, int) for value in listed):
+        return np.array(listed)
+    return np.array(["" if value is None else str(value) for value in listed])
+
+
+def _written(values: Array) -> Array:
+    if values.dtype.kind == "M":
+        return objects(None if text == "NaT" else text for text in values.astype(str))
+    if values.dtype.kind == "f" and not np.isnan(values).any():
+        return values
+    return objects(None if value != value else value for value in values.tolist())

@@ -16,8 +16,6 @@ from mercer.rows.files import names_text
 from mercer.rows.look import Look
 from mercer.tables.frames import Frame, absent
 
-__all__ = ["is_pattern", "joined", "matching"]
-
 
 def is_pattern(path: str | os.PathLike[str]) -> bool:
     """Whether a name stands for several files, and is not that of one."""
@@ -74,7 +72,7 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
         words = {"f": "numbers", "M": "dates"}
         raise DataError(
             f"column {name!r} holds {words.get(known[0], 'texts')} in '{paths[0]}' and "
-            f"{words.get(known[other], 'texts')} in '{paths[other]}'; mend it, or make it a "
+            f"{words.get(known[other], 'texts')} in '{paths[other]}'; fix it, or make it a "
             "category."
         )
     kind = next(iter(kinds), "f")

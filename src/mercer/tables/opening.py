@@ -17,14 +17,11 @@ from mercer.rows.look import LOOK, TEXT, Look, is_missing
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, no_column
+from mercer.tables.frames import Frame, classes_of, kept_columns, no_column
 from mercer.tables.joining import is_pattern
 from mercer.tables.model import TableModel
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, read_table
-from mercer.tables.writing import classes_of, kept_columns
-
-__all__ = ["open_encoded", "read_for", "read_mixed", "vectors_for"]
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000

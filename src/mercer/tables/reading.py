@@ -18,6 +18,7 @@ import numpy as np
 from mercer._extras import require
 from mercer._memory import available_bytes
 from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.rows.compressed import plain_name
 from mercer.rows.files import check_there, decoding, repeated
 from mercer.rows.look import (
     TEXT,
@@ -28,22 +29,19 @@ from mercer.rows.look import (
     numbers_of,
     wrong_width,
 )
-from mercer.rows.packed import plain_name
 from mercer.rows.parquet import parquet_files
 from mercer.tables.frames import Frame, objects, take_apart
 from mercer.tables.joining import joined, matching
 from mercer.tables.numerals import decimal_mark, numerals_of, read_numerals, units_of
 from mercer.tables.spreadsheet import SHEETS, read_sheet
 
-__all__ = ["TABLES", "read_table"]
-
 #: Endings of files that hold tables of any kind.
 TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
-#: Values that are no numbers are errors up to this share, and make a category above it.
+#: Values that are not numbers are errors up to this share, and make a category above it.
 TYPING_ERRORS = 0.5
 #: No value, where all others begin with a digit.
 _DASHES = frozenset({"-", "--", "–", "—"})
-#: What the last row of a sheet is called that is no row of data.
+#: What the last row of a sheet is called that is not a row of data.
 _SUM = re.compile(r"(grand |sub)?total|sum|summe|gesamt(summe)?|average|mean", re.IGNORECASE)
 
 
@@ -165,7 +163,7 @@ def _records(text: str, delimiter: str, before: int, path: Path) -> Iterator[lis
             yield fields
     except csv.Error as error:
         number = before + reader.line_num
-        raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
 
 
 def _frame_of_texts(
@@ -215,13 +213,13 @@ def _stripped(values: Sequence[str]) -> list[str]:
 
 
 def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
-    """A column of numbers with a few others is no column of texts."""
+    """A column of numbers with a few others is not a column of texts."""
     wrong = {text for text in {*texts} if not is_missing(text) and not read_numerals([text])}
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         raise DataError(
             f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
-            f"number, as most others are ({len(others)} are none); mend it, leave the field empty "
+            f"number, as most others are ({len(others)} are not); fix it, leave the field empty "
             f"if the value is missing, leave the column out with drop={name!r}, keep the classes "
             f"with label={name!r}, or make it a category: TableEncoder(kinds={{{name!r}: "
             "'category'})."
@@ -250,9 +248,11 @@ def _frame_of_records(look: Look) -> Frame:
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
-            raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
         if not isinstance(row, dict):
-            raise DataError(f"line {number} of '{path}' is no object of names and values; mend it.")
+            raise DataError(
+                f"line {number} of '{path}' is not an object of names and values; fix it."
+            )
         rows.append(row)
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not names:
@@ -263,8 +263,9 @@ def _frame_of_records(look: Look) -> Frame:
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
-    with decoding(path, f"{kind.strip('.') or 'Parquet'} file"):
-        if kind in (".feather", ".arrow"):
+    feather = kind in (".feather", ".arrow")
+    with decoding(path, "Feather file" if feather else "Parquet file"):
+        if feather:
             table = require("pyarrow.feather", "io").read_table(path)
         else:
             table = require("pyarrow.parquet", "io").read_table(path)
