@@ -24,7 +24,7 @@ from mercer._linalg import Array
 from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
 from mercer.rows import MemoryRows, Table
-from mercer.rows.files import names_text, repeated
+from mercer.rows.files import names_text
 
 _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
 
@@ -95,7 +95,8 @@ def take_apart(X: Any) -> Frame:
     try:
         table: Any = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError as error:
-        raise DataError(f"columns of the same name: {repeated(X.columns)}; rename them.") from error
+        counts = " ".join(str(error).partition("got:")[2].split())
+        raise DataError(f"columns of the same name: {counts}; rename them.") from error
     container = table.implementation.value if isinstance(table, nw.DataFrame) else ""
     if container not in _REBUILD:
         return _from_array(X)
