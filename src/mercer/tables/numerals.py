@@ -86,8 +86,10 @@ def numerals_of(
         form = f"{parts[0]['before']}{{}}{parts[0]['after'] or ''}"
         numbers = [match["sign"] + match["number"] for match in parts]
     plain = _plain(numbers, delimiter, mark, values is not None)
-    read = None if plain is None else numbers_of(plain)
-    if plain is None or read is None:
+    if plain is None:
+        return None
+    read = numbers_of(plain) if values is None or plain is not numbers else values[given]
+    if read is None:
         return None
     if form == "{}":
         form = "int" if all(map(_WHOLE.fullmatch, plain)) else ""
@@ -123,8 +125,9 @@ def units_of(texts: Iterable[str]) -> list[str]:
 
 def is_code(present: Sequence[str]) -> bool:
     """Digits of one length with zeros in front: 01067 is a post code, and no 1067."""
-    same = len({len(text) for text in present}) == 1 and all(map(_CODE.fullmatch, present))
-    return same and any(text[0] == "0" for text in present) and len({*present}) > 1
+    if not all(map(_CODE.fullmatch, present)) or len({*map(len, present)}) > 1:
+        return False
+    return any(text[0] == "0" for text in present) and len({*present}) > 1
 
 
 def _plain(texts: list[str], delimiter: str, mark: str, numbers: bool) -> list[str] | None:
