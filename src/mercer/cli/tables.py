@@ -24,6 +24,7 @@ from mercer.rows import Table, check_sink, open_table, spooled, write_stream, wr
 from mercer.rows.atomic import is_device
 from mercer.rows.compressed import COMPRESSED, open_plain, plain_name
 from mercer.rows.files import names_text
+from mercer.rows.look import Look
 
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
@@ -52,10 +53,11 @@ def open_input(
             choice, keep = reading.choice(), reading.keep
             yield vectors_for(model, path, choice, keep, allow_nan=allow_nan)
             return
-        like, kept = feature_names(model), read_kept(path, reading)
+        look = Look(path)
+        like, kept = feature_names(model), read_kept(look, reading)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
-        table = open_located(path, reading, like=like, allow_nan=allow_nan)
+        table = open_located(look, reading, like=like, allow_nan=allow_nan)
         yield replace(table, beside={**table.beside, **kept})
 
 
@@ -68,7 +70,7 @@ def open_for_fit(
 
     with located(data, reading) as path:
         if kinds.raw:
-            yield open_located(path, reading, allow_nan=allow_nan), None
+            yield open_located(Look(path), reading, allow_nan=allow_nan), None
             return
         table, encoder = open_encoded(
             path, kinds.encoder(), reading.choice(), array=reading.array, allow_nan=allow_nan
@@ -98,26 +100,26 @@ def located(data: str, reading: Reading) -> Iterator[Path]:
 
 
 def open_located(
-    path: Path, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
+    look: Look, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
 ) -> Table:
     """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
-    table = open_table(path, reading.choice(like), array=reading.array, allow_nan=allow_nan)
+    table = open_table(look, reading.choice(like), array=reading.array, allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.keep]:
         shown = names_text(unused)
-        remark(f"columns of '{path.name}' that the model does not know: {shown}")
+        remark(f"columns of '{look.path.name}' that the model does not know: {shown}")
     return table
 
 
-def read_kept(path: Path, reading: Reading) -> dict[str, Array]:
+def read_kept(look: Look, reading: Reading) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
     if not reading.keep:
         return {}
     from mercer.tables.frames import kept_columns
     from mercer.tables.reading import TABLES, read_table
 
-    if path.suffix.lower() not in TABLES:
-        raise click.UsageError(f"--keep and --id name columns, and '{path.name}' has no names")
-    return kept_columns(read_table(path, texts=reading.keep), reading.keep)
+    if look.kind not in TABLES:
+        raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
+    return kept_columns(read_table(look, texts=reading.keep), reading.keep)
 
 
 def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:
