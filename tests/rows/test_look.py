@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mercer.cli import main
+from mercer.exceptions import DataError
 from mercer.rows import look as looks
 from mercer.rows import open_rows
 from mercer.rows.look import Look, numbers_of
@@ -99,6 +100,14 @@ def test_rows_that_are_kept_are_not_those_that_were_given(tmp_path):
         X = rows[:]
         np.testing.assert_array_equal(X, np.eye(4))
         X += 1
+
+
+def test_blank_lines_and_comments_before_the_rows_are_limited(tmp_path, monkeypatch):
+    """They are held in memory."""
+    monkeypatch.setattr("mercer.rows.look.MAX_LINE", 1000)
+    (tmp_path / "x.csv").write_text("# a line\n\n" * 200 + "1,2\n")
+    with pytest.raises(DataError, match="only blank lines and comments; remove them"):
+        open_rows(tmp_path / "x.csv")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ import click
 
 from mercer.cli.options import Output, Reading, reads, speaks
 
-__all__ = ["convert"]
-
 
 @click.command(short_help="Write a table or a model in another format.")
 @click.argument("source", type=click.Path(allow_dash=True))

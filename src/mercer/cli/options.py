@@ -15,9 +15,6 @@ import click
 if TYPE_CHECKING:
     from mercer.rows import Choice
 
-__all__ = ["FORMATS", "ColumnKinds", "Output", "Reading", "data_argument", "encodes"]
-__all__ += ["format_option", "keeps", "model_argument", "output_folder", "reads", "seed_option"]
-__all__ += ["speaks", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]

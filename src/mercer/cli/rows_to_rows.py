@@ -12,8 +12,6 @@ import click
 from mercer._types import Estimator, RowsLike
 from mercer.cli.options import Output, Reading, keeps, model_argument, reads, speaks, writes
 
-__all__ = ["denoise", "impute", "inverse", "transform"]
-
 
 @dataclass(frozen=True)
 class _Names:

@@ -29,8 +29,6 @@ from mercer.rows.look import Look
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["check_output", "check_target", "located", "open_for_fit", "open_input"]
-__all__ += ["prepare_folder", "tell", "write_output"]
 
 #: More columns than this are told by their kinds, not one by one.
 SHOWN = 12

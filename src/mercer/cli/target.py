@@ -10,7 +10,6 @@ from mercer._types import Estimator
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["model_output", "save_to", "target_of"]
 
 model_output = click.option(
     "-o",

@@ -38,8 +38,9 @@ class CsvRows(Rows):
     over all rows cost little more, single rows as much as all before them.
 
     One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
-    are read: by pyarrow where it is installed and the file is plain (no quotes), else by NumPy.
-    Whatever is wrong is reported with its line.
+    are read, and kept after a pass over all rows if they take no more than 64 MB: by pyarrow where
+    it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
+    with its line.
 
     Parameters
     ----------

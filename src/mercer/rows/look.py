@@ -190,6 +190,11 @@ class Beginning:
             lines.append(entry)
             if not entry[2].isspace() and not entry[2].startswith(b"#"):
                 break
+            if entry[0] > MAX_LINE:
+                raise DataError(
+                    f"'{path}' has no row in its first {MAX_LINE >> 20} MB, only blank lines and "
+                    "comments; remove them."
+                )
         rest = file.read(LOOK)
         seen = b"".join([mark, *(line for _, _, line in lines), rest])
         compressed = path.suffix.lower() in COMPRESSED
