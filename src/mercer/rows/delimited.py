@@ -23,8 +23,8 @@ from mercer.rows.look import MISSING, Look, decode, is_missing, is_number, lines
 STRIDE = 1024
 #: Bytes of text that pyarrow parses at once.
 BLOCK = 1 << 22
-#: Bytes of numbers that are kept once they are parsed.
-KEPT = 1 << 26
+#: Bytes of numbers that are cached once they are parsed.
+CACHED = 1 << 26
 #: Rows of large numbers whose text is looked at, of each block.
 LOOK_AT = 1000
 _WHOLE = re.compile(r"[-+]?\d{16,300}")
@@ -38,7 +38,7 @@ class CsvRows(Rows):
     over all rows cost little more, single rows as much as all before them.
 
     One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
-    are read, and kept after a pass over all rows if they take no more than 64 MB: by pyarrow where
+    are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
     it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
     with its line.
 
@@ -106,11 +106,11 @@ class CsvRows(Rows):
             yield self._parsed[start:stop].copy()
             return
         # A fit passes over all rows three or four times, and parsing is what a pass costs.
-        keeps = (start, stop) == (0, len(self)) and 8 * self.shape[0] * self.shape[1] <= KEPT
+        caches = (start, stop) == (0, len(self)) and 8 * self.shape[0] * self.shape[1] <= CACHED
         parsed: list[Array] = []
         for block in self._parse_rows(start, stop):
-            parsed += [block] * keeps
-            if keeps and sum(map(len, parsed)) == stop:
+            parsed += [block] * caches
+            if caches and sum(map(len, parsed)) == stop:
                 self._parsed = np.concatenate(parsed)
             yield block
 
