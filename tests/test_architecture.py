@@ -124,11 +124,11 @@ def test_docstring_examples_run(path):
 
 
 # The one atomic writer, and images that are written into a folder of its making.
-WRITERS = {"rows/whole.py", "rows/images.py"}
+WRITERS = {"rows/atomic.py", "rows/images.py"}
 
 
 def test_files_are_written_in_one_place():
-    """Elsewhere nothing is opened for writing, and nothing renamed: see rows/whole.py."""
+    """Elsewhere nothing is opened for writing, and nothing renamed: see rows/atomic.py."""
     found = []
     for path, node in nodes(ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))

@@ -54,7 +54,9 @@ def refused(error, words, rows, model=None, method="fit"):
     message = str(caught.value)
     assert "\n" not in message, message
     assert re.search(words, message), message
-    remedies = "give|use|remove|fill|scale|encode|convert|reshape|flatten|raise|mend|must return"
+    remedies = (
+        "give|use|remove|fill|scale|encode|convert|reshape|flatten|raise|mend|fix|must return"
+    )
     assert re.search(remedies, message, re.IGNORECASE), f"no remedy: {message}"
     return caught.value
 

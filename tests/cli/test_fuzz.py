@@ -129,7 +129,7 @@ def place(tmp_path_factory):
     rng = np.random.default_rng(0)
     for good, bad in (("train.csv", "bad.csv"), ("x.npy", "bad.npy"), ("m.mercer", "bad.mercer")):
         (folder / bad).write_bytes(damaged(rng, (folder / good).read_bytes()))
-    from mercer.rows.png import encode_png
+    from mercer.rows.images import encode_png
 
     (folder / "images").mkdir()
     for i in range(6):

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 
 import mercer as package
 from mercer.rows import open_rows
-from mercer.rows.png import encode_png, to_bytes
+from mercer.rows.images import encode_png, to_bytes
 
 IMAGES = to_bytes(load_digits().images[:40] / 16)
 

@@ -62,13 +62,13 @@ DATA = {
     "dates": ("x.npy", npy(np.zeros((3, 3), "M8[s]")), ["datetime64"]),
     "pickled objects": ("x.npy", npy(np.array([[object()]]), allow_pickle=True), ["object"]),
     "80 TB": ("x.npy", huge_npy(), ["declares"]),
-    "no numpy file": ("x.npy", b"hello", ["no .npy"]),
+    "no numpy file": ("x.npy", b"hello", ["not an .npy"]),
     "zip bomb": ("x.npz", zip_bomb(), ["MB"]),
     "member that climbs": ("x.npz", climbing_archive(), ["object"]),
-    "no zip": ("x.npz", b"hello", ["no readable .npz"]),
-    "no Parquet": ("x.parquet", b"hello", ["no Parquet"]),
+    "no zip": ("x.npz", b"hello", ["not a readable .npz"]),
+    "no Parquet": ("x.parquet", b"hello", ["not a Parquet"]),
     "unknown ending": ("x.doc", b"hello", ["'.doc'"]),
-    "no workbook": ("x.xls", b"hello", ["no workbook"]),
+    "no workbook": ("x.xls", b"hello", ["not a workbook"]),
 }
 
 

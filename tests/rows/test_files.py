@@ -155,7 +155,7 @@ def test_forged_and_foreign_npy_files(tmp_path):
     with pytest.raises(DataError, match=r"shape \(5,\)"):
         open_rows(tmp_path / "flat.npy")
     (tmp_path / "text.npy").write_text("not an array")
-    with pytest.raises(DataError, match=r"no \.npy array"):
+    with pytest.raises(DataError, match=r"not an \.npy array"):
         open_rows(tmp_path / "text.npy")
 
 
@@ -169,7 +169,7 @@ def test_npz_archives_are_looked_at_first(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="unpacks to 15 MB"):
         open_rows(tmp_path / "bomb.npz")
     (tmp_path / "cut.npz").write_bytes((tmp_path / "two.npz").read_bytes()[:100])
-    with pytest.raises(DataError, match=r"no readable \.npz"):
+    with pytest.raises(DataError, match=r"not a readable \.npz"):
         open_rows(tmp_path / "cut.npz", array="a")
 
 
@@ -207,7 +207,7 @@ def test_csv_dialects(tmp_path):
 
 
 def test_a_huge_line_is_refused_without_reading_it_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.rows.dialect.MAX_LINE", 1000)
+    monkeypatch.setattr("mercer.rows.look.MAX_LINE", 1000)
     (tmp_path / "x.csv").write_text("1,2\n" + "3," * 2000 + "\n")
     with pytest.raises(DataError, match="line 2 .* longer"):
         open_rows(tmp_path / "x.csv")
@@ -221,7 +221,7 @@ def test_other_faults_of_files(tmp_path):
         open_rows(tmp_path / "x.h5")
     pytest.importorskip("pyarrow")
     (tmp_path / "x.parquet").write_bytes(b"no parquet")
-    with pytest.raises(DataError, match="no Parquet"):
+    with pytest.raises(DataError, match="not a Parquet"):
         open_rows(tmp_path / "x.parquet")
 
 
@@ -259,7 +259,7 @@ def test_a_folder_with_the_name_of_a_file(opener, kind, tmp_path):
 
 
 def test_an_archive_of_zeros_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 20)
+    monkeypatch.setattr("mercer.rows.compressed.MUCH", 1 << 20)
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((200_000, 10)))
     save_npz(tmp_path / "sparse.npz", csr_array(np.zeros((1, 2))))
     with zipfile.ZipFile(tmp_path / "sparse.npz", "a", zipfile.ZIP_DEFLATED) as archive:

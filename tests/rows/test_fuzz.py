@@ -14,8 +14,7 @@ import pytest
 
 from mercer.exceptions import DataError
 from mercer.rows import open_rows
-from mercer.rows.images import ImageRows, find_images
-from mercer.rows.png import encode_png
+from mercer.rows.images import ImageRows, encode_png, find_images
 from tests.fuzz import ODD, cases, damaged, pick, run
 
 WORDS = (

@@ -9,7 +9,7 @@ from PIL import Image
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.rows import Choice, image_shape, open_rows, open_table, pixel_names, write_table
-from mercer.rows.png import encode_png
+from mercer.rows.images import encode_png
 
 
 def test_png_is_read_by_others():

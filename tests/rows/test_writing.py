@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.exceptions import DataError, OutputError
-from mercer.rows import CHUNK, MemoryRows, Table, check_sink, open_table, whole_file, write_table
+from mercer.rows import CHUNK, MemoryRows, Table, atomic_file, check_sink, open_table, write_table
 
 NAMES = ["a", "b", "c"]
 
@@ -102,7 +102,7 @@ def test_links_and_rights_stay(tmp_path):
     target.write_text("old")
     target.chmod(0o640)
     link.symlink_to(target)
-    with whole_file(link) as file:
+    with atomic_file(link) as file:
         file.write(b"new")
     assert link.is_symlink()
     assert target.read_text() == "new"
@@ -112,7 +112,7 @@ def test_links_and_rights_stay(tmp_path):
 def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     with pytest.raises(FileNotFoundError, match="z.csv"):
         write_table(tmp_path / "none" / "z.csv", rows_of())
-    with pytest.raises(OSError, match="other.txt"), whole_file(tmp_path / "x.csv"):
+    with pytest.raises(OSError, match="other.txt"), atomic_file(tmp_path / "x.csv"):
         (tmp_path / "other.txt").open()
 
 
@@ -120,7 +120,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     ("name", "columns", "labelled", "words"),
     [
         ("x.xls", NAMES, False, "'.xls' is not known"),
-        ("x", NAMES, False, "no images"),
+        ("x", NAMES, False, "not images"),
         ("x.npy", NAMES, True, "no labels"),
         ("x.zarr", NAMES, True, "no labels"),
     ],
@@ -135,7 +135,7 @@ def test_folders_of_others_are_not_replaced(tmp_path):
     target = tmp_path / "mine.zarr"
     target.mkdir()
     (target / "letter.txt").write_text("dear")
-    with pytest.raises(OutputError, match="no Zarr store"):
+    with pytest.raises(OutputError, match="not a Zarr store"):
         write_table(target, rows_of())
     assert (target / "letter.txt").read_text() == "dear"
 

@@ -98,7 +98,7 @@ def test_kinds_that_make_no_sense_are_named(tmp_path):
     days = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=30), "x": np.arange(30) % 7.5})
     with pytest.raises(DataError, match="'day' holds whole days"):
         TableEncoder(day="date:hour").fit(days)
-    with pytest.raises(DataError, match="no date of a known form"):
+    with pytest.raises(DataError, match="not a date of a known form"):
         TableEncoder(warm="date:month").fit(table)
     model = TableModel(KernelPCA(3), TableEncoder(day="date:month+weekday")).fit(days)
     model.save(tmp_path / "m.mercer")

@@ -32,7 +32,7 @@ class Terminal(Console):
 
 
 def remark(message: str) -> None:
-    """One line on standard error that is no warning; nothing with ``--quiet``."""
+    """One line on standard error that is not a warning; nothing with ``--quiet``."""
     context = click.get_current_context(silent=True)
     if context is not None and context.params.get("quiet"):
         return

@@ -6,8 +6,6 @@ import click
 
 from mercer.cli.options import Output, Reading, reads, speaks
 
-__all__ = ["convert"]
-
 
 @click.command(short_help="Write a table or a model in another format.")
 @click.argument("source", type=click.Path(allow_dash=True))
@@ -47,8 +45,8 @@ def _convert_model(source: str, output: Output) -> dict[str, int]:
 
 def _convert_table(source: str, reading: Reading, output: Output, *, quiet: bool) -> dict[str, int]:
     from mercer.cli.tables import check_output, located, open_input, write_output
+    from mercer.tables.frames import columns_table
     from mercer.tables.opening import read_mixed
-    from mercer.tables.writing import columns_table
 
     # Standard input can be read once.
     with located(source, reading) as path:

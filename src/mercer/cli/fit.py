@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from mercer.rows import Table
     from mercer.solvers import Plan
 
-__all__ = ["fit"]
 
 NOT_CONVERGED = 5
 

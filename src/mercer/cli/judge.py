@@ -20,7 +20,6 @@ from mercer.cli.options import (
 if TYPE_CHECKING:
     from mercer.rows import Table
 
-__all__ = ["novelty", "score"]
 
 #: Rows that are compared with those of the fit; more might not fit into memory.
 MOST_COMPARED = 200_000

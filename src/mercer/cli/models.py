@@ -10,8 +10,6 @@ from typing import Any
 from mercer._types import Estimator
 from mercer.cli.faults import Failure
 
-__all__ = ["existing", "feature_names", "load_model", "on_tables", "score_names", "seen_by"]
-
 
 def load_model(path: str, *abilities: str) -> Any:
     """The model in a file, which must have the methods named; :class:`Failure` if it has not."""

@@ -15,9 +15,6 @@ import click
 if TYPE_CHECKING:
     from mercer.rows import Choice
 
-__all__ = ["FORMATS", "ColumnKinds", "Output", "Reading", "data_argument", "encodes"]
-__all__ += ["format_option", "keeps", "model_argument", "output_folder", "reads", "seed_option"]
-__all__ += ["speaks", "writes"]
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -80,14 +77,14 @@ def _complete_columns(_context: click.Context, _option: click.Parameter, text: s
     from click.shell_completion import split_arg_string
 
     from mercer.exceptions import DataError
-    from mercer.rows.dialect import TEXT, sniff
+    from mercer.rows.look import TEXT, Look
 
     # click drops the arguments before an option without a value; the shell has the whole line.
     words = map(Path, split_arg_string(os.environ.get("COMP_WORDS", "")))
     files = [word for word in words if word.suffix.lower() in TEXT and word.is_file()]
     before, comma, begun = text.rpartition(",")
     try:
-        names = [name for path in files[:1] for name in sniff(path).names]
+        names = [name for path in files[:1] for name in Look(path).names]
     except DataError:  # the command itself will say what is wrong
         return []
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]

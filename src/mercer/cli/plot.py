@@ -37,7 +37,7 @@ _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 def _check_shape(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
     parts = [] if text is None else text.lower().replace(",", "x").split("x")
     if not all(part.strip().isdigit() for part in parts) or len(parts) == 1 or len(parts) > 3:
-        raise click.BadParameter(f"'{text}' is no size such as 28x28, or 32x32x3 for colours")
+        raise click.BadParameter(f"'{text}' is not a size such as 28x28, or 32x32x3 for colours")
     return tuple(map(int, parts)) or None
 
 
@@ -110,7 +110,7 @@ def plot(
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model
     from mercer.cli.tables import check_target
-    from mercer.rows import whole_file
+    from mercer.rows import atomic_file
 
     endings = (".html",) if kind == "live" else ENDINGS
     if output.suffix.lower() not in endings:
@@ -131,7 +131,7 @@ def plot(
             if title is not None:
                 figure.suptitle(title)
             drawn = _picture(figure, output.suffix[1:].lower(), dpi)
-    with whole_file(output) as file:
+    with atomic_file(output) as file:
         file.write(drawn)
     if as_json:
         print_json({"output": str(output), "kind": kind})

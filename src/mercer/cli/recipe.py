@@ -156,7 +156,7 @@ def _assignments(text: str) -> dict[str, Any]:
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
         if not equals:
-            raise click.UsageError(f"--kernel: '{part}' is no PARAMETER=VALUE")
+            raise click.UsageError(f"--kernel: '{part}' is not PARAMETER=VALUE")
         given[name.strip()] = _number(value.strip())
     return given
 

@@ -11,8 +11,6 @@ import click
 from mercer._types import Estimator, RowsLike
 from mercer.cli.options import Output, Reading, keeps, model_argument, reads, speaks, writes
 
-__all__ = ["denoise", "impute", "inverse", "transform"]
-
 
 @dataclass(frozen=True)
 class _Names:
@@ -96,7 +94,7 @@ def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
 
     fitted = load_model(model, "denoise")
     match = "auto" if match_noise is None else match_noise
-    _mend(fitted, lambda rows: fitted.denoise(rows, match_noise=match), **how)
+    _to_same_columns(fitted, lambda rows: fitted.denoise(rows, match_noise=match), **how)
 
 
 @click.command(short_help="Fill in missing values.")
@@ -105,15 +103,15 @@ def impute(model: str, **how: Any) -> None:
     """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
     from mercer.cli.console import remark
     from mercer.cli.models import load_model
-    from mercer.tables.holes import Holes
+    from mercer.tables.missing import MissingValues
 
-    fitted, holes = load_model(model, "impute"), Holes()
-    _mend(fitted, holes.watch(fitted.impute), allow_nan=True, **how)
+    fitted, missing = load_model(model, "impute"), MissingValues()
+    _to_same_columns(fitted, missing.watch(fitted.impute), allow_nan=True, **how)
     if not how["quiet"] and not how["as_json"]:
-        remark(holes.describe())
+        remark(missing.describe())
 
 
-def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
+def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
     """Rows that become rows of the same columns."""
     from mercer.cli.models import feature_names, on_tables
 
@@ -122,8 +120,8 @@ def _mend(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None
         _convert(function, fitted, feature_names(fitted), width=width, **how)
         return
     from mercer.cli.tables import located
+    from mercer.tables.frames import kept_columns
     from mercer.tables.opening import read_for
-    from mercer.tables.writing import kept_columns
 
     how.pop("allow_nan", None)
     reading = how["reading"]
@@ -138,7 +136,7 @@ def _give(
     """Write columns of any kind, and those of the data that they do not hold already."""
     from mercer.cli.summary import size_of
     from mercer.cli.tables import check_output, tell, write_output
-    from mercer.tables.writing import columns_table
+    from mercer.tables.frames import columns_table
 
     columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
     check_output(output, list(columns), labelled=True)

@@ -128,8 +128,8 @@ def _leave(error: BaseException) -> None:
     """End the process now: the work does not react, and nobody waits for it."""
     terminated = isinstance(error, Terminated)
     _say("terminated" if terminated else "interrupted")
-    if (whole := sys.modules.get("mercer.rows.whole")) is not None:  # else nothing was written
-        whole.remove_temporary()
+    if (atomic := sys.modules.get("mercer.rows.atomic")) is not None:  # else nothing was written
+        atomic.remove_temporary()
     os._exit(TERMINATED if terminated else INTERRUPTED)
 
 

@@ -42,7 +42,7 @@ def sample(
     from mercer.cli.models import feature_names, load_model, on_tables, seen_by
     from mercer.cli.tables import check_output, tell, write_output
     from mercer.rows import MemoryRows, Table
-    from mercer.tables.writing import columns_table
+    from mercer.tables.frames import columns_table
 
     fitted = load_model(model, "sample")
     names, mixed = feature_names(fitted), on_tables(fitted)

@@ -21,15 +21,14 @@ from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import ColumnKinds, Output, Reading
 from mercer.rows import Table, check_sink, open_table, spooled, write_stream, write_table
+from mercer.rows.atomic import is_device
+from mercer.rows.compressed import COMPRESSED, open_plain, plain_name
 from mercer.rows.files import names_text
-from mercer.rows.packed import PACKED, open_packed, plain_name
-from mercer.rows.whole import is_device
+from mercer.rows.look import Look
 
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["check_output", "check_target", "located", "open_for_fit", "open_input"]
-__all__ += ["prepare_folder", "tell", "write_output"]
 
 #: More columns than this are told by their kinds, not one by one.
 SHOWN = 12
@@ -52,10 +51,11 @@ def open_input(
             choice, keep = reading.choice(), reading.keep
             yield vectors_for(model, path, choice, keep, allow_nan=allow_nan)
             return
-        like, kept = feature_names(model), read_kept(path, reading)
+        look = Look(path)
+        like, kept = feature_names(model), read_kept(look, reading)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
-        table = open_located(path, reading, like=like, allow_nan=allow_nan)
+        table = open_located(look, reading, like=like, allow_nan=allow_nan)
         yield replace(table, beside={**table.beside, **kept})
 
 
@@ -68,7 +68,7 @@ def open_for_fit(
 
     with located(data, reading) as path:
         if kinds.raw:
-            yield open_located(path, reading, allow_nan=allow_nan), None
+            yield open_located(Look(path), reading, allow_nan=allow_nan), None
             return
         table, encoder = open_encoded(
             path, kinds.encoder(), reading.choice(), array=reading.array, allow_nan=allow_nan
@@ -87,9 +87,9 @@ def located(data: str, reading: Reading) -> Iterator[Path]:
             raise click.UsageError("'-' reads standard input, and nothing is piped into it")
         with spooled(sys.stdin.buffer, reading.format) as path:
             yield path
-    elif path.suffix.lower() in PACKED and path.is_file():
+    elif path.suffix.lower() in COMPRESSED and path.is_file():
         inside = plain_name(path)
-        with open_packed(path) as stream:
+        with open_plain(path) as stream:
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             with spool as unpacked:
                 yield unpacked
@@ -98,26 +98,26 @@ def located(data: str, reading: Reading) -> Iterator[Path]:
 
 
 def open_located(
-    path: Path, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
+    look: Look, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
 ) -> Table:
     """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
-    table = open_table(path, reading.choice(like), array=reading.array, allow_nan=allow_nan)
+    table = open_table(look, reading.choice(like), array=reading.array, allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.keep]:
         shown = names_text(unused)
-        remark(f"columns of '{path.name}' that the model does not know: {shown}")
+        remark(f"columns of '{look.path.name}' that the model does not know: {shown}")
     return table
 
 
-def read_kept(path: Path, reading: Reading) -> dict[str, Array]:
+def read_kept(look: Look, reading: Reading) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
     if not reading.keep:
         return {}
+    from mercer.tables.frames import kept_columns
     from mercer.tables.reading import TABLES, read_table
-    from mercer.tables.writing import kept_columns
 
-    if path.suffix.lower() not in TABLES:
-        raise click.UsageError(f"--keep and --id name columns, and '{path.name}' has no names")
-    return kept_columns(read_table(path, texts=reading.keep), reading.keep)
+    if look.kind not in TABLES:
+        raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
+    return kept_columns(read_table(look, texts=reading.keep), reading.keep)
 
 
 def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:

@@ -10,7 +10,6 @@ from mercer._types import Estimator
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["model_output", "save_to", "target_of"]
 
 model_output = click.option(
     "-o",
@@ -30,12 +29,12 @@ def target_of(data: str, output: Path | None) -> Path:
     if output is not None and str(output) != "-":
         if output.suffix.lower() in _OTHERS:
             raise click.UsageError(
-                f"a model is no {output.suffix} file; name it {output.with_suffix('.mercer')}"
+                f"a model is not a {output.suffix} file; name it {output.with_suffix('.mercer')}"
             )
         return output
     if data == "-" or output is not None:
         raise click.UsageError("a model is written to a file; name it with --output")
-    from mercer.rows.packed import plain_name
+    from mercer.rows.compressed import plain_name
 
     return Path(plain_name(Path(data).resolve()).stem + ".mercer")
 

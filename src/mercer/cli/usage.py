@@ -20,7 +20,7 @@ COMMANDS = {
     "embed": "'mercer transform MODEL DATA' gives scores",
     "train": "'mercer fit DATA' fits a model",
     "generate": "'mercer sample MODEL -n 10' draws rows",
-    "fill": "'mercer impute MODEL DATA' fills holes",
+    "fill": "'mercer impute MODEL DATA' fills in missing values",
     "export": "'mercer convert MODEL m.onnx' writes an ONNX graph",
     "show": "'mercer info MODEL' tells what a model is",
     "serve": "'mercer explore MODEL' opens it in a browser",

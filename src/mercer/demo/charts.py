@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._linalg import Array
 from mercer.demo.digits import SHAPE
-from mercer.rows.png import encode_png, to_bytes
+from mercer.rows.images import encode_png, to_bytes
 
 __all__ = ["curve", "montage", "scatter", "spectrum"]
 

@@ -16,7 +16,7 @@ from mercer._memory import size_text
 from mercer.demo.charts import curve, montage, scatter, spectrum
 from mercer.demo.others import SETTINGS
 from mercer.relevance import measure_relevance
-from mercer.rows import whole_file
+from mercer.rows import atomic_file
 
 if TYPE_CHECKING:
     from mercer.demo.denoising import Study
@@ -32,7 +32,7 @@ def write(results: Results, folder: Path) -> None:
         model.save(folder / f"{name}.mercer")
     data = results.digits
     results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
-    with whole_file(folder / "report.html") as file:
+    with atomic_file(folder / "report.html") as file:
         file.write(render(results).encode())
 
 

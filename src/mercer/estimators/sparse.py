@@ -24,7 +24,7 @@ from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
-from mercer.sparse import Centres, Rows, Selection, SparseSolver, as_sparse_solver
+from mercer.sparse import Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
 from mercer.sparse.noise import choose_kernels
 from mercer.subspace import ComponentRule, as_rule
@@ -160,7 +160,7 @@ class SparseKernelPCA(SubspaceEstimator):
         kernel, rule = as_kernel(self.kernel), as_rule(self.n_components)
         self._check_size(as_sparse_solver(self.solver))
         data = check_rows(self, X, kernel, reset=True)
-        rows = Rows(kernel.resolve(data), data, self._rng())
+        rows = KernelRows(kernel.resolve(data), data, self._rng())
         refuse_square(rows.kernel, data)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
         chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
@@ -211,11 +211,11 @@ class SparseKernelPCA(SubspaceEstimator):
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
         rows = self._rows(X)
         support, dtype = self.subspace_.support, self.subspace_.coef.dtype
-        inner = Rows(self.kernel_, support, fixed_rng(0)).among(support)
+        inner = KernelRows(self.kernel_, support, fixed_rng(0)).among(support)
         return span(self.kernel_, support, inner).astype(dtype).residual(rows)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
-        data = Rows(kernel, rows, fixed_rng(0))
+        data = KernelRows(kernel, rows, fixed_rng(0))
         solver, reason = as_sparse_solver(self.solver).choose(data)
         most = min(self.n_kernels or USUAL_KERNELS, data.n)
         needed = solver.estimate_bytes(data, most)
@@ -232,7 +232,7 @@ class SparseKernelPCA(SubspaceEstimator):
                 f"n_kernels={m} and noise={noise:g} answer the same question; give one of them."
             )
 
-    def _announce(self, chosen: Selection, values: Array, rows: Rows) -> None:
+    def _announce(self, chosen: Selection, values: Array, rows: KernelRows) -> None:
         """Warnings about what was found; ``values`` are the variances of the data in the span."""
         if not chosen.converged:
             warn(
@@ -254,7 +254,7 @@ class SparseKernelPCA(SubspaceEstimator):
 
 
 def report_of(
-    chosen: Selection, solver: SparseSolver, reason: str, rows: Rows, fits: int
+    chosen: Selection, solver: SparseSolver, reason: str, rows: KernelRows, fits: int
 ) -> Report:
     """How the kernels were chosen; seconds and what is unexplained are added in the end."""
     searched = "" if fits == 1 else f"{fits} fits to find the noise"

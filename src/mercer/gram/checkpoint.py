@@ -27,8 +27,8 @@ from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.sums import FeatureSums
-from mercer.rows import Rows, write_whole
-from mercer.rows.whole import remove_strays
+from mercer.rows import Rows, write_atomic
+from mercer.rows.atomic import remove_strays
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["Checkpoint"]
@@ -138,7 +138,7 @@ class Checkpoint:
             state["digests"] = np.array(self._digests[:done], dtype=np.uint64)
         header = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": self.fingerprint})
         state["header"] = np.frombuffer(header.encode(), dtype=np.uint8)
-        write_whole(self.path, lambda file: np.savez(file, **state))
+        write_atomic(self.path, lambda file: np.savez(file, **state))
         self._saved = time.monotonic()
         self._cost = self._saved - started
 

@@ -18,7 +18,7 @@ from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike, Targets
 from mercer.live.bundle import bundle, source
 from mercer.live.model import LiveModel, describe
-from mercer.rows import whole_file
+from mercer.rows import atomic_file
 
 __all__ = ["pack", "render", "write_html"]
 
@@ -58,7 +58,7 @@ def write_html(
     """
     page = render(describe(model, X, labels, images, **options))
     path = Path(path)
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(page.encode())
     return path
 

@@ -30,8 +30,8 @@ from mercer.live.store import Item, Store
 from mercer.live.wanted import Wanted, is_id, read_message
 from mercer.live.work import MODEL, PAGE, Job
 from mercer.live.worker import Desk, Pool
-from mercer.rows import whole_file
-from mercer.rows.whole import temporary_folder
+from mercer.rows import atomic_file
+from mercer.rows.atomic import temporary_folder
 
 __all__ = ["Served", "Studio", "open_server"]
 
@@ -100,7 +100,7 @@ class Studio:
         item = self.store.new(request.query_params.get("name", ""))
         self.uploads += 1
         try:
-            with whole_file(item.path) as file:
+            with atomic_file(item.path) as file:
                 async for part in request.stream():
                     file.write(part)
         except FileNotFoundError:

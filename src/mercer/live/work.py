@@ -17,7 +17,7 @@ from mercer.live.page import pack
 from mercer.live.tables import open_guessing, unpack_images
 from mercer.live.wanted import Wanted
 from mercer.plots._models import nameless_rows, rows_of
-from mercer.rows import MemoryRows, Table, image_shape, whole_file
+from mercer.rows import MemoryRows, Table, atomic_file, image_shape
 from mercer.rows.files import names_text
 from mercer.tables import TableEncoder, TableModel
 
@@ -63,7 +63,7 @@ def do(job: Job) -> None:
     live.facts["notes"] = list(dict.fromkeys([*live.facts["notes"], *notes]))
     job.folder.mkdir(exist_ok=True)
     model.save(job.folder / MODEL)
-    with whole_file(job.folder / PAGE) as file:
+    with atomic_file(job.folder / PAGE) as file:
         file.write(payload(live))
 
 

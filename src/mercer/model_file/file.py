@@ -14,7 +14,7 @@ from mercer.exceptions import ModelFileError
 from mercer.model_file.checks import check_answers
 from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
-from mercer.rows import whole_file
+from mercer.rows import atomic_file
 
 __all__ = ["FORMAT", "VERSION", "Fingerprint", "header_of", "read_model", "write_model"]
 
@@ -75,7 +75,7 @@ def write_model(model: object, path: str | os.PathLike[str]) -> Path:
         "data": json.dumps(getattr(model, "_data_fingerprint", None)),
         "model": json.dumps(encoded, allow_nan=False),
     }
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         write_container(file, texts, encoder.tensors)
     return Path(path)
 

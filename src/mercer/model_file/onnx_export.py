@@ -20,7 +20,7 @@ from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_kernels import Exported, export_kernel
 from mercer.model_file.onnx_preimage import as_type, export_preimage
 from mercer.preimage.noise import can_be_matched, match_limits
-from mercer.rows import whole_file
+from mercer.rows import atomic_file
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
@@ -264,6 +264,6 @@ def _write(graph: Any, path: Path) -> Path:
             f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
             "compress the model."
         )
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(graph.SerializeToString())
     return path

@@ -13,7 +13,7 @@ from typing import Any
 
 from mercer import __version__
 from mercer.papers.registry import ITEMS, PAPERS
-from mercer.rows import whole_file
+from mercer.rows import atomic_file
 
 __all__ = ["write_report"]
 
@@ -41,7 +41,7 @@ def write_report(folder: str | Path) -> Path:
             record = json.loads(stem.with_suffix(".json").read_text(encoding="utf-8"))
             records.append((record, stem.with_suffix(".png").read_bytes()))
     page = folder / "report.html"
-    with whole_file(page) as file:
+    with atomic_file(page) as file:
         file.write(_render(records).encode())
     return page
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from mercer import __version__
 from mercer.papers.item import Check, Item, Result, Setting
-from mercer.rows import whole_file
+from mercer.rows import atomic_file
 
 __all__ = ["Outcome", "picture", "record", "write"]
 
@@ -106,7 +106,7 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _keep(path: Path, content: bytes) -> None:
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(content)
 
 

@@ -1,12 +1,11 @@
 """The way in and out: rows in files, folders, streams and clusters, read and written in blocks."""
 
-from mercer.rows.base import CHUNK, Rows
+from mercer.rows.atomic import atomic_file, spooled, write_atomic
+from mercer.rows.base import CHUNK, MemoryRows, Rows
 from mercer.rows.choosing import Choice, open_table
 from mercer.rows.images import image_shape, pixel_names
-from mercer.rows.memory import MemoryRows
 from mercer.rows.opening import as_rows, is_source, open_rows
 from mercer.rows.table import Table
-from mercer.rows.whole import spooled, whole_file, write_whole
 from mercer.rows.writing import check_sink, write_stream, write_table
 
 __all__ = [
@@ -16,6 +15,7 @@ __all__ = [
     "Rows",
     "Table",
     "as_rows",
+    "atomic_file",
     "check_sink",
     "image_shape",
     "is_source",
@@ -23,8 +23,10 @@ __all__ = [
     "open_table",
     "pixel_names",
     "spooled",
-    "whole_file",
+    "write_atomic",
     "write_stream",
     "write_table",
-    "write_whole",
 ]
+
+# The names of 0.1.
+whole_file, write_whole = atomic_file, write_atomic

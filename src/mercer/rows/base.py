@@ -7,6 +7,7 @@ that sums over all rows do not depend on threads, files or workers.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -18,9 +19,7 @@ from mercer._parallel import blocks, ordered_map
 from mercer._types import Precision, RowsLike
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
 from mercer.rows.files import FileWatch
-
-__all__ = ["CHUNK", "LONGEST", "Rows", "check_finite", "floating_type", "reblock", "remedy_for"]
-__all__ += ["warn_of_long"]
+from mercer.sparse_rows import SparseRows
 
 #: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
 CHUNK = 16_384
@@ -142,6 +141,43 @@ class Rows(ABC):
         return f"row {row}"
 
 
+class MemoryRows(Rows):
+    """An array, or a list of objects, that the estimator has checked already.
+
+    Parameters
+    ----------
+    X : (n, d) array, sparse rows, or a list
+    columns : names, optional
+    """
+
+    def __init__(self, X: RowsLike, columns: Sequence[str] | None = None) -> None:
+        self.X = X
+        self.columns = None if columns is None else tuple(map(str, columns))
+        self._is_table = isinstance(X, np.ndarray | SparseRows)
+        self.shape = (len(X), int(X.shape[1]) if self._is_table else 1)
+        self.dtype = X.dtype if self._is_table else np.dtype(object)
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        yield self.X[start:stop]
+
+    def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
+        """Views, without a copy and without a second check."""
+        return ((rows, self.X[rows]) for rows in chunks)
+
+    def take(self, index: Array) -> Any:
+        return self.X[index] if self._is_table else [self.X[i] for i in index]
+
+    def fingerprint(self) -> str:
+        if not self._is_table:
+            return hashlib.sha256(repr(self.X[:256]).encode()).hexdigest()
+        rows = self.X[np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)]
+        parts = [rows]
+        if isinstance(rows, SparseRows):
+            parts = [rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)]
+        text = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        return hashlib.sha256(text).hexdigest()
+
+
 def _steps(n: int) -> list[slice]:
     """The chunks of a pass over n rows."""
     return blocks(n, CHUNK if n > CHUNK else max(FEWEST, -(-n // PARTS)))
@@ -224,7 +260,7 @@ def floating_type(dtype: Precision, what: str) -> np.dtype:
 
 
 def remedy_for(value: float) -> Remedy:
-    """What to do about a value that is not finite: holes can be filled, infinities cannot."""
+    """What to do about a value that is not finite: NaN can be filled in, infinity cannot."""
     if np.isnan(value):
         return "remove such rows, or " + fill_in("them")
     return "remove such rows, or " + Remedy(

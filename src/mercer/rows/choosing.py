@@ -16,15 +16,13 @@ from mercer._spelling import did_you_mean
 from mercer.exceptions import ColumnsError, DataError, argument
 from mercer.rows.base import Rows
 from mercer.rows.delimited import CsvRows
-from mercer.rows.dialect import TEXT, sniff
 from mercer.rows.files import check_there, decoding, instead_text, names_text
 from mercer.rows.images import ImageRows, find_images
+from mercer.rows.look import TEXT, Look
 from mercer.rows.opening import open_rows, refuse_array
-from mercer.rows.parquet import ParquetRows, parquet_names
+from mercer.rows.parquet import ParquetRows
 from mercer.rows.table import Table, pick
 from mercer.sparse_rows import dense
-
-__all__ = ["Choice", "open_table"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,9 @@ class Choice:
     label: str | None = None
     like: Sequence[str] | None = None
 
-    def of(self, path: Path, names: Sequence[str], strange: Sequence[str]) -> list[str]:
-        """The wanted ones among the names, none of which may be strange (hold no numbers)."""
+    def of(self, look: Look) -> list[str]:
+        """The columns of the file that are wanted, all of which must hold numbers."""
+        path, names = look.path, look.names
         for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
             if name not in names:
                 raise DataError(
@@ -64,7 +63,7 @@ class Choice:
                 f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
                 "were there in fit."
             )
-        if text := [name for name in wanted if name in strange]:
+        if text := [name for name in wanted if name in look.non_numeric]:
             raise ColumnsError(
                 f"'{path.name}' has columns that hold no numbers: {names_text(text)}; leave them "
                 "out with "
@@ -122,43 +121,40 @@ def open_table(
     >>> table.rows.columns, table.rows.shape, table.label.tolist()
     (('a', 'b'), (2, 2), ['red', 'blue'])
     """
-    path, choice = Path(path), choice or Choice()
-    kind = path.suffix.lower()
+    look, choice = Look.at(path), choice or Choice()
+    path, kind = look.path, look.kind
     check_there(path)
     refuse_array(path, array)
     if kind in TEXT:
-        return _open_text(path, choice, allow_nan)
+        return _open_text(look, choice, allow_nan)
     if path.is_dir() and kind != ".zarr" and (images := find_images(path)):
         if choice.columns or choice.drop or choice.label:
             raise DataError("a folder of images has no columns to choose from; give none.")
         return Table(ImageRows(images), files=[image.name for image in images])
     if kind == ".parquet" or (path.is_dir() and kind != ".zarr"):
-        return _open_parquet(path, choice, allow_nan)
+        return _open_parquet(look, choice, allow_nan)
     rows = open_rows(path, array=array or _usual_array(path), allow_nan=allow_nan)
     return _choose_by_number(path, rows, choice)
 
 
-def _open_text(path: Path, choice: Choice, allow_nan: bool) -> Table:
-    dialect = sniff(path)
-    if not dialect.named:
-        return _choose_by_number(path, CsvRows(path, allow_nan=allow_nan), choice)
-    names = list(dialect.fields)
-    wanted = choice.of(path, names, dialect.strange(path))
-    columns = None if wanted == names else wanted
-    rows = CsvRows(path, columns, label=choice.label, allow_nan=allow_nan)
+def _open_text(look: Look, choice: Choice, allow_nan: bool) -> Table:
+    if not look.dialect.named:
+        return _choose_by_number(look.path, CsvRows(look, allow_nan=allow_nan), choice)
+    wanted = choice.of(look)
+    columns = None if wanted == look.names else wanted
+    rows = CsvRows(look, columns, label=choice.label, allow_nan=allow_nan)
     beside = {} if choice.label is None else {choice.label: _as_classes(rows.labels)}
-    return Table(rows, beside, unused=choice.unused(names))
+    return Table(rows, beside, unused=choice.unused(look.names))
 
 
-def _open_parquet(path: Path, choice: Choice, allow_nan: bool) -> Table:
-    names, strange = parquet_names(path)
-    rows = ParquetRows(path, choice.of(path, names, strange))
+def _open_parquet(look: Look, choice: Choice, allow_nan: bool) -> Table:
+    rows = ParquetRows(look.path, choice.of(look))
     rows.allow_nan = allow_nan
     beside = {}
     if choice.label is not None:
         values = _as_classes(rows.column(choice.label))
-        beside = {choice.label: _check_count(values, len(rows), path)}
-    return Table(rows, beside, unused=choice.unused(names))
+        beside = {choice.label: _check_count(values, len(rows), look.path)}
+    return Table(rows, beside, unused=choice.unused(look.names))
 
 
 def _choose_by_number(path: Path, rows: Rows, choice: Choice) -> Table:
@@ -238,5 +234,5 @@ def _as_classes(values: Sequence[Any]) -> Array:
 
 def _check_count(values: Array, n: int, path: Path) -> Array:
     if len(values) != n:
-        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; mend it.")
+        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
     return values

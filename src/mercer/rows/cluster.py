@@ -22,8 +22,6 @@ from mercer._parallel import blocks, hold_blas, one_blas_thread
 from mercer._types import Precision
 from mercer.rows.base import CHUNK, Result, Rows, check_finite, floating_type
 
-__all__ = ["DaskRows"]
-
 #: Partitions whose sums come back as one part; after each the checkpoint may be written.
 BATCH = 64
 #: Branches of the tree in which they are added.
@@ -112,7 +110,7 @@ class DaskRows(Rows):
                 if type(error).__module__.partition(".")[0] != "distributed":
                     raise
                 raise RuntimeError(
-                    f"the cluster gave up ({type(error).__name__}: {error}); mend it and fit "
+                    f"the cluster gave up ({type(error).__name__}: {error}); fix it and fit "
                     "again: with Landmarks(checkpoint=...) the fit goes on where it stopped."
                 ) from error
 

@@ -15,16 +15,16 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.rows.base import CHUNK, LONGEST, Rows, fill_in, warn_of_long
-from mercer.rows.dialect import MISSING, decode, is_missing, is_number, lines_of, sniff
-from mercer.rows.files import FileWatch, file_fingerprint, pick_columns
-from mercer.rows.packed import PACKED, look_inside, open_packed
-
-__all__ = ["CsvRows"]
+from mercer.rows.compressed import COMPRESSED, look_inside
+from mercer.rows.files import pick_columns
+from mercer.rows.look import MISSING, Look, decode, is_missing, is_number, lines_of
 
 #: Every so many rows their place in the file is remembered.
 STRIDE = 1024
 #: Bytes of text that pyarrow parses at once.
 BLOCK = 1 << 22
+#: Bytes of numbers that are cached once they are parsed.
+CACHED = 1 << 26
 #: Rows of large numbers whose text is looked at, of each block.
 LOOK_AT = 1000
 _WHOLE = re.compile(r"[-+]?\d{16,300}")
@@ -38,12 +38,13 @@ class CsvRows(Rows):
     over all rows cost little more, single rows as much as all before them.
 
     One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
-    are read: by pyarrow where it is installed and the file is plain (no quotes), else by NumPy.
-    Whatever is wrong is reported with its line.
+    are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
+    it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
+    with its line.
 
     Parameters
     ----------
-    path : Path
+    path : Path, or a look at the file
     columns : names, optional
         Columns to use; all if not given.
     label : name, optional
@@ -54,17 +55,19 @@ class CsvRows(Rows):
 
     def __init__(
         self,
-        path: Path,
+        path: Path | Look,
         columns: Sequence[str] | None = None,
         *,
         label: str | None = None,
         allow_nan: bool = False,
     ) -> None:
-        self.path = path
-        self.watch = FileWatch([path])
+        self._look = Look.at(path)
+        self.path = path = self._look.path
+        self._dialect = self._look.dialect
+        self.watch = self._look.watch
         self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
-        self._dialect = sniff(path)
+        self._parsed: Array | None = None
         look_inside(path)
         named, fields = self._dialect.named, self._dialect.fields
         if columns is not None and not named:
@@ -81,7 +84,7 @@ class CsvRows(Rows):
         self.labels: list[str] = []
         self._plain = True
         rows = 0
-        with open_packed(self.path) as file:
+        with self._look.open() as file:
             file.seek(self._dialect.place)
             for place, number, line in lines_of(file, self._dialect.line, self.path):
                 if line.isspace():
@@ -100,6 +103,19 @@ class CsvRows(Rows):
         self.shape = (rows, len(self._use))
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
+        if self._parsed is not None:
+            yield self._parsed[start:stop].copy()
+            return
+        # A fit passes over all rows three or four times, and parsing is what a pass costs.
+        caches = (start, stop) == (0, len(self)) and 8 * self.shape[0] * self.shape[1] <= CACHED
+        parsed: list[Array] = []
+        for block in self._parse_rows(start, stop):
+            parsed += [block] * caches
+            if caches and sum(map(len, parsed)) == stop:
+                self._parsed = np.concatenate(parsed)
+            yield block
+
+    def _parse_rows(self, start: int, stop: int) -> Iterator[Array]:
         for block in self._read_plain(start, stop):
             lines = (decode(line, at, self.path) for _, at, line in self._from(start))
             self._look_for_long(block, lines)
@@ -124,7 +140,7 @@ class CsvRows(Rows):
             from pyarrow import OSFile, csv
         except ImportError:
             return
-        if not self._plain or self.path.suffix.lower() in PACKED:
+        if not self._plain or self.path.suffix.lower() in COMPRESSED:
             return
         row, place, _ = self._mark(start)
         # A file of pyarrow's own: its threads read ahead, and one that asks for a Python object
@@ -157,7 +173,7 @@ class CsvRows(Rows):
         return f"line {next(self._from(row))[1]}"
 
     def fingerprint(self) -> str:
-        return file_fingerprint([self.path]) + ",".join(self.columns or ())
+        return self._look.fingerprint + ",".join(self.columns or ())
 
     def _mark(self, row: int) -> tuple[int, int, int]:
         """The last mark at or before a row."""
@@ -166,7 +182,7 @@ class CsvRows(Rows):
     def _from(self, row: int) -> Iterator[tuple[int, int, bytes]]:
         """Row number, line number and content, from ``row`` on."""
         i, place, number = self._mark(row)
-        with open_packed(self.path) as file:
+        with self._look.open() as file:
             file.seek(place)
             for _, at, line in lines_of(file, number, self.path):
                 if not line.isspace():
@@ -230,7 +246,7 @@ def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
 def _complain(text: str) -> str:
     if is_missing(text):
         return f"{text!r} is not a number but missing; remove the line, or " + fill_in("it") + "."
-    return f"{text[:40]!r} is not a number; mend it, " + Remedy(
+    return f"{text[:40]!r} is not a number; fix it, " + Remedy(
         "choose others by open_rows(path, columns=...) of mercer.rows, or fit a TableModel to "
         "read_table(path) of mercer.tables.",
         shell="or choose others with --columns.",

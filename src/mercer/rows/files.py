@@ -9,24 +9,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from mercer._spelling import did_you_mean, similar_file
 from mercer.exceptions import DataError, Remedy
-
-__all__ = [
-    "FileWatch",
-    "check_there",
-    "decoding",
-    "file_fingerprint",
-    "instead_text",
-    "names_text",
-    "pick_columns",
-    "repeated",
-    "stamps",
-]
 
 #: Endings of files that are not the names of folders, too.
 FILES = (
@@ -72,18 +60,21 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
     except Exception as error:  # of any kind: decoders raise what they like
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise DataError(
-            f"'{path}' is no {kind}, or a damaged one: {reason}; write it again."
+            f"'{path}' is not a {kind}, or is damaged: {reason}; write it again."
         ) from error
 
 
-def file_fingerprint(paths: Iterable[Path]) -> str:
-    """A hash of names, sizes, times of the last change, and 64 small pieces of each file."""
+def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> str:
+    """A hash of names, sizes, times of the last change, and 64 small pieces of each file.
+
+    ``opened`` is the file, if there is one and somebody has opened it already.
+    """
     digest = hashlib.sha256()
     for path in paths:
         state = path.stat()
         size = state.st_size
         digest.update(f"{path.name} {size} {state.st_mtime_ns} ".encode())
-        with path.open("rb") as file:
+        with contextlib.nullcontext(opened) if opened else path.open("rb") as file:
             for start in sorted({int(x) for x in np.linspace(0, max(size - _LOOK, 0), 64)}):
                 file.seek(start)
                 digest.update(file.read(_LOOK))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import struct
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,6 @@ from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.base import Rows
 from mercer.rows.files import FileWatch, file_fingerprint
-from mercer.rows.png import encode_png, to_bytes
-
-__all__ = ["ImageRows", "find_images", "image_shape", "pixel_names", "write_images"]
 
 _NAME = re.compile(r"pixel (\d+),(\d+)(?:,([rgb]))?")
 #: What PNG packs into a byte at most.
@@ -74,7 +73,7 @@ class ImageRows(Rows):
         except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"'{path}' is no readable PNG: {error}; save it again.") from error
+            raise DataError(f"'{path}' is not a readable PNG: {error}; save it again.") from error
 
 
 def pixel_names(shape: Sequence[int]) -> tuple[str, ...]:
@@ -85,7 +84,7 @@ def pixel_names(shape: Sequence[int]) -> tuple[str, ...]:
 
 
 def image_shape(names: Sequence[str] | None) -> tuple[int, ...] | None:
-    """The size of the images whose pixels have these names; None if they are no pixels.
+    """The size of the images whose pixels have these names; None if they are not pixels.
 
     Examples
     --------
@@ -122,3 +121,36 @@ def _ink(image: Any, path: Path) -> Array:
 
 def _size(shape: Sequence[int]) -> str:
     return f"{shape[1]} × {shape[0]} pixels in {'grey' if len(shape) == 2 else 'colour'}"
+
+
+def to_bytes(image: Array) -> Array:
+    """Ink from 0 to 1 as whole numbers from 0 to 255; what lies outside becomes 0 or 255."""
+    return np.asarray(np.rint(np.clip(image, 0.0, 1.0) * 255), dtype=np.uint8)
+
+
+def encode_png(image: Array) -> bytes:
+    r"""A PNG file of an (h, w) grey or (h, w, 3) colour image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> encode_png(np.zeros((2, 3), dtype=np.uint8))[:8]
+    b'\x89PNG\r\n\x1a\n'
+    """
+    h, w = image.shape[:2]
+    colour = 2 if image.ndim == 3 else 0
+    # Each line begins with its filter, here none.
+    lines = np.zeros((h, 1 + image.size // h), dtype=np.uint8)
+    lines[:, 1:] = image.reshape(h, -1)
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            _chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, colour, 0, 0, 0)),
+            _chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            _chunk(b"IEND", b""),
+        ]
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

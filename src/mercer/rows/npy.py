@@ -15,10 +15,8 @@ from mercer._memory import available_bytes
 from mercer._parallel import blocks
 from mercer.exceptions import DataError, Remedy
 from mercer.rows.base import CHUNK, Rows, floating_type
+from mercer.rows.compressed import refuse_bomb
 from mercer.rows.files import FileWatch, decoding, file_fingerprint
-from mercer.rows.packed import refuse_bomb
-
-__all__ = ["NpyRows", "load_npz"]
 
 #: No side of an array is longer, whatever its type.
 _LONGEST = np.iinfo(np.intp).max // 64
@@ -123,7 +121,9 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
         shape, fortran, dtype = reader(file)
     except Exception as error:  # of any kind: NumPy parses the header as Python text
         reason = " ".join(str(error).split())[:200]
-        raise DataError(f"'{path}' is no .npy array: {reason}; save it with numpy.save.") from error
+        raise DataError(
+            f"'{path}' is not an .npy array: {reason}; save it with numpy.save."
+        ) from error
     if any(not 0 <= side <= _LONGEST for side in shape):
         raise DataError(f"'{path}' declares the impossible shape {shape}; save it again.")
     return shape, fortran, dtype

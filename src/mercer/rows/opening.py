@@ -11,20 +11,17 @@ import numpy as np
 
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, argument
-from mercer.rows.base import Rows, check_finite, floating_type, warn_of_long
+from mercer.rows.base import MemoryRows, Rows, check_finite, floating_type, warn_of_long
+from mercer.rows.compressed import COMPRESSED, plain_name
 from mercer.rows.delimited import CsvRows
-from mercer.rows.dialect import TEXT
 from mercer.rows.files import check_there
 from mercer.rows.images import ImageRows, find_images
-from mercer.rows.memory import MemoryRows
+from mercer.rows.look import TEXT
 from mercer.rows.npy import NpyRows, load_npz
-from mercer.rows.packed import PACKED, plain_name
 from mercer.rows.parquet import ParquetRows
 from mercer.rows.sparse_file import is_sparse_npz, load_mtx, load_sparse_npz
 from mercer.rows.zarr_array import ZarrRows
 from mercer.sparse_rows import SparseRows
-
-__all__ = ["as_rows", "is_source", "open_rows", "refuse_array"]
 
 
 def open_rows(
@@ -103,9 +100,9 @@ def _open(
     if kind == ".parquet" or path.is_dir():
         return ParquetRows(path, columns)
     inside = plain_name(path).suffix.lower()
-    if kind in TEXT or (inside in TEXT and kind in PACKED):
+    if kind in TEXT or (inside in TEXT and kind in COMPRESSED):
         return CsvRows(path, columns, allow_nan=allow_nan)
-    if kind in PACKED:
+    if kind in COMPRESSED:
         raise DataError(
             f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
             "text in .gz, .xz and .zst; unpack it, or read it into memory with "

@@ -14,8 +14,6 @@ from mercer.exceptions import DataError
 from mercer.rows.base import CHUNK, Rows, floating_type, warn_of_long
 from mercer.rows.files import FileWatch, decoding, file_fingerprint, pick_columns
 
-__all__ = ["ParquetRows", "parquet_names"]
-
 
 class ParquetRows(Rows):
     """A Parquet file, or a folder whose files (in the order of their names) hold the same columns.

@@ -13,11 +13,9 @@ from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer.exceptions import DataError, ModelFileError
 from mercer.rows.base import floating_type
+from mercer.rows.compressed import refuse_bomb
 from mercer.rows.files import decoding
-from mercer.rows.packed import refuse_bomb
 from mercer.sparse_rows import SparseRows
-
-__all__ = ["is_sparse_npz", "load_mtx", "load_sparse_npz"]
 
 _COMPRESSED = {"csr": csr_array, "csc": csc_array}
 
@@ -80,7 +78,7 @@ def _checked(path: Path, matrix: Any) -> SparseRows:
     bad = np.flatnonzero(~np.isfinite(rows.data))
     if len(bad):
         row, column = rows.row_numbers()[bad[0]], rows.indices[bad[0]]
-        raise DataError(f"'{path}' has no finite number at row {row}, column {column}; mend it.")
+        raise DataError(f"'{path}' has no finite number at row {row}, column {column}; fix it.")
     return rows
 
 
@@ -97,7 +95,7 @@ def _check_places(path: Path, given: list[Array], major: int, minor: int) -> Non
 
 def _shape(path: Path, shape: Array) -> tuple[int, int]:
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or not 0 < int(shape[1]) < 1 << 31:
-        raise DataError(f"'{path}' is no table of rows and columns; save a matrix.")
+        raise DataError(f"'{path}' is not a table of rows and columns; save a matrix.")
     return int(shape[0]), int(shape[1])
 
 

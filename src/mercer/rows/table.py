@@ -14,11 +14,8 @@ from mercer._memory import available_bytes
 from mercer._parallel import blocks
 from mercer._progress import announce
 from mercer.exceptions import DataError
-from mercer.rows.base import CHUNK, Rows
-from mercer.rows.memory import MemoryRows
+from mercer.rows.base import CHUNK, MemoryRows, Rows
 from mercer.sparse_rows import SparseRows
-
-__all__ = ["Table", "pick"]
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,13 @@ from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import RowsLike
 from mercer.exceptions import OutputError
-from mercer.rows.dialect import is_number
+from mercer.rows.atomic import atomic_file, atomic_folder, is_device
+from mercer.rows.base import MemoryRows
 from mercer.rows.images import image_shape, write_images
-from mercer.rows.memory import MemoryRows
+from mercer.rows.look import is_number
 from mercer.rows.opening import as_rows, is_source
 from mercer.rows.table import Table
-from mercer.rows.whole import is_device, whole_file, whole_folder
 from mercer.rows.zarr_array import not_zarr, write_zarr
-
-__all__ = ["FORMATS", "check_sink", "write_stream", "write_table"]
 
 #: What a stream can carry.
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
@@ -70,14 +68,14 @@ def write_table(
     if kind == "folder":
         shape = image_shape(table.rows.columns)
         assert shape is not None  # check_sink has seen to it
-        with whole_folder(path, _not_only_images) as folder:
+        with atomic_folder(path, _not_only_images) as folder:
             write_images(folder, (block.X for block in table.blocks()), shape, table.files)
     elif kind == "zarr":
         _refuse_empty(table)
-        with whole_folder(path, not_zarr) as folder:
+        with atomic_folder(path, not_zarr) as folder:
             write_zarr(folder, table)
     else:
-        with whole_file(path) as file:
+        with atomic_file(path) as file:
             write_stream(file, table, kind)
     return path
 
@@ -96,7 +94,7 @@ def check_sink(
     kind = _kind(Path(path))
     if kind == "folder" and image_shape(columns) is None:
         raise OutputError(
-            f"'{path}' has no ending, and these rows are no images; give a name that ends "
+            f"'{path}' has no ending, and these rows are not images; give a name that ends "
             "in .csv, .tsv, .npy, .npz or .parquet."
         )
     if labelled and kind in ("npy", "zarr"):
@@ -121,7 +119,7 @@ def _as_table(given: Any, columns: Sequence[str] | None) -> Table:
     if X.ndim != 2 or X.dtype.kind not in "fiub" or (names is not None and len(names) != len(X.T)):
         count = "" if names is None else f" with {len(names)} names"
         raise OutputError(
-            f"an array of shape {X.shape} and dtype {X.dtype}{count} is no table of numbers; "
+            f"an array of shape {X.shape} and dtype {X.dtype}{count} is not a table of numbers; "
             "give one of shape (n, d), and d names if any."
         )
     return Table(MemoryRows(X, names))

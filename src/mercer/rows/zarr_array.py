@@ -17,8 +17,6 @@ from mercer.rows.files import FileWatch, decoding, stamps
 from mercer.rows.npy import table_shape
 from mercer.rows.table import Table
 
-__all__ = ["ZarrRows", "not_zarr", "write_zarr"]
-
 #: Chunks that may be declared for each file that is there; empty ones need none.
 _SPARSE = 1000
 
@@ -104,4 +102,4 @@ def not_zarr(folder: Path) -> str | None:
     """Why a folder is none that a Zarr array may replace."""
     known = ("zarr.json", ".zarray", ".zgroup")
     found = any((folder / name).exists() for name in known)
-    return None if found or not any(folder.iterdir()) else "is no Zarr store"
+    return None if found or not any(folder.iterdir()) else "is not a Zarr store"

@@ -9,7 +9,7 @@ from mercer.sparse.centres import Centres
 from mercer.sparse.column_generation import ColumnGeneration
 from mercer.sparse.greedy import Greedy
 from mercer.sparse.likelihood import Likelihood
-from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.pool import KernelRows, Pool
 from mercer.sparse.updates import EM, MM, Fast
 
 __all__ = [
@@ -20,13 +20,16 @@ __all__ = [
     "ColumnGeneration",
     "Fast",
     "Greedy",
+    "KernelRows",
     "Likelihood",
     "Pool",
-    "Rows",
     "Selection",
     "SparseSolver",
     "as_sparse_solver",
 ]
+
+
+Rows = KernelRows  # the name of 0.1
 
 
 def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mercer.sparse.base import BoundSelection, SparseSolver
 from mercer.sparse.column_generation import ColumnGeneration
 from mercer.sparse.greedy import Greedy
-from mercer.sparse.pool import Rows
+from mercer.sparse.pool import KernelRows
 
 __all__ = ["Auto"]
 
@@ -19,10 +19,10 @@ class Auto(SparseSolver):
     The choice and its reason are in ``report_``.
     """
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:
         return self.choose(rows)[0].bind(rows, n_kernels)
 
-    def choose(self, rows: Rows) -> tuple[SparseSolver, str]:
+    def choose(self, rows: KernelRows) -> tuple[SparseSolver, str]:
         if rows.n <= DENSE_UP_TO:
             return Greedy(), f"auto: {rows.n} rows, exact"
         if not rows.kernel.points(rows.X).is_open:
@@ -30,5 +30,5 @@ class Auto(SparseSolver):
             return chosen, f"auto: {rows.n} rows of a precomputed matrix"
         return ColumnGeneration(), f"auto: {rows.n} rows"
 
-    def estimate_bytes(self, rows: Rows, m: int) -> int:
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         return self.choose(rows)[0].estimate_bytes(rows, m)

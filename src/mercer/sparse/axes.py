@@ -13,7 +13,7 @@ from mercer.exceptions import DataError
 from mercer.gram import whiten
 from mercer.kernels import Kernel
 from mercer.sparse.base import Selection
-from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.pool import KernelRows, Pool
 from mercer.sparse_rows import permuted_columns
 from mercer.subspace import Subspace, from_features
 from mercer.subspace.rank import NullSpectra
@@ -48,7 +48,7 @@ def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
 
 
-def null_spectra(rows: Rows, chosen: Selection) -> NullSpectra:
+def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
     """Variances on the same kernels after the columns were permuted independently."""
 
     def spectra(k: int, repeats: int) -> Array:

@@ -12,7 +12,7 @@ from mercer._linalg import Array, square_sums
 from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.sparse.likelihood import Likelihood
-from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.pool import KernelRows, Pool
 
 __all__ = ["BoundSelection", "PoolSelection", "Selection", "SparseSolver", "selected"]
 __all__ += ["violation"]
@@ -70,7 +70,7 @@ class Selection:
 class BoundSelection(ABC):
     """A solver with everything about the rows that does not depend on the noise."""
 
-    rows: Rows
+    rows: KernelRows
 
     @property
     @abstractmethod
@@ -86,7 +86,7 @@ class BoundSelection(ABC):
 class PoolSelection(BoundSelection):
     """A solver whose candidates are all there from the start."""
 
-    rows: Rows
+    rows: KernelRows
     pool: Pool
 
     @property
@@ -101,20 +101,20 @@ class SparseSolver(Config, ABC):
     """Chooses the kernels of :class:`~mercer.SparseKernelPCA` and their weights."""
 
     @abstractmethod
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:
         """Do once what does not depend on the noise; ``n_kernels`` is what the user asked for."""
 
-    def choose(self, rows: Rows) -> tuple[SparseSolver, str]:  # noqa: ARG002
+    def choose(self, rows: KernelRows) -> tuple[SparseSolver, str]:  # noqa: ARG002
         """The solver that does the work, and why it is this one."""
         return self, "asked for"
 
     @abstractmethod
-    def estimate_bytes(self, rows: Rows, m: int) -> int:
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         """Estimated peak of the solver's own arrays with m kernels."""
 
 
 def selected(
-    rows: Rows, indices: Array, at: Likelihood, *, kkt: float, steps: int, converged: bool
+    rows: KernelRows, indices: Array, at: Likelihood, *, kkt: float, steps: int, converged: bool
 ) -> Selection:
     """The Selection for the state of an optimiser; ``indices`` are the pool's row numbers."""
     if not len(at.active):

@@ -16,7 +16,7 @@ from mercer.sparse.base import PoolSelection, Selection, SparseSolver, violation
 from mercer.sparse.greedy import positive_part
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
-from mercer.sparse.pool import Pool, Rows, triangular_factor
+from mercer.sparse.pool import KernelRows, Pool, triangular_factor
 
 __all__ = ["Centres"]
 
@@ -41,7 +41,7 @@ class Centres(SparseSolver):
     def __init__(self, select: str | LandmarkRule | Any = "kmeans") -> None:
         self.select = select
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> PoolSelection:
         if n_kernels is None:
             raise DataError("centres have no automatic number; give n_kernels.")
         rows.kernel.points(rows.X).require_open("choosing centres", "use solver='greedy'")
@@ -51,7 +51,7 @@ class Centres(SparseSolver):
         H = triangular_factor(rows.against(points))
         return _Weighted(rows, Pool(K, H, rows.n, float(rows.diag.mean())), points)
 
-    def estimate_bytes(self, rows: Rows, m: int) -> int:
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         return 8 * rows.n * m
 
 

@@ -14,7 +14,7 @@ from mercer.kernels import Basis
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import construct, positive_part
 from mercer.sparse.likelihood import Likelihood, gain
-from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.pool import KernelRows, Pool
 from mercer.sparse.screening import ExactScreen, LowRankScreen, Screen
 
 __all__ = ["ColumnGeneration"]
@@ -55,14 +55,14 @@ class ColumnGeneration(SparseSolver):
         self.sweeps = sweeps
         self.tol = tol
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
         if self.rank:  # rank=0 screens without approximation
             rows.kernel.points(rows.X).require_open(
                 "approximate screening", "use ColumnGeneration(rank=0, sweeps=20)"
             )
         return _Columns(rows, self.rank, self.sweeps, self.tol)
 
-    def estimate_bytes(self, rows: Rows, m: int) -> int:
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         pool = 1.5 * m + 50
         return int(8 * rows.n * (self.rank + m + 2 * pool))
 
@@ -80,7 +80,7 @@ class _Round:
 
 @dataclass(frozen=True)
 class _Columns(BoundSelection):
-    rows: Rows
+    rows: KernelRows
     rank: int
     sweeps: int
     tol: float

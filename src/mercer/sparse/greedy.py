@@ -13,7 +13,7 @@ from mercer.eigen.policy import noise_floor, refuse_negative
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.likelihood import Likelihood, gain, one_weight
 from mercer.sparse.newton import Ascent, ascend
-from mercer.sparse.pool import Pool, Rows
+from mercer.sparse.pool import KernelRows, Pool
 
 __all__ = ["Greedy", "construct", "dense_pool", "empty", "positive_part"]
 
@@ -44,10 +44,10 @@ class Greedy(SparseSolver):
     def __init__(self, tol: float = 1e-4) -> None:
         self.tol = tol
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
         return _Dense(rows, dense_pool(rows), self.tol)
 
-    def estimate_bytes(self, rows: Rows, m: int) -> int:
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         return 8 * (3 * rows.n * rows.n + 6 * rows.n * m)
 
 
@@ -124,14 +124,14 @@ def empty(pool: Pool, variance: float) -> Likelihood:
     return Likelihood(pool, np.empty(0, dtype=np.intp), np.empty(0), variance)
 
 
-def dense_pool(rows: Rows) -> Pool:
+def dense_pool(rows: KernelRows) -> Pool:
     """Every row is a candidate, with the positive part of the kernel matrix."""
     pool = Pool.of_all(rows)
     K = positive_part(rows, pool.K)
     return replace(pool, K=K, H=K)
 
 
-def positive_part(rows: Rows, K: Array) -> Array:
+def positive_part(rows: KernelRows, K: Array) -> Array:
     """The policy for kernels that may be indefinite, on the matrix of the candidates."""
     if rows.kernel.is_mercer:
         return K

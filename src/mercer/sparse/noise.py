@@ -14,7 +14,7 @@ from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violatio
 from mercer.sparse.centres import Centres
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
-from mercer.sparse.pool import Rows
+from mercer.sparse.pool import KernelRows
 
 __all__ = ["choose_kernels", "default_variance", "for_count"]
 
@@ -28,7 +28,7 @@ MORE_FITS = 3
 
 
 def choose_kernels(
-    rows: Rows, solver: SparseSolver, n_kernels: int | None, noise: float | None
+    rows: KernelRows, solver: SparseSolver, n_kernels: int | None, noise: float | None
 ) -> tuple[Selection, int]:
     """The kernels for a number of them or for a noise, and the number of fits that it took."""
     if not (rows.diag > 0).any():

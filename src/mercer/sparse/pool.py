@@ -19,13 +19,13 @@ from mercer._parallel import blocks, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 
-__all__ = ["Pool", "Rows", "triangular_factor"]
+__all__ = ["KernelRows", "Pool", "triangular_factor"]
 
 BLOCK = 2048
 
 
 @dataclass(frozen=True)
-class Rows:
+class KernelRows:
     """The data of a fit: clean rows, a resolved kernel, and random numbers."""
 
     kernel: Kernel
@@ -86,14 +86,14 @@ class Pool:
     mean_diag: float
 
     @classmethod
-    def of_all(cls, rows: Rows) -> Pool:
+    def of_all(cls, rows: KernelRows) -> Pool:
         """Every row is a candidate: the dense matrix, O(n²) memory."""
         K = rows.columns(np.arange(rows.n))
         K = (K + K.T) / 2
         return cls(K, K, rows.n, float(rows.diag.mean()))
 
     @classmethod
-    def of_columns(cls, columns: Array, index: Array, rows: Rows) -> Pool:
+    def of_columns(cls, columns: Array, index: Array, rows: KernelRows) -> Pool:
         """From the kernel columns of some rows; O(n p²) time, O(p²) memory."""
         K = columns[index]
         return cls((K + K.T) / 2, triangular_factor(columns), rows.n, float(rows.diag.mean()))

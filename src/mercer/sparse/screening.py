@@ -19,7 +19,7 @@ from mercer._progress import announce
 from mercer.kernels import Basis
 from mercer.landmarks import partial_cholesky
 from mercer.sparse.likelihood import Likelihood
-from mercer.sparse.pool import Rows
+from mercer.sparse.pool import KernelRows
 from mercer.tiles import RowTiles, Tiles
 
 __all__ = ["ExactScreen", "LowRankScreen", "Screen"]
@@ -66,7 +66,7 @@ class LowRankScreen(Screen):
     is_exact = False
 
     @classmethod
-    def of(cls, rows: Rows, rank: int) -> LowRankScreen:
+    def of(cls, rows: KernelRows, rank: int) -> LowRankScreen:
         """By randomly pivoted Cholesky; O(n r (d + r)) time, O(n r) memory."""
         _, F = partial_cholesky(rows.kernel, rows.X, min(rank, rows.n), rows.rng)
         parts = blocks(rows.n, 4 * BLOCK)
@@ -112,7 +112,7 @@ class ExactScreen(Screen):
     ``dtype`` float32 halves the time; its rounding is harmless while the noise is well above 1e-7.
     """
 
-    rows: Rows
+    rows: KernelRows
     dtype: type
 
     is_exact = True

@@ -20,7 +20,7 @@ from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected,
 from mercer.sparse.greedy import dense_pool
 from mercer.sparse.likelihood import Likelihood, one_weight
 from mercer.sparse.newton import prune
-from mercer.sparse.pool import Rows
+from mercer.sparse.pool import KernelRows
 
 __all__ = ["EM", "MM", "Fast", "Update"]
 
@@ -49,10 +49,10 @@ class Update(SparseSolver):
     def step(self, at: Likelihood) -> Likelihood:
         """One iteration."""
 
-    def bind(self, rows: Rows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> PoolSelection:  # noqa: ARG002
         return _Iterated(rows, dense_pool(rows), self)
 
-    def estimate_bytes(self, rows: Rows, m: int) -> int:  # noqa: ARG002
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:  # noqa: ARG002
         return 8 * 8 * rows.n * rows.n
 
 

@@ -1,4 +1,4 @@
-"""Tables as people have them: numbers, categories, dates and holes, to vectors and back."""
+"""Tables as people have them: numbers, categories, dates, missing values, to vectors and back."""
 
 from mercer.tables import checks as _checks  # noqa: F401  (files are checked by them)
 from mercer.tables.columns import Category, Date, LeftOut, Number

@@ -14,8 +14,6 @@ from mercer.tables.cycles import CYCLES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.model import TableModel
 
-__all__: list[str] = []
-
 KINDS: tuple[Any, ...] = (str, bool | np.bool_, float)
 UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
 

@@ -12,11 +12,14 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.exceptions import DataError, Remedy
+from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.tables.cycles import angles, moved
 from mercer.tables.frames import objects
 
-__all__ = ["Category", "Column", "Date", "LeftOut", "Number"]
+#: New rows are far from the fit if the middle one lies so many spreads from its middle.
+FAR = 5.0
+#: Fewer rows may all be rare ones.
+LEAST_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,7 @@ Column: TypeAlias = Number | Category | Date | LeftOut
 
 
 def parse_dates(values: Array, form: str) -> Array:
-    """Texts of one form as dates; DataError names the first that is none."""
+    """Texts of one form as dates; DataError names the first that is not."""
     found = np.full(len(values), np.datetime64("NaT", "us"))
     for i, value in enumerate(values.tolist()):
         if value is None:
@@ -263,7 +266,7 @@ def parse_dates(values: Array, form: str) -> Array:
         try:
             found[i] = datetime.strptime(str(value).strip(), form)
         except ValueError as error:
-            raise DataError(f"has {value!r} in row {i}, which is no date like {form}") from error
+            raise DataError(f"has {value!r} in row {i}, which is not a date like {form}") from error
     return found
 
 
@@ -284,3 +287,27 @@ def as_kind(name: str, kind: str) -> Remedy:
     """How to say what a column is."""
     python = f"TableEncoder(kinds={{{name!r}: {kind!r}}})"
     return Remedy(python, shell=f"--{kind} {shlex.quote(name)}")
+
+
+def warn_of_far_rows(name: str, column: Column, values: Array, block: Array) -> None:
+    """Say so if most rows are far from those of the fit in a column: all would be alike, and new.
+
+    Columns that are left as they are have no spread to compare with.
+    """
+    number = column.number if isinstance(column, Date) else column
+    if not isinstance(number, Number) or len(values) < LEAST_ROWS or np.isnan(block[:, 0]).all():
+        return
+    middle = float(np.nanmedian(block[:, 0])) / number.gain
+    if (number.scale == 1 and not number.center) or abs(middle) <= FAR:
+        return
+    row = int(np.nanargmin(np.abs(block[:, 0] - middle * number.gain)))
+    usual = column.decode(np.zeros((1, column.width)))[0]
+    if isinstance(column, Date):
+        told = f"({values[row]}, and {usual} there); if time itself should not count, leave it out"
+        told += " of the fit: " + as_kind(name, "index") + "."
+    else:
+        told = f"({values[row]:.4g}, and {usual:.4g} there); are they in the same unit?"
+    warn(
+        f"column {name!r}: most of {len(values)} rows lie far from those of fit " + told,
+        MercerWarning,
+    )

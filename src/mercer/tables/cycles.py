@@ -12,8 +12,6 @@ import numpy as np
 
 from mercer._linalg import Array
 
-__all__ = ["CYCLES", "angles", "moved", "parse_cycles"]
-
 #: Name → length in seconds, the longest first.
 CYCLES = {"month": 31_556_952.0, "weekday": 7 * 86_400.0, "hour": 86_400.0}
 #: Cosine and sine of less than this length leave the angle open.
@@ -22,7 +20,7 @@ _MONDAY = np.datetime64("1970-01-05")
 
 
 def parse_cycles(kind: str) -> tuple[str, ...] | None:
-    """The parts of ``"date:month+hour"``, the longest first; None if it is no such kind."""
+    """The parts of ``"date:month+hour"``, the longest first; None if it is another kind."""
     head, _, tail = kind.partition(":")
     names = tail.split("+")
     if head != "date" or (":" in kind and not set(names) <= set(CYCLES)):

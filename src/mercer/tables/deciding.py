@@ -26,8 +26,6 @@ from mercer.tables.cycles import parse_cycles
 from mercer.tables.frames import absent
 from mercer.tables.numerals import read_numerals
 
-__all__ = ["KINDS", "ROW_NAMES", "decide", "is_id", "is_id_name", "one_unit", "warn_of_odd_units"]
-
 #: What users may ask for.
 KINDS = ("number", "category", "date", "raw", "drop", "index")
 #: Why a column of names of the rows is left out.
@@ -152,8 +150,8 @@ def decide(
         return date
     if asked == "date":
         raise DataError(
-            f"column {name!r} has {present.tolist()[0]!r}, which is no date of a known form; write "
-            "dates as 2024-12-31, or leave the column out."
+            f"column {name!r} has {present.tolist()[0]!r}, which is not a date of a known form; "
+            "write dates as 2024-12-31, or leave the column out."
         )
     # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
     # does not change a distance between rows of the fit, and tells rows of another kind.
@@ -169,7 +167,7 @@ def decide(
             _warn_of_codes(name, present)
         return _number(name + unit, present, "none" if asked == "raw" else scale, weight)
     if asked in ("number", "raw"):
-        raise DataError(f"column {name!r} has {present[0]!r}, which is no number; mend it.")
+        raise DataError(f"column {name!r} has {present[0]!r}, which is not a number; fix it.")
     if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
         raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts.")
     if asked is None and (reason := _is_no_category(present.tolist())):

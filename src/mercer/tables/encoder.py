@@ -15,13 +15,18 @@ from mercer._spelling import SpellingMixin
 from mercer.estimators._saving import SaveMixin
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.rows.files import instead_text, names_text
-from mercer.tables.columns import Category, Column, Date, LeftOut, Number, as_kind
-from mercer.tables.comparing import warn_of_far_rows
+from mercer.tables.columns import (
+    Category,
+    Column,
+    Date,
+    LeftOut,
+    Number,
+    as_kind,
+    warn_of_far_rows,
+)
 from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, is_id, one_unit, warn_of_odd_units
 from mercer.tables.frames import Frame, is_absent, no_column, take_apart
-
-__all__ = ["TableEncoder"]
 
 SCALES = ("auto", "robust", "std", "none")
 
@@ -260,7 +265,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
             try:
                 found[name] = column.encode(values)
             except DataError as error:
-                raise DataError(f"column {name!r} {error}; mend it.") from error
+                raise DataError(f"column {name!r} {error}; fix it.") from error
             warn_of_far_rows(name, column, values, found[name])
         return found
 
@@ -349,7 +354,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
 
 
 def _unit(form: Any) -> str:
-    """``kg`` of ``{} kg``; nothing for types that are no form of a number with a unit."""
+    """``kg`` of ``{} kg``; nothing for types that are not a form of a number with a unit."""
     text = form if isinstance(form, str) else ""
     return text.replace("{}", "").strip() if "{}" in text else ""
 

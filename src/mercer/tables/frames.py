@@ -15,19 +15,17 @@ from importlib import import_module
 from numbers import Real
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from scipy.sparse import issparse
 
 from mercer._linalg import Array
 from mercer._spelling import did_you_mean
 from mercer.exceptions import DataError
-from mercer.rows.files import names_text, repeated
+from mercer.rows import MemoryRows, Table
+from mercer.rows.files import names_text
 
-__all__ = ["Frame", "absent", "as_list", "is_absent", "no_column", "objects"]
-__all__ += ["plain_column", "take_apart"]
-
-#: How the types of times begin, of polars and of pyarrow.
-_TIMES = ("Datetime(", "timestamp[")
 _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
 
 
@@ -94,44 +92,49 @@ def take_apart(X: Any) -> Frame:
             raise DataError(f"columns differ in length: {lengths}; give one value for each row.")
         exact = {str(n): objects(X[n]) for n in X if _is_rounded(X[n], columns[str(n)])}
         return Frame(columns, exact=exact)
-    module = type(X).__module__.partition(".")[0]
-    names = getattr(X, "column_names" if module == "pyarrow" else "columns", None)
-    if names is None or module not in _REBUILD:
+    try:
+        table: Any = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        counts = " ".join(str(error).partition("got:")[2].split())
+        raise DataError(f"columns of the same name: {counts}; rename them.") from error
+    container = table.implementation.value if isinstance(table, nw.DataFrame) else ""
+    if container not in _REBUILD:
         return _from_array(X)
-    if twice := repeated(names):
-        raise DataError(f"columns of the same name: {twice}; rename them.")
     columns, dtypes, exact = {}, {}, {}
-    for name in names:
-        column = X[name]
-        columns[str(name)] = plain_column(column, str(name))
-        dtypes[str(name)] = column.type if module == "pyarrow" else column.dtype
-        if _is_rounded(column, columns[str(name)]):
-            exact[str(name)] = column.array if module == "pandas" else column
-    return Frame(columns, module, dtypes, getattr(X, "index", None), exact)
+    for name, series in zip(map(str, table.columns), table.iter_columns(), strict=True):
+        native = series.to_native()
+        columns[name] = plain_column(native, name)
+        dtypes[name] = native.type if container == "pyarrow" else native.dtype
+        if _is_rounded(native, columns[name]):
+            exact[name] = native.array if container == "pandas" else native
+    return Frame(columns, container, dtypes, nw.maybe_get_index(table), exact)
 
 
 def _is_rounded(column: Any, values: Array) -> bool:
     """Whether whole numbers may have lost digits on their way into float64."""
     if values.dtype.kind != "f" or not (np.abs(values) > 2**53).any():
         return False
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    return not kind.startswith(("float", "double"))
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return not series.dtype.is_float()
+    return getattr(getattr(column, "dtype", None), "kind", "O") != "f"
 
 
 def plain_column(column: Any, name: str) -> Array:
-    """One column as an array of a plain kind."""
+    """One column as an array of a plain kind; times in UTC."""
+    series: Any = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        # Python's datetimes have no nanoseconds.
+        plain = series.dtype.is_numeric() or isinstance(series.dtype, nw.Datetime)
+        column = series.to_numpy() if plain else series.to_list()
     kind = getattr(getattr(column, "dtype", None), "kind", "O")
-    if kind in "iuf" and hasattr(column, "isna"):
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in "iuf":
         return np.asarray(column, dtype=np.float64)
     if kind == "M":
-        if getattr(column.dtype, "tz", None) is not None:
-            column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-        return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
-    if str(getattr(column, "dtype", getattr(column, "type", ""))).startswith(_TIMES):
-        return np.asarray(column.to_numpy())  # in UTC; Python's datetimes have no nanoseconds
-    return _of_values([None if is_absent(value) else value for value in as_list(column)], name)
+        return np.asarray(column)
+    return _of_values([None if is_absent(value) else value for value in column], name)
 
 
 def as_list(column: Any) -> list[Any]:
@@ -271,3 +274,34 @@ def no_column(name: str, names: Sequence[str]) -> DataError:
     """A column that is not there; what may have been meant, and what there is."""
     guess = did_you_mean(name, names)
     return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
+
+
+def columns_table(columns: Mapping[str, Array]) -> Table:
+    """Columns of any kind as a table to be written; what is missing is empty."""
+    n = len(next(iter(columns.values())))
+    return Table(MemoryRows(np.empty((n, 0)), ()), {k: _written(v) for k, v in columns.items()})
+
+
+def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
+    """Columns of a table as they are, to go beside results."""
+    for name in names:
+        if name not in frame.columns:
+            raise no_column(name, list(frame.columns))
+    columns = frame.make(frame.columns)
+    return {name: classes_of(columns[name]) for name in names}
+
+
+def classes_of(values: Array) -> Array:
+    """Whole numbers where all are, else text."""
+    listed = values.tolist()
+    if all(isinstance(value, int) for value in listed):
+        return np.array(listed)
+    return np.array(["" if value is None else str(value) for value in listed])
+
+
+def _written(values: Array) -> Array:
+    if values.dtype.kind == "M":
+        return objects(None if text == "NaT" else text for text in values.astype(str))
+    if values.dtype.kind == "f" and not np.isnan(values).any():
+        return values
+    return objects(None if value != value else value for value in values.tolist())

@@ -13,9 +13,8 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 from mercer.rows.files import names_text
+from mercer.rows.look import Look
 from mercer.tables.frames import Frame, absent
-
-__all__ = ["is_pattern", "joined", "matching"]
 
 
 def is_pattern(path: str | os.PathLike[str]) -> bool:
@@ -23,16 +22,16 @@ def is_pattern(path: str | os.PathLike[str]) -> bool:
     return glob.has_magic(os.fspath(path)) and not Path(path).exists()
 
 
-def matching(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+def matching(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Look]:
     """The files of a name, a pattern (in order of their names) or a list of these."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found: list[Path] = []
+    found: list[Look] = []
     for path in given:
         several = is_pattern(path)  # of any form, as a shell would take it
-        files = sorted(glob.glob(os.fspath(path))) if several else [os.fspath(path)]  # noqa: PTH207
+        files = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
         if not files:
             raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
-        found += map(Path, files)
+        found += map(Look.at, files)
     if not found:
         raise DataError("there are no files in the list; give at least one.")
     return found
@@ -73,7 +72,7 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
         words = {"f": "numbers", "M": "dates"}
         raise DataError(
             f"column {name!r} holds {words.get(known[0], 'texts')} in '{paths[0]}' and "
-            f"{words.get(known[other], 'texts')} in '{paths[other]}'; mend it, or make it a "
+            f"{words.get(known[other], 'texts')} in '{paths[other]}'; fix it, or make it a "
             "category."
         )
     kind = next(iter(kinds), "f")

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
 from mercer._linalg import Array
-from mercer.rows.dialect import is_missing, is_number
-
-__all__ = ["Numerals", "decimal_mark", "read_numerals", "units_of"]
+from mercer.rows.look import is_missing, numbers_of
 
 _CURRENCY = r"(?:US\$|[$€£¥₹₽₩]|CHF|EUR|GBP|USD|JPY|SEK|NOK|DKK|PLN)"
 #: Units that are written without a blank; any word may follow one.
@@ -64,11 +63,21 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
     delimiter : of the file: where a comma parts the fields, one inside a field parts thousands
     mark : the decimal mark of other columns, see :func:`decimal_mark`
     """
-    present = [text for text in texts if not is_missing(text)]
-    if not present or _is_code(present):
+    return numerals_of(texts, numbers_of(texts), delimiter, mark)
+
+
+def numerals_of(
+    texts: Sequence[str], values: Array | None, delimiter: str, mark: str
+) -> Numerals | None:
+    """The same, where it is known what :func:`~mercer.rows.look.numbers_of` makes of the texts."""
+    given = None if values is None else ~np.isnan(values)
+    if given is None or not given.all():
+        given = np.array([not is_missing(text) for text in texts], dtype=bool)
+    present = [*compress(texts, given)]
+    if not present or is_code(present):
         return None
     form, numbers = "{}", present
-    if not all(map(is_number, present)):
+    if values is None:
         found = [_AMOUNT.fullmatch(text.replace("−", "-")) for text in present]
         parts = [match for match in found if match is not None]
         units = {(match["before"].strip(), (match["after"] or "").strip()) for match in parts}
@@ -76,14 +85,19 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
             return None
         form = f"{parts[0]['before']}{{}}{parts[0]['after'] or ''}"
         numbers = [match["sign"] + match["number"] for match in parts]
-    plain = _plain(numbers, delimiter, mark)
-    if plain is None or not all(map(is_number, plain)):
+    plain = _plain(numbers, delimiter, mark, values is not None)
+    if plain is None:
+        return None
+    read = numbers_of(plain) if values is None or plain is not numbers else values[given]
+    if read is None:
         return None
     if form == "{}":
         form = "int" if all(map(_WHOLE.fullmatch, plain)) else ""
     doubtful = not mark and delimiter != "," and _is_grouped(numbers, _THOUSANDS_COMMA, ",")
     doubtful = doubtful and all(map(_DECIMAL_COMMA.fullmatch, numbers))
-    return _filled(texts, [float(text) for text in plain], form, doubtful)
+    filled = np.full(len(texts), np.nan)
+    filled[given] = read
+    return Numerals(filled, form, doubtful)
 
 
 def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
@@ -109,15 +123,16 @@ def units_of(texts: Iterable[str]) -> list[str]:
     return list(units)
 
 
-def _is_code(present: Sequence[str]) -> bool:
+def is_code(present: Sequence[str]) -> bool:
     """Digits of one length with zeros in front: 01067 is a post code, and no 1067."""
-    same = len({len(text) for text in present}) == 1 and all(map(_CODE.fullmatch, present))
-    return same and any(text[0] == "0" for text in present) and len({*present}) > 1
+    if not all(map(_CODE.fullmatch, present)) or len({*map(len, present)}) > 1:
+        return False
+    return any(text[0] == "0" for text in present) and len({*present}) > 1
 
 
-def _plain(texts: list[str], delimiter: str, mark: str) -> list[str] | None:
-    """Numbers as Python reads them; None if they are not all of one way."""
-    if all(map(is_number, texts)):
+def _plain(texts: list[str], delimiter: str, mark: str, numbers: bool) -> list[str] | None:
+    """Numbers as Python reads them, as they may be already; None if they are not all of one way."""
+    if numbers or numbers_of(texts) is not None:
         grouped = mark == "," and _is_grouped(texts, _THOUSANDS_POINT, ".")
         return [text.replace(".", "") for text in texts] if grouped else texts
     by_comma = all(map(_DECIMAL_COMMA.fullmatch, texts))
@@ -137,12 +152,3 @@ def _plain(texts: list[str], delimiter: str, mark: str) -> list[str] | None:
 
 def _is_grouped(texts: Sequence[str], pattern: re.Pattern[str], sign: str) -> bool:
     return any(sign in text for text in texts) and all(map(pattern.fullmatch, texts))
-
-
-def _filled(
-    texts: Sequence[str], numbers: list[float], form: str, doubtful: bool = False
-) -> Numerals:
-    """The numbers at their places, NaN between them."""
-    values = np.full(len(texts), np.nan)
-    values[[i for i, text in enumerate(texts) if not is_missing(text)]] = numbers
-    return Numerals(values, form, doubtful)

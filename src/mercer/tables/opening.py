@@ -13,20 +13,15 @@ from sklearn.base import clone
 from mercer._linalg import Array
 from mercer.exceptions import DataError, MercerWarning, argument, warn
 from mercer.rows import Choice, MemoryRows, Table, open_table
-from mercer.rows.dialect import LOOK, TEXT, is_missing, is_number, sniff
-from mercer.rows.parquet import parquet_names
+from mercer.rows.look import LOOK, TEXT, Look, is_missing
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, no_column
+from mercer.tables.frames import Frame, classes_of, kept_columns, no_column
 from mercer.tables.joining import is_pattern
 from mercer.tables.model import TableModel
-from mercer.tables.numerals import read_numerals
+from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, read_table
-from mercer.tables.spreadsheet import SHEETS
-from mercer.tables.writing import classes_of, kept_columns
-
-__all__ = ["open_encoded", "read_for", "read_mixed", "vectors_for"]
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000
@@ -78,13 +73,13 @@ def open_encoded(
     >>> list(model.denoise({"glucose": [120], "pedigree": [0.5]}))
     ['glucose', 'pedigree']
     """
-    path, choice = Path(path), choice or Choice()
+    look, choice = Look.at(path), choice or Choice()
     encoder = TableEncoder() if encoder is None else clone(encoder)
-    if _is_mixed(path, encoder, choice):
-        return _encode(path, encoder, choice, allow_nan)
-    choice = _without_useless(path, choice)
-    table = open_table(path, choice, array=array, allow_nan=allow_nan)
-    return _scale(table, encoder) if _wants_scale(path, table, encoder) else (table, None)
+    if _is_mixed(look, encoder, choice):
+        return _encode(look, encoder, choice, allow_nan)
+    choice = _without_useless(look, choice)
+    table = open_table(look, choice, array=array, allow_nan=allow_nan)
+    return _scale(table, encoder) if _wants_scale(look, table, encoder) else (table, None)
 
 
 def read_for(
@@ -101,13 +96,13 @@ def read_for(
     choice = choice or Choice()
     if choice.label is not None and choice.label not in known:
         texts.append(choice.label)
-    return _read(path, choice, texts, keep)
+    return _read(Look(path), choice, texts, keep)
 
 
 def read_mixed(path: Path, choice: Choice | None = None) -> Frame | None:
     """The columns of a file that are not all numbers; None for one that is read in blocks."""
-    choice = choice or Choice()
-    return _read(path, choice, ()) if _is_mixed(path, TableEncoder(), choice) else None
+    look, choice = Look(path), choice or Choice()
+    return _read(look, choice, ()) if _is_mixed(look, TableEncoder(), choice) else None
 
 
 def vectors_for(
@@ -126,74 +121,61 @@ def vectors_for(
     return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})
 
 
-def _is_mixed(path: Path, encoder: TableEncoder, choice: Choice) -> bool:
+def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
     """Whether a file has columns that are to be encoded one by one."""
-    kind = path.suffix.lower()
-    if is_pattern(path):
+    if is_pattern(look.path):
         return True
-    if kind not in TABLES or not path.is_file():
+    if look.kind not in TABLES or not look.path.is_file():
         return False
-    if encoder.kinds or kind in (".jsonl", ".ndjson", ".feather", ".arrow", *SHEETS):
+    if encoder.kinds or look.kind not in (*TEXT, ".parquet"):
         return True
     try:
-        strange = _strange(path, kind)
+        if look.kind in TEXT and not _is_plain(look):
+            return True
+        others = [*look.non_numeric, *_codes(look)]
     except DataError:
         return False  # the reader of numbers says what is wrong, and where
-    if strange is None:
-        return True
-    left = [name for name in strange if name not in (*choice.drop, choice.label)]
+    left = [name for name in others if name not in (*choice.drop, choice.label)]
     return any(not choice.columns or name in choice.columns for name in left)
 
 
-def _strange(path: Path, kind: str) -> list[str] | None:
-    """Columns that hold no numbers; None for a text that only our reader of tables understands."""
-    if kind not in TEXT:
-        return list(parquet_names(path)[1])
-    with path.open("rb") as file:
-        line = file.readline(LOOK)
-    if not _is_utf8(line) or line.count(b'"') % 2:  # a name with a line break in it
-        return None
-    dialect = sniff(path)
-    if not dialect.named:
-        return []
-    codes = [  # digits that are no numbers, such as post codes
-        name
-        for name, texts in _first_fields(path).items()
-        if read_numerals([text.strip() for text in texts]) is None and any(map(str.strip, texts))
+def _is_plain(look: Look) -> bool:
+    """Whether its first line is UTF-8 without a name over several lines; our other reader cares."""
+    line = next((line[:LOOK] for _, _, line in look.beginning.lines), b"")
+    return _is_utf8(line) and line.count(b'"') % 2 == 0
+
+
+def _codes(look: Look) -> list[str]:
+    """Columns of digits that are not numbers, such as post codes, and of words for no value."""
+    fields = {name: [text.strip() for text in texts] for name, texts in look.first_fields.items()}
+    present = {n: [text for text in texts if not is_missing(text)] for n, texts in fields.items()}
+    return [
+        n for n, texts in fields.items() if any(texts) and (not present[n] or is_code(present[n]))
     ]
-    return [*dialect.strange(path), *codes]
 
 
-def _first_fields(path: Path) -> dict[str, tuple[str, ...]]:
-    """For each column of a text file with names its first fields; nothing of other files."""
-    if path.suffix.lower() not in TEXT or not path.is_file() or not (dialect := sniff(path)).named:
-        return {}
-    return dict(zip(dialect.names, zip(*dialect.first_rows(path), strict=True), strict=False))
-
-
-def _without_useless(path: Path, choice: Choice) -> Choice:
+def _without_useless(look: Look, choice: Choice) -> Choice:
     """The same without columns of a text file that say nothing, and with a word about each."""
-    first, asked = _first_fields(path), (*choice.columns, *choice.drop, choice.label)
+    asked = (*choice.columns, *choice.drop, choice.label)
     useless = {
         name: why
-        for name, texts in first.items()
-        if name not in asked and (why := _useless(name, texts))
+        for name, numbers in look.first_numbers.items()
+        if name not in asked and numbers is not None and (why := _useless(name, numbers))
     }
-    if len(useless) == len(first):
+    if len(useless) == len(look.first_numbers):
         return choice
     for name, why in useless.items():
         warn(f"{name or 'the column without a name'}: left out: {why}.", MercerWarning)
     return replace(choice, drop=(*choice.drop, *useless))
 
 
-def _useless(name: str, texts: Sequence[str]) -> str:
+def _useless(name: str, numbers: Array) -> str:
     """Why a column tells nothing about its row: no values, or the number of the row."""
-    if all(map(is_missing, texts)):
+    if np.isnan(numbers).all():
         return "no values in the first rows"
-    if not is_id_name(name) or not all(map(is_number, texts)):
-        return ""
-    steps = np.diff([float(text) for text in texts])
-    return "numbers of the rows" if len(steps) > 1 and (steps == 1).all() else ""
+    steps = np.diff(numbers)
+    counts = is_id_name(name) and len(steps) > 1 and bool((steps == 1).all())
+    return "numbers of the rows" if counts else ""
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -207,10 +189,10 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
+def _read(look: Look, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
     """The columns that are asked for, and the label."""
     label = [*([] if choice.label is None else [choice.label]), *keep]
-    frame = read_table(path, texts=(*texts, *choice.drop))
+    frame = read_table(look, texts=(*texts, *choice.drop))
     asked = [*choice.columns, *choice.drop, *label]
     for name in asked:
         if name not in frame.columns:
@@ -221,24 +203,24 @@ def _read(path: Path, choice: Choice, texts: Sequence[str], keep: Sequence[str] 
         if name not in choice.drop and (not choice.columns or name in (*choice.columns, *label))
     ]
     if all(name in label for name in wanted):
-        raise DataError(f"no column of '{path.name}' is left; choose others.")
+        raise DataError(f"no column of '{look.path.name}' is left; choose others.")
     exact = {name: column for name, column in frame.exact.items() if name in wanted}
     return replace(frame, columns={name: frame.columns[name] for name in wanted}, exact=exact)
 
 
 def _encode(
-    path: Path, encoder: TableEncoder, choice: Choice, allow_nan: bool
+    look: Look, encoder: TableEncoder, choice: Choice, allow_nan: bool
 ) -> tuple[Table, TableEncoder]:
     kinds = encoder.kinds or {}
     texts = [name for name, kind in kinds.items() if kind == "category"]
-    frame = _read(path, choice, [*texts, *([] if choice.label is None else [choice.label])])
+    frame = _read(look, choice, [*texts, *([] if choice.label is None else [choice.label])])
     used = {name: values for name, values in frame.columns.items() if name != choice.label}
     encoder = encoder.fit(Frame(used, frame.container, frame.dtypes))
     vectors = TableModel._vectors(frame, encoder, missing=allow_nan)
     return Table(MemoryRows(vectors), _beside(encoder, frame, choice.label)), encoder
 
 
-def _wants_scale(path: Path, table: Table, encoder: TableEncoder) -> bool:
+def _wants_scale(look: Look, table: Table, encoder: TableEncoder) -> bool:
     """By the rule for units, on the first rows, so that a file is parsed once if it stays raw."""
     names = table.rows.columns
     if names is None or table.files is not None:
@@ -250,10 +232,9 @@ def _wants_scale(path: Path, table: Table, encoder: TableEncoder) -> bool:
         return False
     if encoder.scale != "auto":
         return encoder.scale != "none"
-    if path.suffix.lower() in TEXT:
-        first = _first_fields(path)
-        fields = [first.get(name, ()) for name in names]
-        columns = [np.array([float(f) if is_number(f) else np.nan for f in fs]) for fs in fields]
+    if look.kind in TEXT:
+        first = look.first_numbers
+        columns = [np.empty(0) if (x := first.get(name)) is None else x for name in names]
     else:
         columns = list(table.rows[:1000].T)
     named = {n: x for n, x in zip(names, columns, strict=True) if np.isfinite(x).any()}

@@ -18,32 +18,31 @@ import numpy as np
 from mercer._extras import require
 from mercer._memory import available_bytes
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
-from mercer.rows.dialect import (
+from mercer.rows.compressed import plain_name
+from mercer.rows.files import check_there, decoding, repeated
+from mercer.rows.look import (
     TEXT,
+    Look,
     after_comments,
     delimiter_of,
     is_missing,
-    is_number,
+    numbers_of,
     wrong_width,
 )
-from mercer.rows.files import check_there, decoding, repeated
-from mercer.rows.packed import open_packed, plain_name
 from mercer.rows.parquet import parquet_files
 from mercer.tables.columns import as_kind
 from mercer.tables.frames import Frame, objects, take_apart
 from mercer.tables.joining import joined, matching
-from mercer.tables.numerals import decimal_mark, read_numerals, units_of
+from mercer.tables.numerals import decimal_mark, numerals_of, read_numerals, units_of
 from mercer.tables.spreadsheet import SHEETS, read_sheet
-
-__all__ = ["TABLES", "read_table"]
 
 #: Endings of files that hold tables of any kind.
 TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
-#: Values that are no numbers are errors up to this share, and make a category above it.
+#: Values that are not numbers are errors up to this share, and make a category above it.
 TYPING_ERRORS = 0.5
 #: No value, where all others begin with a digit.
 _DASHES = frozenset({"-", "--", "–", "—"})
-#: What the last row of a sheet is called that is no row of data.
+#: What the last row of a sheet is called that is not a row of data.
 _SUM = re.compile(r"(grand |sub)?total|sum|summe|gesamt(summe)?|average|mean", re.IGNORECASE)
 
 
@@ -80,17 +79,17 @@ def read_table(
     >>> read_table(path).columns["price"]
     array([1234.5 ,    7.25])
     """
-    files = matching(path)
-    return joined([_read(file, texts) for file in files], files)
+    looks = matching(path)
+    return joined([_read(look, texts) for look in looks], [look.path for look in looks])
 
 
-def _read(path: Path, texts: Collection[str]) -> Frame:
-    kind = plain_name(path).suffix.lower()
+def _read(look: Look, texts: Collection[str]) -> Frame:
+    path, kind = look.path, plain_name(look.path).suffix.lower()
     check_there(path)
     if kind in TEXT:
-        return _frame_of_texts(path, *_texts(path), texts)
+        return _frame_of_texts(path, *_texts(look), texts)
     if kind in (".jsonl", ".ndjson"):
-        return _frame_of_records(path)
+        return _frame_of_records(look)
     if kind in SHEETS:
         return read_sheet(path)
     if path.is_dir():
@@ -102,9 +101,9 @@ def _read(path: Path, texts: Collection[str]) -> Frame:
     )
 
 
-def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
+def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
     """Names, the fields of each row, and the delimiter."""
-    text = _decoded(path)
+    path, text = look.path, _decoded(look)
     start = after_comments(text.splitlines(keepends=True))
     before, text = len(text[:start].splitlines()), text[start:]
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -128,9 +127,9 @@ def _texts(path: Path) -> tuple[list[str], list[list[str]], str]:
     return names, records[1:], delimiter
 
 
-def _decoded(path: Path) -> str:
-    raw, most = b"", available_bytes() // 4
-    with open_packed(path) as file:
+def _decoded(look: Look) -> str:
+    path, raw, most = look.path, b"", available_bytes() // 4
+    with look.open() as file:
         for part in iter(partial(file.read, 1 << 24), b""):
             raw += part
             if len(raw) > most:
@@ -169,7 +168,7 @@ def _records(text: str, delimiter: str, before: int, path: Path) -> Iterator[lis
             yield fields
     except csv.Error as error:
         number = before + reader.line_num
-        raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
 
 
 def _frame_of_texts(
@@ -181,10 +180,12 @@ def _frame_of_texts(
 ) -> Frame:
     columns, dtypes, exact = {}, {}, {}
     fields = dict(zip(names, map(_stripped, zip(*records, strict=True)), strict=True))
-    odd = [texts for texts in fields.values() if not all(map(is_number, texts))]
-    mark = decimal_mark(odd)
+    numbers = {name: numbers_of(texts) for name, texts in fields.items()}
+    odd = [n for n, values in numbers.items() if values is None or np.isnan(values).any()]
+    mark = decimal_mark(fields[name] for name in odd)
     for name, texts in fields.items():
-        found = None if name in as_texts else read_numerals(texts, delimiter, mark)
+        values = numbers[name]
+        found = None if name in as_texts else numerals_of(texts, values, delimiter, mark)
         if found is None:
             columns[name] = objects(None if is_missing(text) else text for text in texts)
             dtypes[name] = ""
@@ -217,13 +218,13 @@ def _stripped(values: Sequence[str]) -> list[str]:
 
 
 def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
-    """A column of numbers with a few others is no column of texts."""
-    others = [i for i, text in enumerate(texts) if not read_numerals([text]) and text]
-    others = [i for i in others if not is_missing(texts[i])]
+    """A column of numbers with a few others is not a column of texts."""
+    wrong = {text for text in {*texts} if not is_missing(text) and not read_numerals([text])}
+    others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         raise DataError(
             f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
-            f"number, as most others are ({len(others)} are none); mend it, leave the field empty "
+            f"number, as most others are ({len(others)} are not); fix it, leave the field empty "
             "if the value is missing, leave the column out with "
             + argument("drop", name)
             + ", keep the classes with "
@@ -246,18 +247,21 @@ def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
         )
 
 
-def _frame_of_records(path: Path) -> Frame:
+def _frame_of_records(look: Look) -> Frame:
     """JSON lines: an object on each line; a key that a line lacks is missing there."""
+    path = look.path
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(_decoded(path).splitlines(), 1):
+    for number, line in enumerate(_decoded(look).splitlines(), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
-            raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
         if not isinstance(row, dict):
-            raise DataError(f"line {number} of '{path}' is no object of names and values; mend it.")
+            raise DataError(
+                f"line {number} of '{path}' is not an object of names and values; fix it."
+            )
         rows.append(row)
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not names:
@@ -268,8 +272,9 @@ def _frame_of_records(path: Path) -> Frame:
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
-    with decoding(path, f"{kind.strip('.') or 'Parquet'} file"):
-        if kind in (".feather", ".arrow"):
+    feather = kind in (".feather", ".arrow")
+    with decoding(path, "Feather file" if feather else "Parquet file"):
+        if feather:
             table = require("pyarrow.feather", "io").read_table(path)
         else:
             table = require("pyarrow.parquet", "io").read_table(path)

@@ -10,8 +10,6 @@ from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.rows.files import decoding, repeated
 from mercer.tables.frames import Frame, take_apart
 
-__all__ = ["SHEETS", "read_sheet"]
-
 #: Endings of workbooks.
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 

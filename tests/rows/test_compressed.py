@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.rows import open_rows
+from mercer.rows.compressed import open_plain
 from mercer.rows.delimited import CsvRows
-from mercer.rows.packed import open_packed
 from mercer.tables import read_table
 
 
@@ -60,10 +60,10 @@ def test_what_is_wrong_is_said_with_its_line(kind, tmp_path, rng):
         list(open_rows(path).read(0, 2))
     whole = write(tmp_path / f"y.csv{kind}", rng.standard_normal((500, 3))).read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match="no whole"):
+    with pytest.raises(DataError, match="not a complete"):
         open_rows(path)
     path.write_bytes(b"no archive")
-    with pytest.raises(DataError, match="no whole"):
+    with pytest.raises(DataError, match="not a complete"):
         open_rows(path)
 
 
@@ -80,7 +80,7 @@ def test_a_place_in_a_zst_file_is_found_by_unpacking(tmp_path, rng):
     path = tmp_path / "x.txt.zst"
     with pyarrow.CompressedOutputStream(str(path), "zstd") as file:
         file.write(content)
-    with open_packed(path) as file:
+    with open_plain(path) as file:
         for place in (2_500_000, 10, 0, 2_999_990):
             assert file.seek(place) == place
             assert file.read(1000) == content[place : place + 1000]
@@ -93,7 +93,7 @@ def test_a_place_in_a_zst_file_is_found_by_unpacking(tmp_path, rng):
 @pytest.mark.parametrize("kind", OPEN)
 def test_much_out_of_little_is_refused_on_the_way(kind, tmp_path, monkeypatch):
     """A few kilobytes that unpack to gigabytes of one row."""
-    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 20)
+    monkeypatch.setattr("mercer.rows.compressed.MUCH", 1 << 20)
     path = tmp_path / f"x.csv{kind}"
     with OPEN[kind](path, "wt") as file:
         file.write("a,b\n" + "0,0\n" * (1 << 20))
@@ -104,7 +104,7 @@ def test_much_out_of_little_is_refused_on_the_way(kind, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", OPEN)
 def test_much_text_of_real_rows_is_not(kind, tmp_path, rng, monkeypatch):
-    monkeypatch.setattr("mercer.rows.packed.MUCH", 1 << 16)
+    monkeypatch.setattr("mercer.rows.compressed.MUCH", 1 << 16)
     X = (rng.random((4000, 40)) < 0.01).astype(float)  # as sparse as tables in text are
     with OPEN[kind](tmp_path / f"x.csv{kind}", "wt", encoding="utf-8") as file:
         np.savetxt(file, X, delimiter=",", fmt="%d")

@@ -16,23 +16,12 @@ from typing import BinaryIO
 
 from mercer.exceptions import OutputError
 
-__all__ = [
-    "is_device",
-    "remove_strays",
-    "remove_temporary",
-    "spooled",
-    "temporary_folder",
-    "whole_file",
-    "whole_folder",
-    "write_whole",
-]
-
 #: What must not be left behind if the process has to end in the middle.
 _temporary: set[Path] = set()
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write that takes its place in one step at the end of the block.
 
     A full disk, a signal or a power cut leaves the old file or the new one, never a part; the
@@ -42,9 +31,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from mercer.rows import whole_file
+    >>> from mercer.rows import atomic_file
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.txt"
-    >>> with whole_file(path) as file:
+    >>> with atomic_file(path) as file:
     ...     _ = file.write(b"done")
     >>> path.read_text()
     'done'
@@ -72,14 +61,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
-def write_whole(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
-    """``write(file)`` on a :func:`whole_file`."""
-    with whole_file(path) as file:
+def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
+    """``write(file)`` on a :func:`atomic_file`."""
+    with atomic_file(path) as file:
         write(file)
 
 
 @contextlib.contextmanager
-def whole_folder(path: Path, may_replace: Callable[[Path], str | None]) -> Iterator[Path]:
+def atomic_folder(path: Path, may_replace: Callable[[Path], str | None]) -> Iterator[Path]:
     """A folder to fill that takes its place at the end of the block.
 
     Parameters

@@ -14,24 +14,22 @@ from typing import Any, BinaryIO, cast
 from mercer._extras import require
 from mercer.exceptions import DataError
 
-__all__ = ["PACKED", "look_inside", "open_packed", "plain_name", "refuse_bomb"]
-
 #: Endings of compressed files.
-PACKED = (".gz", ".xz", ".zst")
+COMPRESSED = (".gz", ".xz", ".zst")
 #: Bytes that are unpacked at a time on the way to a place.
 SKIP = 1 << 20
-#: What unpacks to more bytes than this, and so many times what it takes, is no table: rows of real
-#: numbers shrink by 2 to 20 times, those with a one among a hundred zeros by 75.
+#: What unpacks to more bytes than this, and so many times what it takes, is not a table: rows of
+#: real numbers shrink by 2 to 20 times, those with a one among a hundred zeros by 75.
 MUCH, TIMES = 1 << 26, 500
 
 
 def plain_name(path: Path) -> Path:
     """The name without the ending of the wrapper: ``x.csv.gz`` is ``x.csv`` inside."""
-    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
 
 
 @contextlib.contextmanager
-def open_packed(path: Path) -> Iterator[BinaryIO]:
+def open_plain(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, out of its wrapper if it has one."""
     kind = path.suffix.lower()
     try:
@@ -41,32 +39,35 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's fault, not the file's
         raise DataError(
-            f"'{path}' is no whole {kind} file ({' '.join(str(error).split())[:120]}); "
+            f"'{path}' is not a complete {kind} file ({' '.join(str(error).split())[:120]}); "
             "write it again."
         ) from error
 
 
 def _open(path: Path, kind: str) -> Any:
-    return io.BufferedReader(_Unpacked(path), 1 << 16) if kind in PACKED else path.open("rb")
+    return (
+        io.BufferedReader(_Decompressed(path), 1 << 16) if kind in COMPRESSED else path.open("rb")
+    )
 
 
-def refuse_bomb(path: Path, size: int, packed: int) -> None:
+def refuse_bomb(path: Path, size: int, compressed: int) -> None:
     """Raise if what is unpacked, or declared to be, is out of all proportion."""
-    if size > MUCH and size > TIMES * packed:
+    if size > MUCH and size > TIMES * compressed:
         raise DataError(
-            f"'{path}' unpacks to {size >> 20} MB, {size // max(packed, 1)} times what it takes, "
-            "and rows of numbers do not; if it holds such rows, unpack it, and give the plain file."
+            f"'{path}' unpacks to {size >> 20} MB, {size // max(compressed, 1)} times what it "
+            "takes, and rows of numbers do not; if it holds such rows, unpack it, and give the "
+            "plain file."
         )
 
 
 def look_inside(path: Path) -> None:
-    """Refuse what is no table before its lines are counted, which may be many and short."""
-    if path.suffix.lower() in PACKED:
-        with open_packed(path) as file:
+    """Refuse what is not a table before its lines are counted, which may be many and short."""
+    if path.suffix.lower() in COMPRESSED:
+        with open_plain(path) as file:
             file.seek(MUCH + 1)
 
 
-class _Unpacked(io.RawIOBase):
+class _Decompressed(io.RawIOBase):
     """The bytes inside a compressed file; a place is found by unpacking what lies before it."""
 
     def __init__(self, path: Path) -> None:

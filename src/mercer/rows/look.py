@@ -1,34 +1,30 @@
-"""What a text file says about itself: delimiter, names of columns, where the rows begin."""
+"""One look at a file: delimiter, names of columns, where the rows begin, what is in the first."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from mercer.exceptions import DataError
-from mercer.rows.packed import open_packed
+import numpy as np
 
-__all__ = [
-    "TEXT",
-    "Dialect",
-    "after_comments",
-    "decode",
-    "delimiter_of",
-    "is_missing",
-    "is_number",
-    "lines_of",
-    "sniff",
-    "wrong_width",
-]
+from mercer._linalg import Array
+from mercer.exceptions import DataError
+from mercer.rows.compressed import COMPRESSED, open_plain
+from mercer.rows.files import FileWatch, file_fingerprint
+from mercer.rows.parquet import parquet_names
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
 #: What parts the fields of a line.
 DELIMITERS = ",;\t|"
-#: A longer line is no table of numbers, and would have to be held in memory.
+#: A longer line is not a table of numbers, and would have to be held in memory.
 MAX_LINE = 1 << 24
 #: Columns that a text may have: each is a name, and a parser of its own.
 MOST_COLUMNS = 200_000
@@ -70,50 +66,151 @@ class Dialect:
         try:
             fields = next(csv.reader([text], delimiter=self.delimiter, strict=True))
         except csv.Error as error:
-            raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
         if len(fields) != len(self.fields):
             width = len(self.fields)
             raise DataError(wrong_width(fields, width, self.delimiter, number, path))
         return fields
 
-    def strange(self, path: Path) -> list[str]:
-        """Columns whose first fields are no numbers."""
-        body = self.first_rows(path)
-        return [
-            name
-            for j, name in enumerate(self.names)
-            if any(not is_number(record[j]) and not is_missing(record[j]) for record in body)
-        ]
 
-    def first_rows(self, path: Path) -> list[list[str]]:
-        """The fields of the first rows, for a look at them.
+class Look(os.PathLike[str]):
+    """What a file says about itself, from one look at its beginning that is handed on.
+
+    Nothing is read before it is asked for, and a text file is opened once: for its form, its first
+    rows, its fingerprint and, if it is short, all of its bytes.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.kind = path.suffix.lower()
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Look:
+        """A look at a file; one that was taken already is used again."""
+        return path if isinstance(path, Look) else cls(Path(path))
+
+    @cached_property
+    def beginning(self) -> Beginning:
+        """Of a text file; from here on it is watched."""
+        self.watch = FileWatch([self.path])
+        with open_plain(self.path) as file:
+            return Beginning.of(file, self.path)
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The form of a text file; raises for what is not a table of text in UTF-8."""
+        return sniff(self.beginning, self.path)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the columns of a text or Parquet file; their numbers where they have none."""
+        return list(self.dialect.names) if self.kind in TEXT else self._parquet[0]
+
+    @cached_property
+    def first_fields(self) -> dict[str, tuple[str, ...]]:
+        """For each column of a text file with names its fields in the first rows.
 
         Whatever is wrong with the file is left to the reader, which says it with the line.
         """
-        with open_packed(path) as file:
-            file.seek(self.place)
-            text = file.read(LOOK).decode("utf-8", errors="replace")
-        lines = text.splitlines()[: -1 if len(text) >= LOOK // 4 else None]  # the last may be cut
+        if self.kind not in TEXT or not self.path.is_file() or not self.dialect.named:
+            return {}
+        text = self.beginning.bytes[self.dialect.place :].decode("utf-8", errors="replace")
+        lines = text.splitlines()[: None if self.beginning.complete else -1]  # it may be cut
         try:
-            records = list(csv.reader(filter(str.strip, lines), delimiter=self.delimiter))
+            records = list(csv.reader(filter(str.strip, lines), delimiter=self.dialect.delimiter))
         except csv.Error:
-            return []
-        if "\0" in text:
-            return []
-        return [record for record in records if len(record) == len(self.fields)]
+            records = []
+        width = len(self.names)
+        records = [] if "\0" in text else [record for record in records if len(record) == width]
+        return dict(zip(self.names, zip(*records, strict=True), strict=False))
+
+    @cached_property
+    def first_numbers(self) -> dict[str, Array | None]:
+        """The same as numbers, NaN where one is missing; None for a column that has others."""
+        return {name: numbers_of(texts) for name, texts in self.first_fields.items()}
+
+    @cached_property
+    def non_numeric(self) -> list[str]:
+        """Columns that hold something else than numbers, as far as the first rows show."""
+        if self.kind in TEXT:
+            return [name for name, numbers in self.first_numbers.items() if numbers is None]
+        return self._parquet[1]
+
+    @cached_property
+    def _parquet(self) -> tuple[list[str], list[str]]:
+        return parquet_names(self.path)
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The bytes of a text file, from memory if all of them were seen."""
+        if "beginning" in vars(self) and self.beginning.complete:
+            yield io.BytesIO(self.beginning.bytes)
+        else:
+            with open_plain(self.path) as file:
+                yield file
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """As of :func:`~mercer.rows.files.file_fingerprint`."""
+        return self.beginning.fingerprint or file_fingerprint([self.path])
 
 
-def sniff(path: Path) -> Dialect:
-    """The form of a text file, from its first line that is not blank."""
-    with open_packed(path) as file:
+@dataclass(frozen=True)
+class Beginning:
+    """The first bytes of a text file.
+
+    Attributes
+    ----------
+    lines : byte, number and content of each line to the first that is not blank or a comment
+    bytes : to ``LOOK`` bytes beyond that line
+    complete : whether they are all
+    fingerprint : of the file; nothing if it is compressed
+    """
+
+    lines: list[tuple[int, int, bytes]]
+    bytes: bytes
+    complete: bool
+    fingerprint: str
+
+    @classmethod
+    def of(cls, file: BinaryIO, path: Path) -> Beginning:
+        """From an open file."""
         start = file.read(3)
-        if start[:2] in _UTF16:
-            raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
-        file.seek(3 if start == _UTF8_BOM else 0)
-        filled = (entry for entry in lines_of(file, 1, path) if not entry[2].isspace())
-        place, number, line = _first_row(filled)
-    if not line:
+        mark = _UTF8_BOM if start == _UTF8_BOM else b""
+        file.seek(len(mark))
+        lines = []
+        for entry in lines_of(file, 1, path):
+            lines.append(entry)
+            if not entry[2].isspace() and not entry[2].startswith(b"#"):
+                break
+            if entry[0] > MAX_LINE:
+                raise DataError(
+                    f"'{path}' has no row in its first {MAX_LINE >> 20} MB, only blank lines and "
+                    "comments; remove them."
+                )
+        rest = file.read(LOOK)
+        seen = b"".join([mark, *(line for _, _, line in lines), rest])
+        compressed = path.suffix.lower() in COMPRESSED
+        fingerprint = "" if compressed else file_fingerprint([path], file)
+        return cls(lines, seen, len(rest) < LOOK, fingerprint)
+
+
+def sniff(beginning: Beginning, path: Path) -> Dialect:
+    """The form of a text file, from its first line that is not blank."""
+    if beginning.bytes[:2] in _UTF16:
+        raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
+    filled = [entry for entry in beginning.lines if not entry[2].isspace()]
+    if not filled:
         raise DataError(f"'{path}' is empty; give a file with data.")
+    texts = [line.decode("utf-8", errors="replace") for _, _, line in filled]
+    place, number, line = filled[comments_before(texts)]
     text = decode(line, number, path)
     if "\r" in text.strip():
         plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
@@ -122,22 +219,11 @@ def sniff(path: Path) -> Dialect:
     try:
         fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
     except csv.Error as error:
-        raise DataError(f"line {number} of '{path}': {error}; mend it.") from error
+        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
     named = not all(is_number(field) or is_missing(field) for field in fields)
     return Dialect(
         delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
     )
-
-
-def _first_row(filled: Iterator[tuple[int, int, bytes]]) -> tuple[int, int, bytes]:
-    """The first line that is no comment, with its place and number."""
-    lines: list[tuple[int, int, bytes]] = []
-    for entry in filled:
-        lines.append(entry)
-        if not entry[2].startswith(b"#"):
-            break
-    texts = [line.decode("utf-8", errors="replace") for _, _, line in lines]
-    return lines[comments_before(texts)] if lines else (0, 0, b"")
 
 
 def comments_before(lines: Sequence[str]) -> int:
@@ -193,7 +279,7 @@ def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, 
         return (
             f"{what}; if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
         )
-    return f"{what}; mend it."
+    return f"{what}; fix it."
 
 
 def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
@@ -221,6 +307,17 @@ def decode(line: bytes, number: int, path: Path) -> str:
             f"line {number} of '{path}' is not UTF-8 (byte {error.start + 1} is "
             f"{line[error.start]:#x}); save it as UTF-8."
         ) from error
+
+
+def numbers_of(texts: Sequence[str]) -> Array | None:
+    """Fields as numbers, NaN where one is missing; None if one of them is something else."""
+    if "_" in "".join(texts):  # see is_number
+        return None
+    with contextlib.suppress(ValueError):
+        return np.array([*map(float, texts)])
+    with contextlib.suppress(ValueError):
+        return np.array([np.nan if is_missing(text) else float(text) for text in texts])
+    return None
 
 
 def is_missing(text: str) -> bool:

@@ -13,18 +13,16 @@ from mercer._numbers import counted
 from mercer.rows.files import names_text
 from mercer.tables.frames import absent, take_apart
 
-__all__ = ["Holes"]
-
 
 @dataclass(frozen=True)
-class Holes:
-    """Holes of all rows that a function has filled, and of those that it left."""
+class MissingValues:
+    """Missing values of all rows: those that a function has filled in, and those that it left."""
 
     filled: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
 
     def watch(self, fill: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The function, whose holes are counted before and after."""
+        """The function, whose missing values are counted before and after."""
 
         def watched(rows: Any) -> Any:
             made = fill(rows)
@@ -37,7 +35,7 @@ class Holes:
 
     def describe(self) -> str:
         """How many were filled, and which columns still have some."""
-        n, names = self.filled.total(), [name for name, holes in self.left.items() if holes]
+        n, names = self.filled.total(), [name for name, count in self.left.items() if count]
         if not names:
             return f"{counted(n, 'value')} filled in" if n else "nothing was missing"
         done = f"{counted(n, 'value')} filled in" if n else "nothing was filled in"
