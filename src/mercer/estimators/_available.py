@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mercer._types import Estimator
+from mercer.eigen import model_of
 from mercer.exceptions import KernelError, MercerError, UnavailableError
 from mercer.kernels import Kernel, as_kernel
 from mercer.points import SparseVectors
@@ -70,7 +71,7 @@ def needs_coordinates(remedy: str, *, fitted: bool = True) -> Callable[[Method],
 
 
 def _sparse_support(model: Estimator) -> SparseVectors | None:
-    support = getattr(getattr(model, "subspace_", None), "support", None)
+    support = model_of(model).subspace.support if "_model_" in vars(model) else None
     return SparseVectors(support) if isinstance(support, SparseRows) else None
 
 
@@ -102,7 +103,7 @@ def takes_sparse(model: Estimator) -> bool:
 
 def kernel_of(model: Estimator) -> Kernel | None:
     """The kernel of the fit, or that of the next; None for nonsense, of which ``fit`` will tell."""
-    if "_fit_" in vars(model):
+    if "_model_" in vars(model):
         kernel: Kernel = model.kernel_
         return kernel
     return _next_kernel(model)

@@ -9,6 +9,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 
+from mercer.eigen import names_of
 from mercer.sparse_rows import SparseRows
 
 __all__ = ["as_asked", "framed"]
@@ -32,8 +33,7 @@ def framed(method: Callable[P, Any]) -> Callable[P, Any]:
         if np.ndim(rows) != 2:
             return rows
         given = args[1] if len(args) > 1 else kwargs.get("X", kwargs.get("Z"))
-        names = getattr(estimator, "feature_names_in_", None)
-        columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
+        columns = names_of(estimator) or [f"x{j}" for j in range(rows.shape[1])]
         return as_asked(estimator, rows, given, columns)
 
     return wrapper

@@ -11,7 +11,7 @@ from mercer._config import Config
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._memory import available_bytes
-from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver
+from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Model, Plan, Solver, model_of
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Gaussian, Kernel
@@ -43,6 +43,8 @@ class NoveltyLearner:
     kernel : Kernel, or None for the default of the measure
     n_components, measure, solver : as of :class:`~mercer.KernelNovelty`
     rng : numpy.random.Generator
+    model : Model
+        Of the last fit whose choices were its own.
     """
 
     rows: Any
@@ -51,6 +53,7 @@ class NoveltyLearner:
     measure: str
     solver: str | Solver
     rng: np.random.Generator
+    model: Model = field(init=False)
     _solver: Config = field(default_factory=Dense, init=False)
     _landmarks: Array | None = field(default=None, init=False)
 
@@ -64,8 +67,10 @@ class NoveltyLearner:
         solver = self._choose(kernel, X)
         pca = KernelPCA(wanted, kernel=kernel, solver=solver, random_state=self.rng)
         self._solver = pca._plan(kernel, X).solver
-        pca.fit(X)
-        return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
+        learnt = model_of(pca.fit(X))
+        if like is None:
+            self.model = learnt
+        return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
 
     def plan(self) -> Plan:
         """What the fit of all rows is going to do; looks at their number only."""

@@ -264,8 +264,8 @@ class PreImageMixin(LearntMixin):
 
     def _warn_if_all_is_kept(self) -> None:
         """A model that was not told how much to keep keeps the noise."""
-        shares = getattr(self, "explained_variance_ratio_", None)
-        if getattr(self, "n_components", 0) is not None or shares is None:
+        shares = self.explained_variance_ratio_
+        if getattr(self, "n_components", 0) is not None:
             return
         kept = float(np.sum(shares, dtype=np.float64))
         if kept >= ALL:

@@ -10,7 +10,8 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
-from mercer._types import ArrayLike, Estimator, RowsLike
+from mercer._types import ArrayLike, RowsLike
+from mercer.eigen import model_of, names_of
 from mercer.estimators._threads import HeldMixin
 from mercer.estimators._validation import check_weight
 from mercer.exceptions import DataError
@@ -165,7 +166,7 @@ class RelevanceMixin(HeldMixin):
     ) -> Relevance:
         subspace = self._subspace_of_scores()
         rows, weight = self._given_rows(X, sample_weight) or support_rows(subspace)
-        names = getattr(self, "feature_names_in_", None)
+        names = names_of(self)
         return measure_relevance(
             subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
         )
@@ -174,7 +175,7 @@ class RelevanceMixin(HeldMixin):
         """Those that the model has kept; landmarks and centres are no sample of the data."""
         subspace = self._subspace_of_scores()
         weight = support_weight(subspace)
-        if weight is None and _rows_of_fit(self) != subspace.n_support:
+        if weight is None and model_of(self).n_rows != subspace.n_support:
             raise DataError(
                 f"the model keeps {subspace.n_support} points, which are no sample of the rows "
                 "that it was fitted to; give these rows as X."
@@ -194,17 +195,7 @@ class RelevanceMixin(HeldMixin):
 
     def _subspace_of_scores(self) -> Subspace:
         check_is_fitted(self, "subspace_")
-        subspace: Subspace = self.subspace_  # type: ignore[attr-defined]
-        return subspace
-
-
-def _rows_of_fit(model: Estimator) -> int:
-    """How many rows the model was fitted to, by the two scales of its eigenvalues; 0 if unknown."""
-    values = getattr(model, "eigenvalues_", None)
-    variances = getattr(model, "explained_variance_", None)
-    if values is None or variances is None or not len(values):
-        return 0
-    return round(float(values[0]) / float(variances[0]))
+        return model_of(self).subspace
 
 
 def _frame(found: Relevance, container: str, scores: list[str]) -> Any:

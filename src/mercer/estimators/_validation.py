@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer._types import ArrayLike, Estimator, RowsLike
+from mercer.eigen import names_of
 from mercer.estimators._saving import remember_data
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
@@ -163,7 +164,7 @@ def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
             f"{estimator.n_features_in_} features as input; "
             "give the columns that were there in fit."
         )
-    elif names is not None and list(names) != list(getattr(estimator, "feature_names_in_", names)):
+    elif names is not None and list(names) != (names_of(estimator) or list(names)):
         raise DataError(
             "The feature names should match those that were passed during fit; "
             "give the columns that were there in fit, in the same order."

@@ -12,9 +12,8 @@ from sklearn.utils import get_tags
 
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike
-from mercer.eigen import Plan
+from mercer.eigen import Plan, model_of
 from mercer.estimators._base import SubspaceEstimator
-from mercer.estimators._learnt import fit_of
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.kernels import Kernel
 from mercer.preimage import PreImageSolver
@@ -79,7 +78,7 @@ class WrappingEstimator(SubspaceEstimator):
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
-        self._fit_ = replace(fit_of(fitted), residuals=None)
+        self._model_ = replace(model_of(fitted), residuals=None)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

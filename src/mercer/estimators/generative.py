@@ -11,11 +11,10 @@ from mercer._linalg import Array
 from mercer._numbers import check_positive
 from mercer._registry import ours
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Plan, Solver
+from mercer.eigen import Plan, Solver, model_of
 from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
-from mercer.estimators._learnt import fit_of
 from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
 from mercer.estimators._validation import check_rows
 from mercer.estimators.kernel_pca import KernelPCA
@@ -354,7 +353,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
 
     def _adopt(self, model: Estimator, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
         """Take over what a fitted model has learnt, with the scores of the rows."""
-        self._fit_ = fit_of(model)
+        self._model_ = model_of(model)
         self.eta_, self.scores_ = float(self.eta), Z
         self._keep_labels(y, len(Z))
         self.density_: FittedDensity = as_density(self.density).fit(Z, rng)

@@ -10,7 +10,7 @@ import numpy as np
 from mercer._numbers import check_count
 from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Fit, Report
+from mercer.eigen import Model, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmark_errors import Few, counted
 from mercer.eigen.landmark_model import LandmarkModel
@@ -225,7 +225,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
         )
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
-        self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
+        self._model_ = Model.of(
+            subspace, values, None, report, rows=model.weight, trace=model.trace
+        )
 
 
 ours("", IncrementalKernelPCA)

@@ -169,7 +169,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         advice = spectrum_advice(fit.eigenvalues, problem.total)
         report = replace(fit.report, advice=advice)
         subspace = replace(fit.subspace, support=support)
-        self._fit_ = replace(fit, subspace=subspace, report=report)
+        self._model_ = replace(fit, subspace=subspace, report=report)
         return None if present is not None else fit.scores(weight)
 
 

@@ -141,7 +141,7 @@ class MissingKernelPCA(WrappingEstimator):
         return rows
 
     def _filling(self) -> Filling:
-        chosen: Filling | None = getattr(self, "filling_", None)  # older files have none
+        chosen: Filling | None = vars(self).get("filling_")  # older files have none
         return super()._filling() if chosen is None else chosen
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory

@@ -15,17 +15,19 @@ from mercer._random import fixed_rng, make_rng
 from mercer._registry import ours
 from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Plan, Solver
+from mercer.eigen import Model, Plan, Solver, model_of
+from mercer.eigen.result import PARTS
 from mercer.estimators._available import needs_coordinates, require_open, takes_sparse
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._frames import framed
+from mercer.estimators._learnt import LearntMixin
 from mercer.estimators._live import LiveMixin
 from mercer.estimators._novelty_learner import NoveltyLearner
 from mercer.estimators._novelty_width import SelectWidthMixin
 from mercer.estimators._parameters import ParametersMixin
 from mercer.estimators._planning import PlanMixin
 from mercer.estimators._relevance import RelevanceMixin
-from mercer.estimators._saving import SaveMixin, refuse_seen
+from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
@@ -46,7 +48,7 @@ from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
 from mercer.novelty.trimming import check_share
 from mercer.preimage import as_preimage
 from mercer.sparse_rows import SparseRows
-from mercer.subspace import ComponentRule, Subspace
+from mercer.subspace import ComponentRule
 
 __all__ = ["KernelNovelty"]
 
@@ -60,7 +62,7 @@ class KernelNovelty(
     SelectWidthMixin,
     RelevanceMixin,
     LiveMixin,
-    SaveMixin,
+    LearntMixin,
     OutlierMixin,
     BaseEstimator,
 ):
@@ -106,7 +108,7 @@ class KernelNovelty(
     Attributes
     ----------
     score_ : NoveltyScore
-        The fitted score, on the :class:`~mercer.Subspace` ``score_.subspace``.
+        The fitted score, on the :class:`~mercer.Subspace` ``subspace_``.
     conformal_ : Conformal
         The held-out scores in order.
     offset_ : float
@@ -116,7 +118,8 @@ class KernelNovelty(
     calibration_rows_, calibration_p_values_ : (c,) arrays
         Training rows that were held out at some time, and their p-values: which training rows look
         strange to a model without them. ``predict`` on training rows is too kind to them.
-    kernel_ : Kernel
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
+        As of :class:`~mercer.KernelPCA`, of the rows that were learnt.
     n_features_in_, feature_names_in_
 
     References
@@ -149,6 +152,11 @@ class KernelNovelty(
         "conformal_",
         "offset_",
         "kernel_",
+        "eigenvalues_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "residuals_",
+        "report_",
         "n_features_in_",
         "feature_names_in_",
     )
@@ -189,7 +197,7 @@ class KernelNovelty(
         if self.contamination is not None:
             return self._fit_contaminated(rows, kernel, learn)
         found = self._strategy(len(rows)).calibrate(learn, rows, rng)
-        self._keep(found.score, found.held_out)
+        self._keep(learn.model, found.score, found.held_out)
         self._remember(found.rows, found.held_out)
         return self
 
@@ -226,7 +234,8 @@ class KernelNovelty(
         detector = cls(kernel=kernel, false_alarm_rate=false_alarm_rate, measure=measure)
         detector._check_parameters(kernel)
         rows = check_rows(detector, X, kernel, reset=True)
-        variance = getattr(model, "explained_variance_", None)
+        learnt = model_of(model)
+        variance = learnt.explained_variance
         if variance is None:
             if measure != "reconstruction":
                 raise DataError(
@@ -236,13 +245,8 @@ class KernelNovelty(
             variance = np.ones(model.subspace_.n_components)
         refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(bound, bound(model.subspace_.in_precision(rows)))
+        detector._keep(learnt, bound, bound(model.subspace_.in_precision(rows)))
         return detector
-
-    @property
-    def subspace_(self) -> Subspace:
-        """What is normal: the subspace that the score measures distances from."""
-        return self.score_.subspace
 
     def score_samples(self, X: RowsLike) -> Array:
         """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""
@@ -333,7 +337,7 @@ class KernelNovelty(
         aside = np.setdiff1d(np.arange(len(rows)), kept)
         aside = aside[scores[aside] <= threshold]
         held_out = np.concatenate([found.held_out, scores[aside]])
-        self._keep(found.score, held_out, threshold)
+        self._keep(calm.model, found.score, held_out, threshold)
         self._remember(np.concatenate([kept[found.rows], aside]), held_out)
         return self
 
@@ -342,8 +346,10 @@ class KernelNovelty(
         self.calibration_rows_ = rows[order]
         self.calibration_p_values_ = leave_one_out_p_values(held_out[order])
 
-    def _keep(self, score: NoveltyScore, held_out: Array, threshold: float | None = None) -> None:
-        self.score_, self.kernel_ = score, score.subspace.kernel
+    def _keep(
+        self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
+    ) -> None:
+        self._model_, self.score_ = model, score
         eps = np.finfo(score.subspace.coef.dtype).eps
         # In the precision of new scores, or rounding could part predict and p_values.
         held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
@@ -384,6 +390,13 @@ class KernelNovelty(
             )
         check_share(self.contamination)
         require_open(kernel, "novelty")
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        # Files of before 0.2 tell no more than the score; a pattern has not even that.
+        told = {name: state.pop(f"{name}_", None) for name in PARTS}
+        if isinstance(score := state.get("score_"), NoveltyScore):
+            self._model_ = Model.known(**told | {"subspace": score.subspace})
+        super()._restore(state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,7 @@ from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._registry import ours
 from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Fit, Plan, Report
+from mercer.eigen import Model, Plan, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import warn_if_degenerate
 from mercer.estimators._available import needs_open_kernel
@@ -179,7 +179,7 @@ class SparseKernelPCA(SubspaceEstimator):
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
         values, variance, share = (part.astype(dtype) for part in spectrum)
-        self._fit_ = Fit(subspace, values, variance, share, None, report)
+        self._model_ = Model(subspace, values, variance, share, None, report, rows.n)
         return self
 
     @needs_open_kernel
