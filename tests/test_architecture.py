@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "mercer"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-MAX_FILE_LINES = 300
+MAX_FILE_LINES = 310
 MAX_BODY_LINES = 60
 MAX_CONSTRUCTOR_ARGUMENTS = 8
 # The drop-in takes scikit-learn's sixteen arguments by definition.

@@ -311,3 +311,20 @@ def test_a_detector_on_a_foreign_model_tells_what_that_one_tells(X, rng):
     assert not hasattr(model, "eigenvalues_")
     assert model_of(model).n_rows == 0
     assert model.relevance(X).overall.shape == (2,)
+
+
+@pytest.mark.parametrize("ask", ["relevance", "uncertainty"])
+def test_a_detector_reads_rows_from_a_file(ask, X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    model = KernelNovelty(4, random_state=0).fit(X)
+    found, expected = (getattr(model, ask)(rows) for rows in (tmp_path / "x.npy", X))
+    of = (lambda one: one.overall) if ask == "relevance" else (lambda one: one.shares.low)
+    assert_allclose(of(found), of(expected), rtol=1e-10)
+
+
+def test_what_a_fitted_detector_can_do_rests_on_its_fit(X):
+    """A parameter for the next fit takes nothing away from this one."""
+    model = KernelNovelty(4, random_state=0).fit(X)
+    words = FunctionKernel(lambda a, b: float(a == b))
+    assert model.set_params(kernel=words).contributions(X[:2]).shape == (2, 2)
+    assert not hasattr(clone(model), "contributions")

@@ -11,9 +11,9 @@ from mercer._config import Config
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._memory import available_bytes
-from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Model, Plan, Solver, model_of
+from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Model, Plan, Solver
 from mercer.eigen.landmarks import as_landmark_rule
-from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.learning import learn, plan_of
 from mercer.kernels import Gaussian, Kernel
 from mercer.landmarks import Given, random_pivots
 from mercer.novelty import (
@@ -64,10 +64,8 @@ class NoveltyLearner:
             wanted, kernel = self._wanted, self._kernel_for(X).resolve(X)
         else:
             wanted, kernel = like.subspace.n_components, like.subspace.kernel
-        solver = self._choose(kernel, X)
-        pca = KernelPCA(wanted, kernel=kernel, solver=solver, random_state=self.rng)
-        self._solver = pca._plan(kernel, X).solver
-        learnt = model_of(pca.fit(X))
+        plan = plan_of(X, kernel, wanted, self._choose(kernel, X))
+        learnt, self._solver = learn(X, kernel, plan, self.rng), plan.solver
         if like is None:
             self.model = learnt
         return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
@@ -78,7 +76,7 @@ class NoveltyLearner:
         if solver == "auto" and n > EXACT_UP_TO:
             solver = Landmarks(min(n, LANDMARKS))
         assert self.kernel is not None
-        return KernelPCA(self._wanted, solver=solver)._plan(self.kernel, self.rows)
+        return plan_of(self.rows, self.kernel, self._wanted, solver)
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""

@@ -11,24 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._held_out import take
 from mercer._linalg import Array
-from mercer._random import fixed_rng, make_rng
+from mercer._random import fixed_rng
 from mercer._registry import ours
-from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
-from mercer._types import Estimator, RowsLike, Seed, Targets
+from mercer._sklearn import OutlierMixin, Tags
+from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Model, Plan, Solver, model_of
-from mercer.eigen.result import PARTS
-from mercer.estimators._available import needs_coordinates, require_open, takes_sparse
 from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._frames import framed
-from mercer.estimators._learnt import LearntMixin
-from mercer.estimators._live import LiveMixin
 from mercer.estimators._novelty_learner import NoveltyLearner
-from mercer.estimators._novelty_width import SelectWidthMixin
-from mercer.estimators._parameters import ParametersMixin
-from mercer.estimators._planning import PlanMixin
-from mercer.estimators._relevance import RelevanceMixin
+from mercer.estimators._novelty_width import select_width
 from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Estimator, parts_in
+from mercer.estimators.door import require_open, takes_sparse, verb
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
@@ -56,16 +51,7 @@ __all__ = ["KernelNovelty"]
 T_SQUARED = ("hotelling", "combined")
 
 
-class KernelNovelty(
-    ParametersMixin,
-    PlanMixin,
-    SelectWidthMixin,
-    RelevanceMixin,
-    LiveMixin,
-    LearntMixin,
-    OutlierMixin,
-    BaseEstimator,
-):
+class KernelNovelty(OutlierMixin, Estimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -144,6 +130,16 @@ class KernelNovelty(
 
     capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
+    subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
+    eigenvalues_ = SubspaceEstimator.eigenvalues_
+    explained_variance_ = SubspaceEstimator.explained_variance_
+    explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
+    residuals_, report_ = SubspaceEstimator.residuals_, SubspaceEstimator.report_
+    plan, to_html = SubspaceEstimator.plan, SubspaceEstimator.to_html
+    relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
+    uncertainty, select_width = SubspaceEstimator.uncertainty, select_width
+
+    _reads_in_place: ClassVar[bool] = False
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
     }
@@ -182,6 +178,7 @@ class KernelNovelty(
         self.contamination = contamination
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Learn what is normal, and the threshold.
 
@@ -192,7 +189,7 @@ class KernelNovelty(
         y : ignored
         """
         rows, kernel = self._check_fit(X)
-        rng = make_rng(self.random_state)
+        rng = self._rng()
         learn = self._learner(rows, kernel, rng)
         if self.contamination is not None:
             return self._fit_contaminated(rows, kernel, learn)
@@ -204,7 +201,7 @@ class KernelNovelty(
     @classmethod
     def from_fitted(
         cls,
-        model: Estimator,
+        model: Any,
         X: RowsLike,
         *,
         false_alarm_rate: float = 0.05,
@@ -248,54 +245,62 @@ class KernelNovelty(
         detector._keep(learnt, bound, bound(model.subspace_.in_precision(rows)))
         return detector
 
+    @verb("rows", "numbers")
     def score_samples(self, X: RowsLike) -> Array:
         """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""
-        return -self._novelty(X)
+        return -self.score_(X)
 
+    @verb("rows", "numbers")
     def decision_function(self, X: RowsLike) -> Array:
         """``score_samples - offset_``, (n,): negative for outliers.
 
         Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
         ``score_samples`` still tells which rows are stranger.
         """
-        scores = self.score_samples(X)
-        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
-            return np.full_like(scores, -self.offset_)
-        return scores - self.offset_
+        return self._decide(X)
 
+    @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``.
 
         Where the training rows were contaminated: where the score is above what ``contamination``
         makes of theirs.
         """
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        return np.where(self._decide(X) < 0, -1, 1)
 
+    @verb("rows", "numbers")
     def p_values(self, X: RowsLike) -> Array:
         """Conformal p-values, (n,): how rare so large a score is among fresh normal rows.
 
         Never below ``1/(c + 1)`` with c calibration rows. For a list of many points give these to
         :func:`scipy.stats.false_discovery_control`.
         """
-        novelty = self._novelty(X)
-        return self.conformal_.p_values(novelty)
+        return self.conformal_.p_values(self.score_(X))
 
-    @needs_coordinates(
-        "there are no variables that could contribute; use a kernel of vectors", fitted=False
+    @verb(
+        "rows",
+        "rows",
+        needs="coordinates",
+        instead="there are no variables that could contribute; use a kernel of vectors",
     )
-    @framed
     def contributions(self, X: RowsLike) -> Any:
         """Which variables did it: each one's part in the score, (n, d); sparse for sparse rows.
 
         The score is integrated along the line from the point that the model would put in its place
         (the pre-image of its projection), see :func:`mercer.novelty.contributions`.
         """
-        rows, subspace, way = self._rows(X), self.score_.subspace, "auto"
+        rows, subspace, way = X, self.score_.subspace, "auto"
         if isinstance(subspace.support, SparseRows):
             rows = SparseRows.of(rows)
             way = "nearest" if subspace.kernel.radial is None else "combination"
         found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)
         return contributions(self.score_, rows, found.points)
+
+    def _decide(self, rows: Any) -> Array:
+        scores = -self.score_(rows)
+        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
+            return np.full_like(scores, -self.offset_)
+        return scores - self.offset_
 
     def _strategy(self, n: int) -> Calibration:
         """How to calibrate so that the promise of the rate is kept."""
@@ -368,15 +373,6 @@ class KernelNovelty(
                 MercerWarning,
             )
 
-    def _novelty(self, X: RowsLike) -> Array:
-        rows = self._rows(X)  # first: it says if there has been no fit
-        return self.score_(rows)
-
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
-        check_is_fitted(self, "score_")
-        rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
-        return self.subspace_.in_precision(rows)
-
     def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel | None]:
         kernel = None if self.kernel is None else as_kernel(self.kernel)
         self._check_parameters(kernel or Gaussian())
@@ -393,7 +389,7 @@ class KernelNovelty(
 
     def _restore(self, state: dict[str, Any]) -> None:
         # Files of before 0.2 tell no more than the score; a pattern has not even that.
-        told = {name: state.pop(f"{name}_", None) for name in PARTS}
+        told = parts_in(state)
         if isinstance(score := state.get("score_"), NoveltyScore):
             self._model_ = Model.known(**told | {"subspace": score.subspace})
         super()._restore(state)
