@@ -22,7 +22,7 @@ from benchmarks._measure import table
 from benchmarks.repeated import repeated_problem
 from mercer.eigen import davidson
 from mercer.eigen.base import Problem
-from mercer.eigen.result import Fit
+from mercer.eigen.result import Model
 from mercer.gram import StreamedGram
 from mercer.kernels import Cosine
 from mercer.kernels.composite import _PackedTwice, _Pair
@@ -86,10 +86,10 @@ def _is_plainly_right(verdict: Verdict) -> bool:
     return verdict.outcome == "ok" and not verdict.doubted
 
 
-def _of(change: Callable[[Fit], Fit]) -> tuple[type, str, Any]:
+def _of(change: Callable[[Model], Model]) -> tuple[type, str, Any]:
     """A patch of the last step of each fit."""
-    made = Fit.of.__func__  # type: ignore[attr-defined]
-    return Fit, "of", classmethod(lambda cls, *a, **kw: change(made(cls, *a, **kw)))
+    made = Model.of.__func__  # type: ignore[attr-defined]
+    return Model, "of", classmethod(lambda cls, *a, **kw: change(made(cls, *a, **kw)))
 
 
 def _shifted(pair: _Pair, X: Any, origin: Any = None, dtype: Any = None) -> Any:
@@ -128,16 +128,16 @@ def _weighted(problem: FitProblem) -> bool:
     return on_rows and weight is not None and weight.max() > 1e14 * weight[weight > 0].min()
 
 
-def _larger(share: float) -> Callable[[Fit], Fit]:
+def _larger(share: float) -> Callable[[Model], Model]:
     return lambda fit: replace(fit, eigenvalues=fit.eigenvalues * (1 + share))
 
 
-def _moved(fit: Fit) -> Fit:
+def _moved(fit: Model) -> Model:
     spread = np.sqrt(fit.explained_variance)
     return replace(fit, subspace=replace(fit.subspace, offset=fit.subspace.offset + 1e-3 * spread))
 
 
-def _divided(fit: Fit, weight: Any) -> Any:
+def _divided(fit: Model, weight: Any) -> Any:
     """Scores by ``λ B / w``, whose rounding tiny weights blow up."""
     if not fit.of_gram:
         return None
@@ -163,7 +163,9 @@ MUTANTS = [
         ),
         _coarse,
     ),
-    Mutant("weights over 14 decades: scores by division", ((Fit, "scores", _divided),), _weighted),
+    Mutant(
+        "weights over 14 decades: scores by division", ((Model, "scores", _divided),), _weighted
+    ),
     Mutant("eigenvalues 1e-2 too large", (_of(_larger(1e-2)),), _exact),
     Mutant("eigenvalues 1e-4 too large", (_of(_larger(1e-4)),), _exact),
     Mutant("scores off centre by 1e-3 of their spread", (_of(_moved),), _exact),

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "mercer"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 310
 MAX_BODY_LINES = 60
 MAX_CONSTRUCTOR_ARGUMENTS = 8
 # The drop-in takes scikit-learn's sixteen arguments by definition.
@@ -50,8 +50,21 @@ def nodes(kind: type | tuple[type, ...]) -> Iterator[tuple[Path, ast.AST]]:
                 yield path, node
 
 
+def code_lines(path):
+    """Lines with code: neither blank, nor comments, nor docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    spoken = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            spoken.update(range(node.lineno, node.end_lineno + 1))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    code = (number for number, line in enumerate(lines, 1) if line.split("#")[0].strip())
+    return len(set(code) - spoken)
+
+
 def test_files_are_short():
-    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    """Lines of code count, and docstrings do not: nobody shall split a class to make room."""
+    lengths = {name_of(path): code_lines(path) for path in FILES}
     long = {name: lines for name, lines in lengths.items() if lines >= MAX_FILE_LINES}
     assert not long, f"split these files: {long}"
 

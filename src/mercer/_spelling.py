@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-__all__ = ["SpellingMixin", "closest", "did_you_mean", "no_such_name", "similar_file"]
+__all__ = ["answer_spelling", "closest", "did_you_mean", "no_such_name", "similar_file"]
 
 #: Files of a folder that are looked at for a name that is similar.
 MANY = 2000
@@ -49,16 +49,13 @@ def similar_file(path: Path) -> str:
     return "" if guess is None else f"; did you mean '{path.parent / guess}'?"
 
 
-class SpellingMixin:
-    """Constructors that answer a foreign or mistyped argument with what to write instead."""
+def answer_spelling(cls: Any) -> None:
+    """Let a class's constructor answer a mistyped argument, or a neighbour's, with what to write.
 
-    #: Arguments that neighbours have → what to write here.
-    _foreign: ClassVar[Mapping[str, str]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            cls.__init__ = _answering(cls.__init__)  # type: ignore[method-assign]
+    ``cls._foreign`` has arguments that neighbours have → what to write here.
+    """
+    if "__init__" in vars(cls):
+        cls.__init__ = _answering(cls.__init__)
 
 
 def _answering(init: Callable[..., None]) -> Callable[..., None]:

@@ -7,7 +7,7 @@ Code written for scikit-learn changes one import. New code is better served by
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
@@ -22,12 +22,12 @@ from threadpoolctl import threadpool_limits
 
 from mercer._linalg import Array, fix_signs
 from mercer._random import fixed_rng, make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import RowsLike, Seed, Targets
 from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.eigen.policy import noise_floor, smallest_eigenvalue
-from mercer.estimators._available import absent_if
-from mercer.estimators._saving import SaveMixin
+from mercer.estimators.base import Estimator
+from mercer.estimators.door import verb
 from mercer.exceptions import (
     ConvergenceWarning,
     DegenerateKernelWarning,
@@ -54,7 +54,7 @@ from mercer.subspace import Count
 __all__ = ["KernelPCA"]
 
 
-class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
     Parameters
@@ -96,6 +96,8 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     (1797, 7)
     """
 
+    _foreign: ClassVar[Mapping[str, str]] = {}
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
     _saved: ClassVar[tuple[str, ...]] = (
         "eigenvalues_",
         "explained_variance_ratio_",
@@ -148,6 +150,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.copy_X = copy_X
         self.n_jobs = n_jobs
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the components of X, (n, d) dense or sparse; (n, n) for a precomputed kernel."""
         self._check_parameters()
@@ -166,11 +169,13 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 self._fit_ridge(rows)
         return self
 
+    @verb()
     def fit_transform(self, X: RowsLike, y: Targets = None, **params: Any) -> Array:  # noqa: ARG002
         """Fit, and the scores of the training rows: ``√λ v``."""
         self.fit(X, **params)
         return np.asarray(self.eigenvectors_ * np.sqrt(self.eigenvalues_))
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Scores of rows (n, d); k(new, train) for a precomputed kernel."""
         check_is_fitted(self)
@@ -179,6 +184,7 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             # The coefficients sum to zero, so that only the training means have to be taken off.
             return np.asarray(self._products(rows, self.X_fit_, self._scaled) - self._offset)
 
+    @verb()
     def inverse_transform(self, X: RowsLike) -> Array:
         """Rows for scores (n, q), by kernel ridge regression (Bakır, Weston & Schölkopf 2004)."""
         if not self.fit_inverse_transform:
@@ -190,7 +196,9 @@ class KernelPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         with self._threads():
             return self._products(full_precision(X), self.X_transformed_fit_, self.dual_coef_)
 
-    @absent_if(lambda m: None if m.fit_inverse_transform else "give fit_inverse_transform=True.")
+    @verb(
+        needs=lambda m, _: None if m.fit_inverse_transform else "give fit_inverse_transform=True."
+    )
     def denoise(self, X: RowsLike) -> Array:
         """``inverse_transform(transform(X))``; :class:`mercer.KernelPCA` starts at the rows."""
         return self.inverse_transform(self.transform(X))

@@ -1,6 +1,7 @@
 """What `mercer fit` chooses, says and keeps."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,3 +182,20 @@ def test_outliers_among_the_rows_of_a_novelty_model(mercer, tmp_path):
     mercer.fails(*novelty, "few", status=2, words=["'auto'"])
     words = ["--contamination means nothing to --model kpca"]
     mercer.fails("fit", rows, "--contamination", "auto", status=2, words=words)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", ["kpca", "novelty", "robust", "missing", "generative"])
+def test_a_solver_that_does_not_converge_is_status_5(kind, mercer, test, tmp_path, monkeypatch):
+    """The model is kept, whichever it is, and the status tells."""
+    from mercer.eigen import Lanczos
+
+    solve = Lanczos.solve
+    monkeypatch.setattr(Lanczos, "solve", lambda *a: replace(solve(*a), converged=False))
+    target = tmp_path / "m.mercer"
+    done = mercer(
+        "fit", test, "-o", target, "--model", kind, "--solver", "lanczos", "--components", "3",
+        status=5,
+    )  # fmt: skip
+    assert target.is_file()
+    assert "did not converge" in done.out

@@ -76,7 +76,7 @@ def test_scores_divided_by_tiny_weights(monkeypatch, rng):
         B = fit.subspace.coef
         return B * fit.eigenvalues / (1 if weight is None else weight[:, None])
 
-    monkeypatch.setattr(result.Fit, "scores", scores)
+    monkeypatch.setattr(result.Model, "scores", scores)
     with pytest.warns(NumericalWarning, match="scores"):
         model.fit_transform(X, sample_weight=weight)
 

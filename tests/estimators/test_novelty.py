@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, load
+from mercer.eigen import model_of
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Matern, Precomputed
 from mercer.novelty import CrossFit, Split, neighbour_kernel
@@ -281,3 +282,49 @@ def test_strategies_are_parameters():
     model = KernelNovelty(calibration=CrossFit(5))
     assert model.set_params(calibration__folds=7).calibration.folds == 7
     assert clone(KernelNovelty(calibration=Split(0.5))).calibration.share == 0.5
+
+
+@pytest.mark.parametrize("how", [{}, {"calibration": "split"}, {"contamination": "auto"}], ids=str)
+def test_a_detector_keeps_what_was_learnt(how, X, tmp_path):
+    """Spectrum, report and number of rows, as every estimator; in its file, too."""
+    model = KernelNovelty(8, random_state=0, **how).fit(X)
+    for one in (model, load(model.save(tmp_path / "m.mercer"))):
+        kept = model_of(one)
+        assert kept.subspace is one.subspace_
+        assert one.subspace_.n_components == 8 == len(one.eigenvalues_)
+        assert_allclose(one.eigenvalues_ / kept.n_rows, one.explained_variance_)
+        assert 0 < one.explained_variance_ratio_.sum() <= 1
+        assert one.report_.converged
+        assert one.report_.audited is not None
+        learnt = len(X) if not how else one.subspace_.n_support
+        assert kept.n_rows == learnt
+
+
+def test_a_detector_on_a_foreign_model_tells_what_that_one_tells(X, rng):
+    class Bare(BaseEstimator):
+        def fit(self, X):
+            self.subspace_ = KernelPCA(5).fit(X).subspace_
+            return self
+
+    model = KernelNovelty.from_fitted(Bare().fit(X), ring(60, rng))
+    assert not hasattr(model, "report_")
+    assert not hasattr(model, "eigenvalues_")
+    assert model_of(model).n_rows == 0
+    assert model.relevance(X).overall.shape == (2,)
+
+
+@pytest.mark.parametrize("ask", ["relevance", "uncertainty"])
+def test_a_detector_reads_rows_from_a_file(ask, X, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    model = KernelNovelty(4, random_state=0).fit(X)
+    found, expected = (getattr(model, ask)(rows) for rows in (tmp_path / "x.npy", X))
+    of = (lambda one: one.overall) if ask == "relevance" else (lambda one: one.shares.low)
+    assert_allclose(of(found), of(expected), rtol=1e-10)
+
+
+def test_what_a_fitted_detector_can_do_rests_on_its_fit(X):
+    """A parameter for the next fit takes nothing away from this one."""
+    model = KernelNovelty(4, random_state=0).fit(X)
+    words = FunctionKernel(lambda a, b: float(a == b))
+    assert model.set_params(kernel=words).contributions(X[:2]).shape == (2, 2)
+    assert not hasattr(clone(model), "contributions")

@@ -127,7 +127,7 @@ def test_lost_points_start_again_as_in_the_model(tmp_path):
     solver = FixedPoint(max_iter=300, tol=1e-9, accelerate=False)
     model = KernelPCA(3, kernel=Gaussian(width=0.7), preimage=solver).fit(X)
     turned = replace(model.subspace_, mean=-0.3 * model.subspace_.mean)
-    model._fit_ = replace(model._fit_, subspace=turned)
+    model._model_ = replace(model._model_, subspace=turned)
     found = model.preimages(new, report=False)
     assert (found.status == "restarted").sum() > 50
     assert (found.status == "failed").any()

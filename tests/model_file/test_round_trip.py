@@ -78,7 +78,7 @@ def test_arrays_lie_in_memory_as_they_did(order, tmp_path):
     """Products of large arrays round differently if they do not."""
     model = KernelPCA(3, kernel="polynomial").fit(rows())
     parts = {p: getattr(model.subspace_, p).copy(order=order) for p in ("support", "coef")}
-    model._fit_ = replace(model._fit_, subspace=replace(model.subspace_, **parts))
+    model._model_ = replace(model._model_, subspace=replace(model.subspace_, **parts))
     loaded = again(model, tmp_path)
     for part, before in parts.items():
         after = getattr(loaded.subspace_, part)

@@ -1,5 +1,7 @@
 """Bars and curves carry the model's shares, and those of other rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -38,9 +40,14 @@ def test_a_wrapped_model_has_the_shares_of_the_one_inside(ring):
     assert_allclose(display.shares, model.estimator_.explained_variance_ratio_)
 
 
-def test_a_detector_has_no_shares(ring):
+def test_a_detector_has_shares_and_a_foreign_model_may_have_none(ring):
+    model = KernelNovelty(5, kernel="gaussian", random_state=0).fit(ring)
+    assert_allclose(
+        ScreeDisplay.from_estimator(model).shares, KernelPCA(5).fit(ring).explained_variance_ratio_
+    )
+    foreign = SimpleNamespace(subspace_=model.subspace_)
     with pytest.raises(DataError, match="draw the KernelPCA"):
-        ScreeDisplay.from_estimator(KernelNovelty(5, random_state=0).fit(ring))
+        ScreeDisplay.from_estimator(foreign)
 
 
 @picture

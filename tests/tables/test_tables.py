@@ -375,3 +375,84 @@ def test_other_values_of_a_column_that_was_constant_are_said():
     encoder.transform(people(5))
     with pytest.warns(MercerWarning, match="'land' had one value in fit .'NO'.* 2 of 5 rows"):
         encoder.transform(people(5).assign(land=["NO", "SE", "NO", "SE", None]))
+
+
+VERBS = {
+    "KernelPCA": mercer.KernelPCA(3),
+    "SparseKernelPCA": mercer.SparseKernelPCA(8, n_components=3),
+    "IncrementalKernelPCA": mercer.IncrementalKernelPCA(3),
+    "GenerativeKernelPCA": mercer.GenerativeKernelPCA(3, random_state=0),
+    "KernelNovelty": mercer.KernelNovelty(3, random_state=0),
+    "ReweightedKernelPCA": mercer.ReweightedKernelPCA(mercer.KernelPCA(3), random_state=0),
+    "MissingKernelPCA": mercer.MissingKernelPCA(mercer.KernelPCA(3), random_state=0),
+    "RKMClassifier": mercer.RKMClassifier(),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_method_is_there_if_and_only_if_the_model_has_it(name):
+    model, table = VERBS[name], TableModel(VERBS[name])
+    ours = {
+        n for n in dir(type(model)) if not n.startswith("_") and callable(getattr(type(model), n))
+    }
+    ours -= {"from_fitted", "set_callbacks"} | {n for n in ours if n.endswith("_request")}
+    ours -= {"get_metadata_routing"}
+    assert {n for n in ours if hasattr(model, n)} == {n for n in ours if hasattr(table, n)}
+    others = {
+        n for n in dir(TableModel) if not n.startswith("_") and not n.endswith("_request")
+    } - ours
+    own = {"vectors", "from_fitted", "model_", "encoder_", "get_metadata_routing"}
+    assert {n for n in others - own if hasattr(table, n)} <= {"fit_transform"}
+
+
+def test_every_verb_works_on_a_table(tmp_path):
+    """Tables in; tables out, where the model gives rows."""
+    pd = pytest.importorskip("pandas")
+    iris = load_iris(as_frame=True)
+    table = iris.data.assign(kind=iris.target_names[iris.target])
+    model = TableModel(mercer.GenerativeKernelPCA(5, random_state=0)).fit(table, iris.target)
+    vectors = model.vectors(table)
+    some = table[:4]
+
+    def same(found, expected):
+        pd.testing.assert_frame_equal(found, model.encoder_.inverse_transform(expected))
+
+    np.testing.assert_array_equal(model.hidden_units(some), model.model_.hidden_units(vectors[:4]))
+    np.testing.assert_array_equal(model.sensitivity(some), model.model_.sensitivity(vectors[:4]))
+    assert model.uncertainty(table).shares.low.shape == (5,)
+    assert list(model.preimages(some).points.columns) == list(table.columns)
+    assert model.preimages(X=some, report=False).points.index.equals(some.index)
+    same(
+        model.interpolate(table[:1], table[100:101], steps=3),
+        model.model_.interpolate(vectors[:1], vectors[100:101], steps=3),
+    )
+    same(model.traverse(table[:1], 0, steps=3), model.model_.traverse(vectors[:1], 0, steps=3))
+    same(model.sample(3, label=1), model.model_.sample(3, label=1))
+    same(model.generate(model.sample_hidden(2)), model.model_.generate(model.sample_hidden(2)))
+    up, down = model.component_preimages()
+    same(up, model.model_.component_preimages()[0])
+    assert set(down["kind"]) <= set(iris.target_names)
+    holes = table.copy()
+    holes.loc[3, "kind"] = None
+    draws = model.imputation_draws(holes[:5], 2, random_state=0)
+    assert [draw.loc[4].equals(table.loc[4]) for draw in draws] == [True, True]
+    assert all(draw.loc[3, "kind"] in iris.target_names for draw in draws)
+    assert model.plan(table).name == "Dense"
+    path = model.transform_to(tmp_path / "z.csv", table)
+    assert len(path.read_text().splitlines()) == 151
+    tuned = TableModel(mercer.KernelPCA()).tune(table[:60], noise=0.3)
+    assert tuned.model.n_components == tuned.model_.tuning_.n_components
+    assert tuned.denoise(some).shape == some.shape
+    flags = TableModel(mercer.KernelNovelty(5, contamination=0.05, random_state=0)).fit_predict(
+        table
+    )
+    assert set(flags) == {-1, 1}
+
+
+def test_columns_are_decided_on_by_the_first_chunk():
+    iris = load_iris(as_frame=True)
+    table = iris.data.assign(kind=iris.target_names[iris.target]).sample(150, random_state=0)
+    model = TableModel(mercer.IncrementalKernelPCA(3))
+    for chunk in (table[:75], table[75:]):
+        model.partial_fit(chunk)
+    assert model.model_.n_samples_seen_ == 150

@@ -118,7 +118,7 @@ class Says(KernelPCA):
         super().fit(X, sample_weight=sample_weight)
         if self.wrong == "share":
             wrong = self.explained_variance_ratio_ * 1.001
-            self._fit_ = replace(self._fit_, explained_variance_ratio=wrong)
+            self._model_ = replace(self._model_, explained_variance_ratio=wrong)
         return self
 
     def transform(self, X):
@@ -164,7 +164,7 @@ def test_a_landmark_fit_that_claims_too_much():
         def claim(X, **more):
             Z = fit(X, **more)
             report = replace(model.report_, estimated_error=1e-9)
-            model._fit_ = replace(model._fit_, report=report)
+            model._model_ = replace(model._model_, report=report)
             return Z
 
         model.fit_transform = claim
@@ -227,8 +227,8 @@ def test_what_a_report_says_is_a_number(number):
     class Unsure(KernelPCA):
         def fit_transform(self, X, y=None, sample_weight=None):
             Z = super().fit_transform(X)
-            report = replace(self._fit_.report, **{number: np.nan})
-            self._fit_ = replace(self._fit_, report=report)
+            report = replace(self._model_.report, **{number: np.nan})
+            self._model_ = replace(self._model_, report=report)
             return Z
 
     unsure = Method("unsure", lambda p: Unsure(p.k, kernel=p.kernel, solver="dense"))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
+from collections.abc import Mapping
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._spelling import SpellingMixin
+from mercer._sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Targets
-from mercer.estimators._saving import SaveMixin
 from mercer.estimators._validation import check_codes, check_rows
+from mercer.estimators.base import Estimator
+from mercer.estimators.door import verb
 from mercer.exceptions import DataError
 from mercer.kernels import Linear
 
@@ -23,22 +24,19 @@ __all__ = ["SEEN", "Alternative", "ReversibleAlternative"]
 SEEN = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 
 
-class Alternative(
-    SpellingMixin,
-    SaveMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A method without kernels that kernel PCA is compared with.
 
     Computes in double precision, and answers in that of the rows.
     """
 
+    _foreign: ClassVar[Mapping[str, str]] = {}
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
     tol: float
     max_iter: int
 
     @abstractmethod
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
         """Learn from rows.
 
@@ -49,6 +47,7 @@ class Alternative(
         """
 
     @abstractmethod
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """The codes of rows, one row for each."""
 
@@ -98,13 +97,16 @@ class ReversibleAlternative(Alternative):
     """An alternative whose codes lead back to points."""
 
     @abstractmethod
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """The points that codes stand for."""
 
+    @verb()
     def denoise(self, X: RowsLike) -> Array:
         """The points that the model has for rows: ``inverse_transform(transform(X))``."""
         return self.inverse_transform(self.transform(X))
 
+    @verb()
     def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
         """Minus the mean squared distance between rows and their points on the model.
 

@@ -16,6 +16,7 @@ from mercer._progress import announce
 from mercer._random import make_rng
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["BottleneckAutoencoder"]
@@ -109,6 +110,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
         self.tol = tol
         self.random_state = random_state
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Train the networks, and keep the best.
 
@@ -138,6 +140,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
             )
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Activations of the bottleneck, (n, q), each in (-1, 1)."""
         rows, dtype = self._new_rows(X)
@@ -146,6 +149,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
             layer = np.tanh(layer @ W + b)
         return np.asarray(layer.astype(dtype))
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """What the second half of the network makes of codes, (n, d)."""
         codes, dtype = self._check_codes(Z)

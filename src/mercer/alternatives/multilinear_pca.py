@@ -19,6 +19,7 @@ from mercer.alternatives._tensor import (
     project,
     scatter,
 )
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["MultilinearPCA", "alternate"]
@@ -102,6 +103,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the factors.
 
@@ -126,6 +128,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.explained_variance_ratio_ = (power / (centered**2).sum()).astype(dtype)
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Cores of samples, flattened, (n, p1 ⋯ pK).
 
@@ -135,6 +138,7 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores = project(tensors - self.mean_, self.factors_)
         return np.asarray(cores.reshape(len(cores), -1).astype(dtype))
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """Samples with the given cores, (n, d1, …, dK); Z may be flat or of the cores' shape."""
         cores, dtype = self._check_cores(Z)

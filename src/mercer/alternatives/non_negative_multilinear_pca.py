@@ -21,6 +21,7 @@ from mercer.alternatives._tensor import (
     require_tensorly,
     scatter,
 )
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["NonNegativeMultilinearPCA"]
@@ -100,6 +101,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the factors.
 
@@ -139,6 +141,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
             )
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Non-negative cores of samples, flattened, (n, p1 ⋯ pK)."""
         tensors, dtype = self._new_samples(X)
@@ -147,6 +150,7 @@ class NonNegativeMultilinearPCA(TensorAlternative, ReversibleAlternative):
         cores = scale * _codes(tensors / scale, [U.astype(np.float64) for U in self.factors_])
         return np.asarray(cores.reshape(len(cores), -1).astype(dtype))
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """Samples with the given cores, (n, d1, …, dK); Z may be flat or of the cores' shape."""
         cores, dtype = self._check_cores(Z)

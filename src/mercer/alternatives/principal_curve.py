@@ -14,6 +14,7 @@ from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._polyline import Polyline
 from mercer.alternatives._spline import PenalizedSpline
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["PrincipalCurve"]
@@ -116,6 +117,7 @@ class PrincipalCurve(ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the curve.
 
@@ -150,12 +152,14 @@ class PrincipalCurve(ReversibleAlternative):
             )
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Arc length of the point of the curve that is nearest to each row, (n, 1)."""
         rows, dtype = self._new_rows(X)
         t, _ = self._line.project((rows - self._center) / self._scale)
         return np.asarray((self._scale * t[:, None]).astype(dtype))
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """The points of the curve at arc lengths Z, (n, d); closed curves go round and round."""
         codes, dtype = self._check_codes(Z)

@@ -14,6 +14,7 @@ from mercer._progress import announce
 from mercer._types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._mesh import Mesh, Place
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["PrincipalSurface"]
@@ -99,6 +100,7 @@ class PrincipalSurface(ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the surface.
 
@@ -121,12 +123,14 @@ class PrincipalSurface(ReversibleAlternative):
         self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Parameters of the nearest point of the surface, (n, 2), each from 0 to 1."""
         rows, dtype = self._new_rows(X)
         place = self._mesh.project((rows - self._center) / self._scale)
         return np.asarray((place.coordinates / (self._mesh.side - 1)).astype(dtype))
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """The points of the surface at parameters Z, (n, d)."""
         codes, dtype = self._check_codes(Z)

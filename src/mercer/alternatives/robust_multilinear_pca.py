@@ -14,6 +14,7 @@ from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives._tensor import Ranks, TensorAlternative, expand, project, require_tensorly
 from mercer.alternatives.multilinear_pca import MultilinearPCA
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 __all__ = ["RobustMultilinearPCA"]
@@ -102,6 +103,7 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Split the samples, and fit multilinear PCA to the low-rank part.
 
@@ -126,15 +128,18 @@ class RobustMultilinearPCA(TensorAlternative, ReversibleAlternative):
         self.ranks_ = self.model_.ranks_
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Cores of the low-rank part of samples, flattened, (n, p1 ⋯ pK)."""
         return self.model_.transform(self.split(X)[0])
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """Samples of the low-rank model with the given cores, (n, d1, …, dK)."""
         cores, dtype = self._check_cores(Z)
         return np.asarray(self.model_.inverse_transform(cores).astype(dtype))
 
+    @verb()
     def split(self, X: RowsLike) -> tuple[Array, Array]:
         """The low-rank and the sparse part of new samples, two (n, d1, …, dK) arrays."""
         tensors, dtype = self._new_samples(X)

@@ -14,7 +14,8 @@ from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
-from mercer.estimators._impute import check_no_empty_row
+from mercer.estimators._validation import check_no_empty_row
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 
 __all__ = ["RobustPCA"]
@@ -111,6 +112,7 @@ class RobustPCA(ReversibleAlternative):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Split the rows, and keep the row space of their low-rank part.
 
@@ -137,6 +139,7 @@ class RobustPCA(ReversibleAlternative):
         self._keep(found, scale, dtype)
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Scores of the low-rank part of rows, their sparse part split off, (n, q).
 
@@ -148,11 +151,13 @@ class RobustPCA(ReversibleAlternative):
         low_rank, _ = self._split(rows)
         return np.asarray((low_rank @ self.components_.T).astype(dtype))
 
+    @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """Rows of the low-rank model with the given scores, (n, d)."""
         codes, dtype = self._check_codes(Z)
         return np.asarray((codes @ self.components_).astype(dtype))
 
+    @verb()
     def split(self, X: RowsLike) -> tuple[Array, Array]:
         """The low-rank and the sparse part of new rows.
 

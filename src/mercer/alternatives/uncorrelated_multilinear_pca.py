@@ -13,6 +13,7 @@ from mercer._progress import announce
 from mercer._types import RowsLike, Targets
 from mercer.alternatives._base import SEEN
 from mercer.alternatives._tensor import TensorAlternative, scatter
+from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 
 __all__ = ["UncorrelatedMultilinearPCA"]
@@ -88,6 +89,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
+    @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the projections.
 
@@ -113,6 +115,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         self.explained_variance_ = ((scale * Y.std(axis=0)) ** 2).astype(dtype)
         return self
 
+    @verb()
     def transform(self, X: RowsLike) -> Array:
         """Uncorrelated scores of samples, (n, q)."""
         tensors, dtype = self._new_samples(X)

@@ -69,6 +69,7 @@ def fit(
     from mercer.cli.console import progress
     from mercer.cli.summary import facts_of_fit, size_of, tell_of_fit
     from mercer.cli.tables import check_target, open_for_fit
+    from mercer.eigen import model_of
 
     recipe.check()
     target = target_of(data, output)
@@ -95,8 +96,7 @@ def fit(
     if as_json or not quiet:
         facts = facts_of_fit(model, table.rows, target, time.perf_counter() - started, encoder)
         tell_of_fit(facts, as_json=as_json)
-    report = getattr(model, "report_", None)
-    return 0 if report is None or report.converged else NOT_CONVERGED
+    return 0 if model_of(model).report.converged else NOT_CONVERGED
 
 
 def _check_state(state: Path, *, resume: bool, force: bool) -> None:

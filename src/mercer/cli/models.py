@@ -43,8 +43,9 @@ def existing(path: str) -> str:
 
 def feature_names(model: Estimator) -> Sequence[str] | None:
     """The names of the columns that the model was fitted to, if they had any."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    from mercer.eigen import names_of
+
+    return names_of(model)
 
 
 def on_tables(model: Estimator) -> bool:

@@ -241,14 +241,14 @@ def _as_numbers(labels: Targets) -> Any:
 
 def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
-    from mercer.cli.models import feature_names, seen_by
+    from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
     from mercer.live import describe, render
     from mercer.plots._models import nameless_rows
     from mercer.rows import image_shape
 
     model, names = seen_by(fitted), feature_names(fitted)
-    encoder = getattr(fitted, "encoder_", None)
+    encoder = fitted.encoder_ if on_tables(fitted) else None
     options: dict[str, Any] = {"images": image_shape(names), "names": names, "encoder": encoder}
     if data is None:
         return render(describe(model, **options)).encode()

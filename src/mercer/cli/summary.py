@@ -11,6 +11,7 @@ from mercer._memory import peak_bytes, size_text
 from mercer._numbers import counted, shortened
 from mercer._types import Estimator
 from mercer.cli.console import print_json, summary
+from mercer.eigen import model_of
 from mercer.exceptions import said
 from mercer.rows import Rows
 
@@ -31,7 +32,8 @@ def facts_of_fit(
     model: Estimator, rows: Rows, target: Path, seconds: float, encoder: TableEncoder | None
 ) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
-    subspace, inner = model.subspace_, getattr(model, "estimator", None) or model
+    learnt, inner = model_of(model), getattr(model, "estimator", None) or model
+    subspace, report = learnt.subspace, learnt.report
     facts: dict[str, Any] = {
         "model": type(model).__name__,
         "output": str(target),
@@ -47,25 +49,21 @@ def facts_of_fit(
         "seconds": seconds,
         "peak_memory_bytes": peak_bytes(),
     }
-    ratio = getattr(model, "explained_variance_ratio_", None)
-    if ratio is None:
-        ratio = getattr(getattr(model, "estimator_", None), "explained_variance_ratio_", None)
-    if ratio is not None:
-        facts["share_of_variance"] = float(ratio.sum())
-        if (limit := _limit_reached(inner.n_components, facts)) is not None:
-            facts["limit_reached"] = limit
-    if (report := getattr(model, "report_", None)) is not None:
-        facts |= {
-            "solver": report.solver,
-            "reason": report.reason,
-            "estimated_error": report.estimated_error,
-            "unexplained": report.unexplained,
-            "converged": report.converged,
-            "solver_seconds": report.seconds,
-            "solver_bytes": report.bytes,
-            # Models of tables have no 'relevance --intervals'.
-            "advice": said(report.advice, "shell" if encoder is None else "table"),
-        }
+    facts["share_of_variance"] = float(learnt.explained_variance_ratio.sum())
+    if (limit := _limit_reached(inner.n_components, facts)) is not None:
+        facts["limit_reached"] = limit
+    # Models of tables have no 'relevance --intervals'.
+    advice = said(report.advice, "shell" if encoder is None else "table")
+    facts |= {
+        "solver": report.solver,
+        "reason": report.reason,
+        "estimated_error": report.estimated_error,
+        "unexplained": report.unexplained,
+        "converged": report.converged,
+        "solver_seconds": report.seconds,
+        "solver_bytes": report.bytes,
+        "advice": advice,
+    }
     if encoder is not None:
         facts["table_columns"] = len(set(encoder.groups_))
     for name in ("false_alarm_rate", "n_iter_", "noise_"):

@@ -6,18 +6,20 @@ from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
 from mercer.eigen.landmarks import Landmarks
 from mercer.eigen.plan import Plan
-from mercer.eigen.result import Fit, Report, Spectrum
+from mercer.eigen.result import Model, Report, Spectrum, model_of, names_of
 
 __all__ = [
     "Davidson",
     "Dense",
     "EigenSolver",
-    "Fit",
     "Lanczos",
     "Landmarks",
+    "Model",
     "Plan",
     "Problem",
     "Report",
     "Solver",
     "Spectrum",
+    "model_of",
+    "names_of",
 ]

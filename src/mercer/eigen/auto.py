@@ -12,7 +12,7 @@ from mercer.eigen.dense import Dense
 from mercer.eigen.lanczos import Lanczos
 from mercer.eigen.landmarks import Landmarks
 from mercer.eigen.plan import Plan, stand_in
-from mercer.eigen.result import Fit
+from mercer.eigen.result import Model
 from mercer.rows import Rows
 from mercer.subspace import All, Count
 
@@ -76,7 +76,7 @@ class Auto(Solver):
         self.memory = memory
         self.checkpoint = checkpoint
 
-    def fit(self, problem: Problem) -> Fit:
+    def fit(self, problem: Problem) -> Model:
         plan = self.plan(problem)
         return plan.fit(replace(problem, rule=plan.rule))
 

@@ -21,7 +21,7 @@ from mercer.eigen.policy import (
     refuse_no_variance,
     warn_if_degenerate,
 )
-from mercer.eigen.result import Fit, Report, Spectrum
+from mercer.eigen.result import Model, Report, Spectrum
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.gram import CenteredGram, GramOperator, SpotCheck, UncenteredGram, WeightedGram
 from mercer.kernels import Kernel
@@ -96,7 +96,7 @@ class Solver(Config, ABC):
     reads_in_place: ClassVar[bool] = False
 
     @abstractmethod
-    def fit(self, problem: Problem) -> Fit:
+    def fit(self, problem: Problem) -> Model:
         """Solve the problem."""
 
     @abstractmethod
@@ -127,7 +127,7 @@ class EigenSolver(Solver):
     def bind(self, problem: Problem) -> GramOperator:
         """The Gram matrix in the storage that suits this solver, before weights and centring."""
 
-    def fit(self, problem: Problem) -> Fit:
+    def fit(self, problem: Problem) -> Model:
         if isinstance(problem.X, Rows):
             # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
             problem = replace(problem, X=problem.X[:])
@@ -140,7 +140,7 @@ class EigenSolver(Solver):
         points = problem.kernel.points(problem.X)
         return replace(fit, subspace=fit.subspace.spread(points, group, share))
 
-    def _fit(self, problem: Problem) -> Fit:
+    def _fit(self, problem: Problem) -> Model:
         """With rows in memory, no matter whether some are copies of others."""
         started = time.perf_counter()
         operator = _weighted_and_centered(self.bind(problem), problem)
@@ -166,7 +166,7 @@ class EigenSolver(Solver):
             bytes=self.estimate_bytes(problem, q),
             converged=spectrum.converged,
         )
-        fit = Fit.of(
+        fit = Model.of(
             self._subspace(problem, spectrum, q),
             spectrum.values[:q].astype(problem.dtype, copy=False),
             spectrum.residuals[:q].astype(problem.dtype, copy=False),
@@ -215,7 +215,7 @@ class EigenSolver(Solver):
         return found.on(packed) if operator.precision == problem.dtype else found
 
 
-def _findings(problem: Problem, fit: Fit, spectrum: Spectrum, q: int) -> list[Finding]:
+def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[Finding]:
     subspace, spot = fit.subspace, problem.spot
     asked = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
     dropped = spectrum.converged and q < asked

@@ -19,7 +19,7 @@ from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.base import Problem, Solver
 from mercer.eigen.landmark_errors import Errors, Few, Sample, counted, rounding, weighted_draw
 from mercer.eigen.landmark_model import LandmarkModel
-from mercer.eigen.result import Fit, Report
+from mercer.eigen.result import Model, Report
 from mercer.exceptions import DataError
 from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
 from mercer.landmarks import Given, LandmarkRule, sample_rows
@@ -84,7 +84,7 @@ class Landmarks(Solver):
         self.select = select
         self.checkpoint = checkpoint
 
-    def fit(self, problem: Problem) -> Fit:
+    def fit(self, problem: Problem) -> Model:
         started = time.perf_counter()
         check_count("m", self.m)
         problem.kernel.points(problem.X).require_open("solver='landmarks'", "use solver='davidson'")
@@ -170,8 +170,8 @@ def _in_single(
     return (model.leading(wanted), errors) if errors.are_truncation else None
 
 
-def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Fit:
-    """The Fit, audited on a few of the rows."""
+def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Model:
+    """The Model, audited on a few of the rows."""
     q, r = len(errors.rounded), len(model.mean)
     report = Report(
         solver="Landmarks",
@@ -186,7 +186,7 @@ def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Fit:
     variance = model.values[:q] / model.weight
     findings = audit_rows(subspace, few.rows, variance, errors.rounded, few.exact)
     dtype = model.features.dtype
-    return Fit.of(
+    return Model.of(
         subspace,
         model.values[:q].astype(dtype),
         errors.residuals.astype(dtype),

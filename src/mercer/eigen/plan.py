@@ -10,7 +10,7 @@ import numpy as np
 from mercer._config import Config
 from mercer._types import RowsLike
 from mercer.eigen.null import null_spectra
-from mercer.eigen.result import Fit
+from mercer.eigen.result import Model
 from mercer.eigen.unit import Unit
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
@@ -53,7 +53,7 @@ class Plan:
         """What the solver is called, as in the report."""
         return type(self.solver).__name__
 
-    def fit(self, problem: Problem) -> Fit:
+    def fit(self, problem: Problem) -> Model:
         """Carry it out, in a unit in which neither kernel values nor their squares overflow."""
         X = problem.X[:] if self.loads and isinstance(problem.X, Rows) else problem.X
         problem, solver = replace(problem, X=X), cast("Solver", self.solver)

@@ -1,16 +1,22 @@
-"""What a solver returns: eigenpairs with their residuals, and a fit with its report."""
+"""What a solver returns: eigenpairs with their residuals, and a model with its report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
+from mercer._types import Estimator
+from mercer.exceptions import DataError
 from mercer.gram import GramOperator
 from mercer.subspace import Subspace
 
-__all__ = ["Fit", "Report", "Spectrum", "estimate_errors", "measured", "rounding_errors"]
+__all__ = ["Model", "Report", "Spectrum", "estimate_errors", "measured", "model_of"]
+__all__ += ["names_of", "rounding_errors"]
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,10 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """All that was learnt: solvers return it, and an estimator's attributes are its fields.
+class Model:
+    """All that was learnt: solvers return it, and every fitted estimator keeps one.
+
+    Of another's estimator, or an old file, what it does not tell is None; see :func:`model_of`.
 
     Attributes
     ----------
@@ -89,6 +97,8 @@ class Fit:
     residuals : (q,) array or None
         ``|K v - λ v|``, of methods that have eigenvectors.
     report : Report
+    n_rows : float
+        Rows of the fit, or the sum of their weights; 0 if nobody knows.
     of_gram : bool
         These are eigenpairs of the Gram matrix of all rows.
     """
@@ -99,6 +109,7 @@ class Fit:
     explained_variance_ratio: Array
     residuals: Array | None
     report: Report
+    n_rows: float
     of_gram: bool = False
 
     def scores(self, weight: Array | None) -> Array | None:
@@ -122,24 +133,80 @@ class Fit:
         rows: float,
         trace: float,
         of_gram: bool = False,
-    ) -> Fit:
+    ) -> Model:
         """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
         # Solvers may be better than the precision in which the eigenvalues are returned.
         rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
         report = replace(report, estimated_error=max(report.estimated_error, rounded))
         shares = eigenvalues / float(rows), eigenvalues / float(trace)
-        return cls(subspace, eigenvalues, *shares, residuals, report, of_gram)
+        return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
 
-    def leading(self, q: int) -> Fit:
+    @classmethod
+    def known(cls, **parts: Any) -> Model:
+        """From what is known: the subspace, and any of the others."""
+        told: dict[str, Any] = {name: parts.get(name) for name in PARTS}
+        return cls(**told, n_rows=_rows_of(told["eigenvalues"], told["explained_variance"]))
+
+    def leading(self, q: int) -> Model:
         """What was learnt of the first q components."""
-        return Fit(
-            self.subspace.leading(q),
-            self.eigenvalues[:q],
-            self.explained_variance[:q],
-            self.explained_variance_ratio[:q],
-            None if self.residuals is None else self.residuals[:q],
-            self.report,
+        return replace(
+            self,
+            subspace=self.subspace.leading(q),
+            eigenvalues=self.eigenvalues[:q],
+            explained_variance=self.explained_variance[:q],
+            explained_variance_ratio=self.explained_variance_ratio[:q],
+            residuals=None if self.residuals is None else self.residuals[:q],
+            of_gram=False,
         )
+
+
+#: What an estimator shows of its model, each under its name with an underscore behind.
+PARTS = (
+    "subspace",
+    "eigenvalues",
+    "explained_variance",
+    "explained_variance_ratio",
+    "residuals",
+    "report",
+)
+
+
+def model_of(estimator: Estimator) -> Model:
+    """What a fitted estimator has learnt: ours, one on tables, or another's with our attributes."""
+    holder = getattr(estimator, "__dict__", {}).get("model_", estimator)
+    own = getattr(holder, "_model_", None)
+    if isinstance(own, Model):
+        return own
+    parts = {name: getattr(holder, f"{name}_", None) for name in PARTS}
+    if isinstance(parts["subspace"], Subspace):
+        return Model.known(**parts)
+    name = type(estimator).__name__
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, TypeError):
+        if hasattr(estimator, "fit"):
+            raise NotFittedError(f"this {name} is not fitted yet; call fit(X) first.") from None
+    raise DataError(
+        f"{type(estimator).__module__}.{name} has no subspace; "
+        "give a fitted model of mercer, such as mercer.KernelPCA."
+    )
+
+
+def names_of(estimator: Estimator) -> list[str] | None:
+    """The names of the columns that a model was fitted to, if they had any."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _rows_of(values: Array | None, variances: Array | None) -> float:
+    """The number of rows, where a file does not tell, by the two scales of the eigenvalues."""
+    known = [part for part in (values, variances) if isinstance(part, np.ndarray) and part.ndim]
+    if len(known) < 2 or not all(part.dtype.kind == "f" and part.size for part in known):
+        return 0.0
+    values, variances = (np.ravel(part) for part in known)
+    rows = float(values[0]) / float(variances[0]) if variances[0] > 0 else 0.0
+    whole = abs(rows - round(rows)) <= 4 * float(np.finfo(values.dtype).eps) * rows
+    return float(round(rows)) if whole else rows
 
 
 def measured(

@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer._linalg import SQUARABLE, power_of_two
 from mercer.eigen.policy import refuse_magnitude
-from mercer.eigen.result import Fit
+from mercer.eigen.result import Model
 from mercer.kernels import Kernel, Scaled
 from mercer.points import Points
 from mercer.rows import Rows
@@ -60,7 +60,7 @@ class Unit:
             problem = replace(problem, weight=problem.weight / self.weight)
         return problem
 
-    def multiply(self, fit: Fit) -> Fit:
+    def multiply(self, fit: Model) -> Model:
         """The fit of the problem that was divided, as that of the problem itself."""
         if self.root == self.weight == 1:
             return fit
@@ -82,6 +82,7 @@ class Unit:
             eigenvalues=values.astype(dtype),
             explained_variance=fit.explained_variance * square,
             residuals=None if fit.residuals is None else fit.residuals * self.weight * square,
+            n_rows=fit.n_rows * self.weight,
         )
 
 

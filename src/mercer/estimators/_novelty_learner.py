@@ -11,9 +11,9 @@ from mercer._config import Config
 from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._memory import available_bytes
-from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver
+from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Model, Plan, Solver
 from mercer.eigen.landmarks import as_landmark_rule
-from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.learning import learn, plan_of
 from mercer.kernels import Gaussian, Kernel
 from mercer.landmarks import Given, random_pivots
 from mercer.novelty import (
@@ -43,6 +43,8 @@ class NoveltyLearner:
     kernel : Kernel, or None for the default of the measure
     n_components, measure, solver : as of :class:`~mercer.KernelNovelty`
     rng : numpy.random.Generator
+    model : Model
+        Of the last fit whose choices were its own.
     """
 
     rows: Any
@@ -51,6 +53,7 @@ class NoveltyLearner:
     measure: str
     solver: str | Solver
     rng: np.random.Generator
+    model: Model = field(init=False)
     _solver: Config = field(default_factory=Dense, init=False)
     _landmarks: Array | None = field(default=None, init=False)
 
@@ -61,11 +64,11 @@ class NoveltyLearner:
             wanted, kernel = self._wanted, self._kernel_for(X).resolve(X)
         else:
             wanted, kernel = like.subspace.n_components, like.subspace.kernel
-        solver = self._choose(kernel, X)
-        pca = KernelPCA(wanted, kernel=kernel, solver=solver, random_state=self.rng)
-        self._solver = pca._plan(kernel, X).solver
-        pca.fit(X)
-        return novelty_score(self.measure, pca.subspace_, pca.explained_variance_)
+        plan = plan_of(X, kernel, wanted, self._choose(kernel, X))
+        learnt, self._solver = learn(X, kernel, plan, self.rng), plan.solver
+        if like is None:
+            self.model = learnt
+        return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
 
     def plan(self) -> Plan:
         """What the fit of all rows is going to do; looks at their number only."""
@@ -73,7 +76,7 @@ class NoveltyLearner:
         if solver == "auto" and n > EXACT_UP_TO:
             solver = Landmarks(min(n, LANDMARKS))
         assert self.kernel is not None
-        return KernelPCA(self._wanted, solver=solver)._plan(self.kernel, self.rows)
+        return plan_of(self.rows, self.kernel, self._wanted, solver)
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""

@@ -11,82 +11,75 @@ from sklearn.utils.multiclass import type_of_target
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._random import fixed_rng, make_rng
-from mercer._types import ArrayLike, RowsLike, Seed, Targets
-from mercer.estimators._saving import SaveMixin
+from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes
 from mercer.exceptions import DataError
-from mercer.generative import Density, FittedDensity, as_density
-
-__all__ = ["LatentMixin", "check_hidden", "one_row"]
+from mercer.generative import FittedDensity, as_density
 
 
-class LatentMixin(SaveMixin):
-    """Draws of scores; the estimator has ``density_`` and ``scores_``, those of its rows."""
+def keep_labels(model: Estimator, y: Targets, n: int) -> None:
+    """Remember classes; y that is not a class for each row is none of our business."""
+    for name in ("classes_", "labels_"):
+        model.__dict__.pop(name, None)
+    if y is None:
+        return
+    y = np.asarray(y)
+    check_consistent_length(np.empty(n), y)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise DataError("Input y contains NaN; give a class for each row, or leave y out.")
+    if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
+        model.classes_, model.labels_ = np.unique(y, return_inverse=True)
 
-    density: str | Density
-    random_state: Seed
-    density_: FittedDensity
-    classes_: Array
-    labels_: Array
-    scores_: Array
 
-    def _keep_labels(self, y: Targets, n: int) -> None:
-        """Remember classes; y that is not a class for each row is none of our business."""
-        for name in ("classes_", "labels_"):
-            self.__dict__.pop(name, None)
-        if y is None:
-            return
-        y = np.asarray(y)
-        check_consistent_length(np.empty(n), y)
-        if y.dtype.kind == "f" and np.isnan(y).any():
-            raise DataError("Input y contains NaN; give a class for each row, or leave y out.")
-        if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
-            self.classes_, self.labels_ = np.unique(y, return_inverse=True)
+def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Array:
+    """(n, q) scores from the density, or from those of the classes in ``label``."""
+    n = check_count("n_samples", n)
+    rng = make_rng(model.random_state if random_state is None else random_state)
+    if label is None:
+        drawn: Array = model.density_.sample(n, rng)
+        return drawn
+    wanted = _class_numbers(model, label, n)
+    parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
+    parted = {k: _class_density(model, k).sample(len(rows), rng) for k, rows in parts.items()}
+    Z = np.concatenate(list(parted.values()))
+    return np.asarray(Z[np.argsort(np.concatenate(list(parts.values())))])
 
-    def _draw(self, n: Any, label: ArrayLike, random_state: Seed) -> Array:
-        """(n, q) scores from the density, or from those of the classes in ``label``."""
-        n = check_count("n_samples", n)
-        rng = make_rng(self.random_state if random_state is None else random_state)
-        if label is None:
-            return self.density_.sample(n, rng)
-        wanted = self._class_numbers(label, n)
-        parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
-        drawn = {k: self._class_density(k).sample(len(rows), rng) for k, rows in parts.items()}
-        Z = np.concatenate(list(drawn.values()))
-        return np.asarray(Z[np.argsort(np.concatenate(list(parts.values())))])
 
-    def _class_numbers(self, label: ArrayLike, n: int) -> Array:
-        """For each sample the number of its class."""
-        if not hasattr(self, "classes_"):
+def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
+    """For each sample the number of its class."""
+    if not hasattr(model, "classes_"):
+        raise DataError(
+            f"label={label!r}, but the model was fitted without classes; give them as y: fit(X, y)."
+        )
+    labels = np.atleast_1d(np.asarray(label))
+    if labels.ndim != 1 or len(labels) not in (1, n):
+        raise DataError(
+            f"label has shape {np.shape(label)} for {n} samples; give one class, or {n}."
+        )
+    known = model.classes_.tolist()
+    unknown = [one for one in labels.tolist() if one not in known]
+    if unknown:
+        shown = ", ".join(map(repr, known[:20]))
+        raise DataError(f"label {unknown[0]!r} is not among the classes; give one of {shown}.")
+    return np.broadcast_to([known.index(one) for one in labels.tolist()], (n,))
+
+
+def _class_density(model: Estimator, number: int) -> FittedDensity:
+    """The density of one class, fitted when it is first asked for."""
+
+    def fit() -> FittedDensity:
+        Z = model.scores_[model.labels_ == number]
+        if len(Z) < 2:
             raise DataError(
-                f"label={label!r}, but the model was fitted without classes; "
-                "give them as y: fit(X, y)."
+                f"class {model.classes_.tolist()[number]!r} has 1 training row, and no spread "
+                "can be taken from it; give at least 2 rows."
             )
-        labels = np.atleast_1d(np.asarray(label))
-        if labels.ndim != 1 or len(labels) not in (1, n):
-            raise DataError(
-                f"label has shape {np.shape(label)} for {n} samples; give one class, or {n}."
-            )
-        known = self.classes_.tolist()
-        unknown = [one for one in labels.tolist() if one not in known]
-        if unknown:
-            shown = ", ".join(map(repr, known[:20]))
-            raise DataError(f"label {unknown[0]!r} is not among the classes; give one of {shown}.")
-        return np.broadcast_to([known.index(one) for one in labels.tolist()], (n,))
+        return as_density(model.density).fit(Z, fixed_rng(number))
 
-    def _class_density(self, number: int) -> FittedDensity:
-        """The density of one class, fitted when it is first asked for."""
-
-        def fit() -> FittedDensity:
-            Z = self.scores_[self.labels_ == number]
-            if len(Z) < 2:
-                raise DataError(
-                    f"class {self.classes_.tolist()[number]!r} has 1 training row, and no spread "
-                    "can be taken from it; give at least 2 rows."
-                )
-            return as_density(self.density).fit(Z, fixed_rng(number))
-
-        return self._kept(f"density of class {number}", self.labels_, repr(self.density), fit)
+    density: FittedDensity = model._kept(
+        f"density of class {number}", model.labels_, repr(model.density), fit
+    )
+    return density
 
 
 def check_hidden(H: ArrayLike, q: int, dtype: np.dtype) -> Array:

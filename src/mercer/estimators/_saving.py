@@ -1,123 +1,24 @@
-"""``save`` for every estimator, and ``load``."""
+"""``load``, and the rows that a model was fitted to."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike
-from mercer.estimators._threads import HeldMixin
+from mercer.eigen import model_of
 from mercer.exceptions import DataError, ModelFileError, Remedy
-from mercer.model_file import read_model, write_model
+from mercer.model_file import read_model
 from mercer.model_file.checks import check_loaded, expect
-from mercer.model_file.file import Fingerprint
 from mercer.novelty import Conformal, NoveltyScore
-from mercer.preimage import BoundPreImage, PreImageSolver
 from mercer.robust import Filling
 from mercer.robust.gaussian import GaussianRows
 from mercer.rows import MemoryRows, Rows
 from mercer.sparse_rows import same_rows
-from mercer.subspace import Subspace
-
-__all__ = ["SaveMixin", "load", "parameters_of", "refuse_seen", "remember_data"]
-__all__ += ["was_fitted_to"]
-
-
-Made = TypeVar("Made")
-
-
-class SaveMixin(HeldMixin):
-    """Saving to a file that holds numbers and names only."""
-
-    #: What prediction needs beside the constructor's parameters, the first of which no fitted model
-    #: is without. Attributes of the length of the training data do not belong here, unless the
-    #: model is written on them.
-    _saved: ClassVar[tuple[str, ...]] = ()
-    _data_fingerprint: Fingerprint | None
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Save the fitted model to a file, without pickle.
-
-        The file holds the parameters and what prediction needs (support points, coefficients,
-        mean), with a checksum over every byte. It is written beside ``path`` and then moved there,
-        so that a full disk or a kill leaves an old file as it was.
-
-        Parameters
-        ----------
-        path : path
-            By custom ``*.mercer``; nothing is appended.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        ModelFileError
-            The model holds code, such as a function as its kernel, or a class that was never
-            registered.
-
-        See Also
-        --------
-        mercer.load : the way back.
-        mercer.register : for kernels and solvers of your own.
-        mercer.model_file.describe : what a file holds.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import numpy as np
-        >>> import mercer
-        >>> X = np.random.default_rng(0).standard_normal((100, 3))
-        >>> model = mercer.KernelPCA(4).fit(X)
-        >>> path = model.save(pathlib.Path(tempfile.mkdtemp()) / "model.mercer")
-        >>> bool((mercer.load(path).transform(X) == model.transform(X)).all())
-        True
-        """
-        check_is_fitted(self, self._saved[0])
-        folder = Path(path).parent
-        if not folder.is_dir():
-            raise FileNotFoundError(
-                f"there is no folder '{folder}'; make it, Path({str(folder)!r}).mkdir("
-                "parents=True), or save elsewhere."
-            )
-        return write_model(self, path)
-
-    def _kept(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:
-        """What ``make()`` gives, kept until its owner is another one, or its key another value.
-
-        It can be made again, and is left out of pickles, which it would only make larger.
-        """
-        store: dict[str, Any] = self.__dict__.setdefault("_made", {})
-        if name not in store or store[name][0] is not owner or store[name][1] != key:
-            store[name] = (owner, key, make())
-        made: Made = store[name][2]
-        return made
-
-    def _bound(self, name: str, solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
-        """The solver bound to a subspace, kept until either of them changes."""
-        return self._kept(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
-
-    def __getstate__(self) -> Any:
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_made"}
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        """Take over what a file says of the attributes in ``_saved``."""
-        for name, value in state.items():
-            setattr(self, name, value)
-
-
-def parameters_of(part: Estimator) -> tuple[type, str]:
-    """All that a solver is, as a key for what is made of it."""
-    return type(part), repr(sorted(part.get_params().items()))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -156,7 +57,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_model(path)
 
 
-def remember_data(estimator: SaveMixin, rows: object, *, more: bool = False) -> None:
+def remember_data(estimator: Estimator, rows: object, *, more: bool = False) -> None:
     """Keep a fingerprint of the rows of a fit, for the model file; ``more``: a further chunk.
 
     Size, precision, and a hash over a part of the rows: it tells data sets apart, and is cheap.
@@ -185,7 +86,7 @@ def was_fitted_to(model: Estimator, X: RowsLike, rows: Array) -> bool:
     known = getattr(model, "_data_fingerprint", None)
     sources = [MemoryRows(rows), *([X] if isinstance(X, Rows) else [])]
     same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
-    return same or same_rows(model.subspace_.support, rows)
+    return same or same_rows(model_of(model).subspace.support, rows)
 
 
 def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mercer._linalg import Array
 from mercer._memory import available_bytes
 from mercer._types import ArrayLike, Estimator, RowsLike
+from mercer.eigen import model_of, names_of
 from mercer.estimators._saving import remember_data
 from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.kernels import Kernel
@@ -88,6 +89,26 @@ def _check_table(
         if not allow_nan and (where := describe_not_finite(X)):  # pd.NA is no number at all
             raise DataError("Input X contains missing values." + where) from error
         raise TypeError(_one_line(estimator, error, X, reset, allow_nan)) from error
+
+
+def check_missing(estimator: Estimator, X: RowsLike) -> Array:
+    """New rows with NaN where values are missing, in the precision of the model."""
+    check_is_fitted(estimator, estimator._saved[0])
+    subspace = model_of(estimator).subspace
+    rows = check_rows(estimator, X, subspace.kernel, reset=False, allow_nan=True)
+    rows = subspace.kernel.points(rows).vectors("imputing")
+    check_no_empty_row(rows)
+    return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
+
+
+def check_no_empty_row(rows: Array) -> None:
+    """Raise for rows of which nothing is known: any answer would be made up."""
+    empty = np.flatnonzero(np.isnan(rows).all(axis=1))
+    if empty.size:
+        raise DataError(
+            f"{empty.size} rows have no observed value at all, the first is row {empty[0]}; "
+            "remove them."
+        )
 
 
 def check_weight(weight: ArrayLike, X: RowsLike) -> Array | None:
@@ -162,7 +183,7 @@ def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
             f"{estimator.n_features_in_} features as input; "
             "give the columns that were there in fit."
         )
-    elif names is not None and list(names) != list(getattr(estimator, "feature_names_in_", names)):
+    elif names is not None and list(names) != (names_of(estimator) or list(names)):
         raise DataError(
             "The feature names should match those that were passed during fit; "
             "give the columns that were there in fit, in the same order."

@@ -12,10 +12,10 @@ from sklearn.utils import get_tags
 
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike
-from mercer.eigen import Plan
-from mercer.estimators._base import SubspaceEstimator
-from mercer.estimators._learnt import fit_of
+from mercer.eigen import Plan, model_of
 from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.learning import owned
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel
 from mercer.preimage import PreImageSolver
 
@@ -75,11 +75,27 @@ class WrappingEstimator(SubspaceEstimator):
             copy.set_params(random_state=seed)
         return copy
 
+    def _fitted(self, seed: int, rows: RowsLike, **options: Any) -> Any:
+        """A copy, fitted to rows that have been checked; another's estimator checks them itself."""
+        copy = self._fresh(seed)
+        if not isinstance(copy, SubspaceEstimator):
+            return copy.fit(rows, **options)
+        copy._learn(rows, **options)
+        for name in {"n_features_in_", "_data_fingerprint"} & set(vars(self)):
+            setattr(copy, name, getattr(self, name))
+        return copy
+
     def _adopt(self, fitted: Estimator) -> None:
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
-        self._fit_ = replace(fit_of(fitted), residuals=None)
+        self._model_ = replace(model_of(fitted), residuals=None)
+
+    def _own(self, X: RowsLike) -> None:
+        """Be safe from changes that the caller may make to X afterwards."""
+        if isinstance(self.estimator_, SubspaceEstimator):  # another's does as it likes
+            self.estimator_._model_ = owned(self.estimator_._model_, X)
+            self._adopt(self.estimator_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

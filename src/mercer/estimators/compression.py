@@ -12,7 +12,7 @@ from mercer._numbers import check_count
 from mercer._parallel import held
 from mercer._random import make_rng
 from mercer._types import Seed
-from mercer.eigen import Fit, Report
+from mercer.eigen import Model, Report, model_of
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, report_of
 from mercer.exceptions import DataError, RankWarning, warn
@@ -123,7 +123,8 @@ def _fitted(
     report = replace(report, unexplained=max(lost, 0.0))
     result._keep(chosen)
     result.n_fits_ = fits
-    result._fit_ = Fit(small.astype(dtype), values, variance, share, None, report)
+    learnt = small.astype(dtype), values, variance, share, None, report
+    result._model_ = Model(*learnt, model_of(model).n_rows)
     for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
         if hasattr(model, name):
             setattr(result, name, getattr(model, name))

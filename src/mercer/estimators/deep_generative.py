@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
 from mercer._numbers import check_positive
-from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.eigen import Solver
 from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._parameters import ParametersMixin
-from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
+from mercer.estimators._sampling import check_hidden, draw, keep_labels, one_row
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.base import Estimator
+from mercer.estimators.door import verb
+from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.exceptions import DataError, KernelError
 from mercer.generative import (
     RKM,
@@ -34,13 +34,7 @@ from mercer.preimage import PreImageSolver
 __all__ = ["DeepGenerativeKernelPCA"]
 
 
-class DeepGenerativeKernelPCA(
-    ParametersMixin,
-    LatentMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Kernel PCA on the hidden units of kernel PCA, and generation back through the layers.
 
     Layer 1 learns from the rows, and each further layer from the scores (hidden units in the units
@@ -128,6 +122,7 @@ class DeepGenerativeKernelPCA(
         self.solver = solver
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
         """Fit the layers from the bottom to the top, and the density of the top.
 
@@ -141,63 +136,73 @@ class DeepGenerativeKernelPCA(
         as_generator_preimage(self.preimage)
         self._check(kernel)
         eta = check_positive("eta", self.eta)
-        rng = make_rng(self.random_state)
+        rng = self._rng()
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
-            pca = KernelPCA(q, kernel=kernel, solver=self.solver, random_state=rng)
-            Z = np.asarray(pca.fit_transform(Z))
-            machines.append(RKM(pca.subspace_, pca.eigenvalues_, eta))
+            model = owned(learn(Z, kernel, plan_of(Z, kernel, q, self.solver), rng), X)
+            Z = scores_of(model, Z)
+            machines.append(RKM(model.subspace, model.eigenvalues, eta))
         self.layers_ = tuple(machines)
         self.scores_ = Z
-        self._keep_labels(y, len(Z))
+        keep_labels(self, y, len(Z))
         self.density_: FittedDensity = density.fit(Z, rng)
         return self
 
+    @verb("rows", "scores")
     def transform(self, X: RowsLike) -> Array:
         """Scores in the top layer, (n, q)."""
+        return self._scores(X)
+
+    @verb("rows", "scores")
+    def hidden_units(self, X: RowsLike) -> Array:
+        """Hidden units in the top layer, (n, q)."""
+        return self.layers_[-1].hidden(self._scores(X))
+
+    @verb("model", "rows")
+    def inverse_transform(self, Z: ArrayLike) -> Array:
+        """Points from scores of the top layer, back through all layers, (n, d)."""
+        top = self.layers_[-1].subspace
+        points = check_codes("Z", Z, top.n_components, "scores", "transform")
+        return self._points(points.astype(top.coef.dtype))
+
+    @verb("model", "rows")
+    def generate(self, H_star: ArrayLike) -> Array:
+        """Points of hidden units of the top layer, (n, d)."""
+        top = self.layers_[-1]
+        H = check_hidden(H_star, len(top.eigenvalues), top.subspace.coef.dtype)
+        return self._points(top.scores(H))
+
+    @verb("model", "rows")
+    def sample(
+        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
+    ) -> Array:
+        """Draw new points, (n_samples, d); see :meth:`mercer.GenerativeKernelPCA.sample`."""
+        return self._points(draw(self, n_samples, label, random_state))
+
+    @verb("row", "rows")
+    def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Array:
+        """Points on the straight line between two rows in the top layer, (steps, d)."""
+        start, end = (self._scores(self._rows(one_row(x)))[0] for x in (x0, x1))
+        return self._points(straight_line(start, end, steps))
+
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
         check_is_fitted(self, "layers_")
-        dtype = self.layers_[0].subspace.coef.dtype
-        Z = check_rows(self, X, self.layers_[0].subspace.kernel, reset=False)
-        Z = Z.astype(dtype, copy=False)
+        first = self.layers_[0].subspace
+        return first.in_precision(check_rows(self, X, first.kernel, reset=False))
+
+    def _scores(self, Z: Array) -> Array:
         for machine in self.layers_:
             Z = machine.subspace.scores(Z)
         return np.asarray(Z)
 
-    def hidden_units(self, X: RowsLike) -> Array:
-        """Hidden units in the top layer, (n, q)."""
-        return self.layers_[-1].hidden(self.transform(X))
-
-    def inverse_transform(self, Z: ArrayLike) -> Array:
-        """Points from scores of the top layer, back through all layers, (n, d)."""
-        check_is_fitted(self, "layers_")
-        top = self.layers_[-1].subspace
-        points = check_codes("Z", Z, top.n_components, "scores", "transform")
-        points = points.astype(top.coef.dtype)
+    def _points(self, points: Array) -> Array:
+        """Back through all layers."""
         solver = as_generator_preimage(self.preimage)
         for k in reversed(range(len(self.layers_))):
             bound = self._bound(f"pre-image of layer {k}", solver, self.layers_[k].subspace)
             points = np.asarray(bound.solve(points).points)
         return points
-
-    def generate(self, H_star: ArrayLike) -> Array:
-        """Points of hidden units of the top layer, (n, d)."""
-        check_is_fitted(self, "layers_")
-        top = self.layers_[-1]
-        H = check_hidden(H_star, len(top.eigenvalues), top.subspace.coef.dtype)
-        return self.inverse_transform(top.scores(H))
-
-    def sample(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
-    ) -> Array:
-        """Draw new points, (n_samples, d); see :meth:`mercer.GenerativeKernelPCA.sample`."""
-        check_is_fitted(self, "layers_")
-        return self.inverse_transform(self._draw(n_samples, label, random_state))
-
-    def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Array:
-        """Points on the straight line between two rows in the top layer, (steps, d)."""
-        start, end = (np.asarray(self.transform(one_row(x)))[0] for x in (x0, x1))
-        return self.inverse_transform(straight_line(start, end, steps))
 
     @property
     def hidden_(self) -> Array:

@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._linalg import Array
 from mercer._numbers import check_positive
 from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Plan, Solver
-from mercer.estimators._base import SubspaceEstimator
+from mercer.eigen import Model, Plan, Solver, model_of
+from mercer.estimators import returning
 from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._frames import framed
-from mercer.estimators._learnt import fit_of
-from mercer.estimators._sampling import LatentMixin, check_hidden, one_row
+from mercer.estimators._sampling import check_hidden, draw, keep_labels, one_row
 from mercer.estimators._validation import check_rows
-from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.door import verb
+from mercer.estimators.learning import learn, owned, plan_of, scores_of
+from mercer.estimators.returning import points_of, projected
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.generative import (
     RKM,
@@ -37,7 +38,7 @@ from mercer.subspace import ComponentRule
 __all__ = ["GenerativeKernelPCA"]
 
 
-class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
+class GenerativeKernelPCA(SubspaceEstimator):
     r"""Kernel PCA that draws new points: a hidden unit, and the way back to input space.
 
     Kernel PCA as a Restricted Kernel Machine (Schreurs & Suykens 2018): a row's hidden unit is
@@ -138,6 +139,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         self.solver = solver
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
         """Find the components, and the density of the hidden units.
 
@@ -150,16 +152,20 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             columns) is ignored, as in other transformers.
         """
         self._check_parts()
-        kernel, rng = as_kernel(self.kernel), self._rng()
-        rows = check_rows(self, X, kernel, reset=True, stream=True)
-        pca = self._pca().set_params(kernel=kernel, random_state=rng)
-        return self._adopt(pca, np.asarray(pca.fit_transform(rows)), y, rng)
+        self._learn(check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True), y)
+        self._model_ = owned(self._model_, X)
+        return self
 
-    def _pca(self) -> KernelPCA:
-        return KernelPCA(self.n_components, solver=self.solver)
+    def _learn(self, rows: RowsLike, y: Targets = None) -> None:
+        """Fit to rows that have been checked."""
+        kernel, rng = as_kernel(self.kernel), self._rng()
+        plan = self._plan(kernel, rows)
+        rows = rows[:] if plan.loads else rows
+        model = learn(rows, kernel, plan, rng)
+        self._adopt(model, np.asarray(scores_of(model, rows)), y, rng)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
-        return self._pca()._plan(kernel, rows)
+        return plan_of(rows, kernel, self.n_components, self.solver)
 
     @classmethod
     def from_fitted(
@@ -202,7 +208,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         )
         generator._check_parts()
         check_rows(generator, X, model.subspace_.kernel, reset=True)
-        return generator._adopt(model, np.asarray(model.transform(X)), y, generator._rng())
+        return generator._adopt(
+            model_of(model), np.asarray(model.transform(X)), y, generator._rng()
+        )
 
     @property
     def rkm_(self) -> RKM:
@@ -215,12 +223,12 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         """Hidden units of the training rows, (n, q)."""
         return self.rkm_.hidden(self.scores_)
 
+    @verb("blocks", "scores")
     def hidden_units(self, X: RowsLike) -> Array:
         """Hidden units of rows, eq. (1): (n, q)."""
-        Z = np.asarray(SubspaceEstimator.transform(self, X))
-        return self.rkm_.hidden(Z)
+        return self.rkm_.hidden(model_of(self).subspace.scores(X))
 
-    @framed
+    @verb("model", "rows")
     def sample(
         self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:
@@ -240,15 +248,16 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         (n_samples, d) array; a list of training objects; or training indices for a precomputed
         kernel
         """
-        return self.generate(self.sample_hidden(n_samples, label=label, random_state=random_state))
+        return points_of(self, draw(self, n_samples, label, random_state))
 
+    @verb("model")
     def sample_hidden(
         self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Array:
         """As :meth:`sample`, but the hidden units: (n_samples, q)."""
-        check_is_fitted(self, "subspace_")
-        return self.rkm_.hidden(self._draw(n_samples, label, random_state))
+        return self.rkm_.hidden(draw(self, n_samples, label, random_state))
 
+    @verb("model", "rows")
     def generate(self, H_star: ArrayLike) -> Any:
         """Points of given hidden units, eq. (4) and a pre-image.
 
@@ -261,8 +270,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         As for :meth:`sample`
         """
         H = self._check_hidden(H_star)
-        return self._solve(self.rkm_.scores(H)).points
+        return points_of(self, self.rkm_.scores(H))
 
+    @verb("model")
     def similarities(self, H_star: ArrayLike) -> Array:
         """Centred kernel between each training row and the point of a hidden unit, eq. (6).
 
@@ -281,6 +291,7 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         # φ(x_j)ᵀ W h* = z_j · z*: both lie in the subspace, whose directions are orthonormal.
         return np.asarray(self.rkm_.scores(H) @ self.scores_.T)
 
+    @verb("row", "rows")
     def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Any:
         """Points on the straight line between the hidden units of two rows, (steps, d).
 
@@ -291,8 +302,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
             Number of points, the ends included.
         """
         start, end = (self._scores_of_one(x) for x in (x0, x1))
-        return self._solve(straight_line(start, end, steps)).points
+        return points_of(self, straight_line(start, end, steps))
 
+    @verb("row", "rows")
     def traverse(self, x: RowsLike, component: int, span: ArrayLike = 2.0, steps: int = 11) -> Any:
         """Points that differ from a row in one hidden coordinate, (steps, d).
 
@@ -309,8 +321,9 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         """
         start = self._scores_of_one(x)
         path = along_component(start, component, self.scores_.std(axis=0), span, steps)
-        return self._solve(path).points
+        return points_of(self, path)
 
+    @verb("rows", "rows")
     def denoise(
         self,
         X: RowsLike,
@@ -335,10 +348,10 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         As for :meth:`sample`
         """
         if smoother is None:
-            return super().denoise(X, match_noise=match_noise)
+            return returning.denoise.plain(self, X, match_noise=match_noise)  # type: ignore[attr-defined]
         if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
-        Z = self._project(X, match_noise)[1]
+        Z = projected(self, X, match_noise)[1]
         return self._bound("smoother", smoother, self.subspace_).solve(Z).points
 
     @property
@@ -351,18 +364,16 @@ class GenerativeKernelPCA(LatentMixin, SubspaceEstimator):
         as_generator_preimage(self.preimage)
         check_positive("eta", self.eta)
 
-    def _adopt(self, model: Estimator, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
-        """Take over what a fitted model has learnt, with the scores of the rows."""
-        self._fit_ = fit_of(model)
+    def _adopt(self, model: Model, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
+        """Take over what was learnt, with the scores of the rows."""
+        self._model_ = model
         self.eta_, self.scores_ = float(self.eta), Z
-        self._keep_labels(y, len(Z))
+        keep_labels(self, y, len(Z))
         self.density_: FittedDensity = as_density(self.density).fit(Z, rng)
         return self
 
     def _check_hidden(self, H: ArrayLike) -> Array:
-        check_is_fitted(self, "subspace_")
         return check_hidden(H, self.n_components_, self.subspace_.coef.dtype)
 
     def _scores_of_one(self, x: RowsLike) -> Array:
-        check_is_fitted(self, "subspace_")
-        return np.asarray(self.subspace_.scores(self._rows(one_row(x)))[0])
+        return np.asarray(model_of(self).subspace.scores(self._rows(one_row(x)))[0])

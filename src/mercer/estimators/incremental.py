@@ -9,16 +9,17 @@ import numpy as np
 
 from mercer._numbers import check_count
 from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Fit, Report
+from mercer.eigen import Model, Report
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.landmark_errors import Few, counted
 from mercer.eigen.landmark_model import LandmarkModel
 from mercer.eigen.landmarks import as_landmark_rule
 from mercer.eigen.policy import refuse_square
-from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
+from mercer.estimators.door import verb
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
 from mercer.gram.growing import carried, missed
@@ -122,10 +123,15 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self.preimage = preimage
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Forget everything, and fit on X in chunks; X may be a file or a row source."""
+        self._learn(check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True))
+        return self
+
+    def _learn(self, rows: RowsLike) -> None:
+        """Forget everything, and fit to rows that have been checked."""
         self.__dict__.pop("_features", None)
-        rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
         source = rows if isinstance(rows, Rows) else MemoryRows(rows)
         starts = range(0, len(source), CHUNK)
         chunks = [slice(i, min(i + CHUNK, len(source))) for i in starts]
@@ -133,8 +139,8 @@ class IncrementalKernelPCA(SubspaceEstimator):
             chunks[-2:] = [slice(chunks[-2].start, chunks[-1].stop)]
         for i, (_, block) in enumerate(source.stream(chunks), 1):
             self._add(block, solve=i == len(chunks))
-        return self
 
+    @verb("data", "self")
     def partial_fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Add a chunk of rows.
 
@@ -226,4 +232,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         )
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
-        self._fit_ = Fit.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
+        self._model_ = Model.of(
+            subspace, values, None, report, rows=model.weight, trace=model.trace
+        )

@@ -8,10 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer._linalg import Array
-from mercer._random import fixed_rng
 from mercer._types import ArrayLike, RowsLike, Seed, Targets
-from mercer.eigen import Plan, Problem, Solver
-from mercer.estimators._base import SubspaceEstimator
+from mercer.eigen import Plan, Solver
 from mercer.estimators._callbacks import (
     CallbackSupportMixin,
     steps_to_callbacks,
@@ -19,13 +17,13 @@ from mercer.estimators._callbacks import (
 )
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows, check_weight
+from mercer.estimators.door import verb
+from mercer.estimators.learning import learn, owned, plan_of, scores_of
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
-from mercer.relevance import spectrum_advice
-from mercer.rows import MemoryRows, Rows
-from mercer.solvers import as_solver
-from mercer.sparse_rows import SparseRows
-from mercer.subspace import ComponentRule, as_rule
+from mercer.rows import Rows
+from mercer.subspace import ComponentRule
 
 __all__ = ["KernelPCA"]
 
@@ -110,6 +108,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         self.random_state = random_state
 
     @with_callbacks
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None, sample_weight: ArrayLike = None) -> Self:  # noqa: ARG002
         """Find the components.
 
@@ -122,10 +121,13 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         sample_weight : (n,) array, optional
             Weight 2 is the row given twice; weight 0 is the row left out.
         """
-        self._fit(X, sample_weight)
+        rows, weight = self._check_fit(X, sample_weight)
+        self._learn(rows, weight)
+        self._model_ = owned(self._model_, X)
         return self
 
     @with_callbacks
+    @verb("data", "scores")
     def fit_transform(
         self,
         X: RowsLike,
@@ -133,52 +135,44 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         sample_weight: ArrayLike = None,
     ) -> Array:
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
-        scores = self._fit(X, sample_weight)
-        return self.transform(X) if scores is None else scores
+        rows, weight = self._check_fit(X, sample_weight)
+        self._learn(rows, weight)
+        self._model_ = owned(self._model_, X)
+        return scores_of(self._model_, rows, weight)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
-        rule = as_rule(self.n_components)
-        # The size decides; random numbers and the kernel's width play no part yet.
-        problem = Problem(kernel, rows, rule, fixed_rng(0), center=self.center)
-        return as_solver(self.solver).plan(problem)
+        return plan_of(rows, kernel, self.n_components, self.solver, center=self.center)
 
-    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> Array | None:
-        """Fit; the scores of the rows as they were given, where the solver has them."""
+    def _check_fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
+        rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
+        return rows, check_weight(sample_weight, rows)
+
+    def _learn(self, rows: RowsLike, sample_weight: Array | None = None) -> None:
+        """Fit to rows that have been checked."""
         kernel = as_kernel(self.kernel)
-        rows = check_rows(self, X, kernel, reset=True, stream=True)
-        weight = check_weight(sample_weight, rows)
-        plan, present = self._plan(kernel, rows), None
-        own = isinstance(rows, Rows) and plan.loads
-        if own:
-            rows = rows[:]  # the one time that a file is read
-        # In a row source rows of weight 0 stay: in sums they change nothing.
-        if weight is not None and not weight.all() and not isinstance(rows, Rows):
-            present = np.flatnonzero(weight)
-            rows, weight = kernel.points(rows).subset(present).rows, weight[present]
-            plan = self._plan(kernel, rows)
-        resolved = kernel.resolve(rows, weight)
-        problem = Problem(resolved, rows, plan.rule, self._rng(), weight, self.center)
+        present, rows, weight = _present(kernel, rows, sample_weight)
+        plan = self._plan(kernel, rows)
+        if isinstance(rows, Rows) and plan.loads:
+            present, rows, weight = _present(kernel, rows[:], weight)  # the one time it is read
+            plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
-            fit = plan.fit(problem)
-        support = fit.subspace.support
-        if not own and not isinstance(rows, Rows):
-            support = _own(support, X)
-        if kernel.is_pairwise and present is not None:  # columns of the matrix as it was given
-            support = present[support]
-        advice = spectrum_advice(fit.eigenvalues, problem.total)
-        report = replace(fit.report, advice=advice)
-        subspace = replace(fit.subspace, support=support)
-        self._fit_ = replace(fit, subspace=subspace, report=report)
-        return None if present is not None else fit.scores(weight)
+            model = learn(rows, kernel, plan, self._rng(), weight=weight, center=self.center)
+        if present is not None:
+            model = replace(model, of_gram=False)  # not of all rows
+            if kernel.is_pairwise:  # columns of the matrix as it was given
+                columns = present[model.subspace.support]
+                model = replace(model, subspace=replace(model.subspace, support=columns))
+        self._model_ = model
 
 
-def _own(support: RowsLike, X: RowsLike) -> Any:
-    """The support points, safe from changes that the caller may make to X afterwards."""
-    X = X.X if isinstance(X, MemoryRows) else X
-    if isinstance(support, SparseRows):
-        given = getattr(X, "data", None)
-        shared = isinstance(given, np.ndarray) and np.may_share_memory(support.data, given)
-        return support.copy() if shared else support
-    if isinstance(support, np.ndarray) and support.flags.writeable:
-        return support.copy() if np.may_share_memory(support, np.asarray(X)) else support
-    return support
+def _present(
+    kernel: Kernel, rows: RowsLike, weight: Array | None
+) -> tuple[Array | None, Any, Array | None]:
+    """The numbers of the rows with a weight, if others have none; these rows, and their weights.
+
+    In a row source rows of weight 0 stay: in sums they change nothing.
+    """
+    if weight is None or weight.all() or isinstance(rows, Rows):
+        return None, rows, weight
+    present = np.flatnonzero(weight)
+    return present, kernel.points(rows).subset(present).rows, weight[present]

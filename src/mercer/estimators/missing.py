@@ -10,10 +10,12 @@ from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._sklearn import Tags
 from mercer._types import Estimator, RowsLike, Seed, Targets
+from mercer.eigen import model_of
 from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._impute import check_no_empty_row
-from mercer.estimators._validation import check_rows
+from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
 from mercer.estimators._wrapper import WrappingEstimator
+from mercer.estimators.door import verb
+from mercer.estimators.imputing import fill
 from mercer.exceptions import DataError
 from mercer.kernels import as_kernel
 from mercer.robust import Filling, fill_missing
@@ -95,6 +97,7 @@ class MissingKernelPCA(WrappingEstimator):
         self.tol = tol
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Fill in and fit.
 
@@ -103,13 +106,18 @@ class MissingKernelPCA(WrappingEstimator):
         X : (n, d) array or data frame, NaN where a value is missing
         y : ignored
         """
-        rows, rounds = self._check_fit(X), check_count("max_iter", self.max_iter)
-        rng = self._rng()
+        self._learn(self._check_fit(X))
+        self._own(X)
+        return self
+
+    def _learn(self, rows: RowsLike) -> None:
+        """Fit to rows that have been checked."""
+        rng, rounds = self._rng(), check_count("max_iter", self.max_iter)
         seed = int(rng.integers(2**31))
 
         def learn(filled: Array) -> tuple[Subspace, Array]:
-            fitted = self._fresh(seed).fit(filled)
-            return fitted.subspace_, np.asarray(fitted.explained_variance_)
+            model = model_of(self._fitted(seed, filled))
+            return model.subspace, np.asarray(model.explained_variance)
 
         self.imputed_, self.changes_, self.filling_ = rows, np.empty(0), None
         if np.isnan(rows).any():
@@ -123,8 +131,7 @@ class MissingKernelPCA(WrappingEstimator):
                 tol=self.tol,
             )
         self.n_iter_ = max(1, len(self.changes_))
-        self._adopt(self._fresh(seed).fit(self.imputed_))
-        return self
+        self._adopt(self._fitted(seed, self.imputed_))
 
     def _check_fit(self, X: RowsLike) -> Array:
         kernel = as_kernel(self.kernel)
@@ -140,11 +147,11 @@ class MissingKernelPCA(WrappingEstimator):
         return rows
 
     def _filling(self) -> Filling:
-        chosen: Filling | None = getattr(self, "filling_", None)  # older files have none
+        chosen: Filling | None = vars(self).get("filling_")  # older files have none
         return super()._filling() if chosen is None else chosen
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
-        return np.asarray(self.imputations(X).points)
+        return np.asarray(fill(self, check_missing(self, X)).points)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,21 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._held_out import take
 from mercer._linalg import Array
-from mercer._random import fixed_rng, make_rng
-from mercer._sklearn import BaseEstimator, OutlierMixin, Tags
-from mercer._types import Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Plan, Solver
-from mercer.estimators._available import needs_coordinates, require_open, takes_sparse
+from mercer._random import fixed_rng
+from mercer._sklearn import OutlierMixin, Tags
+from mercer._types import RowsLike, Seed, Targets
+from mercer.eigen import Model, Plan, Solver, model_of
 from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._frames import framed
-from mercer.estimators._live import LiveMixin
 from mercer.estimators._novelty_learner import NoveltyLearner
-from mercer.estimators._novelty_width import SelectWidthMixin
-from mercer.estimators._parameters import ParametersMixin
-from mercer.estimators._planning import PlanMixin
-from mercer.estimators._relevance import RelevanceMixin
-from mercer.estimators._saving import SaveMixin, refuse_seen
+from mercer.estimators._novelty_width import select_width
+from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Estimator, parts_in
+from mercer.estimators.door import require_open, takes_sparse, verb
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.novelty import (
@@ -45,7 +42,7 @@ from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
 from mercer.novelty.trimming import check_share
 from mercer.preimage import as_preimage
 from mercer.sparse_rows import SparseRows
-from mercer.subspace import ComponentRule, Subspace
+from mercer.subspace import ComponentRule
 
 __all__ = ["KernelNovelty"]
 
@@ -53,16 +50,7 @@ __all__ = ["KernelNovelty"]
 T_SQUARED = ("hotelling", "combined")
 
 
-class KernelNovelty(
-    ParametersMixin,
-    PlanMixin,
-    SelectWidthMixin,
-    RelevanceMixin,
-    LiveMixin,
-    SaveMixin,
-    OutlierMixin,
-    BaseEstimator,
-):
+class KernelNovelty(OutlierMixin, Estimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -105,7 +93,7 @@ class KernelNovelty(
     Attributes
     ----------
     score_ : NoveltyScore
-        The fitted score, on the :class:`~mercer.Subspace` ``score_.subspace``.
+        The fitted score, on the :class:`~mercer.Subspace` ``subspace_``.
     conformal_ : Conformal
         The held-out scores in order.
     offset_ : float
@@ -115,7 +103,8 @@ class KernelNovelty(
     calibration_rows_, calibration_p_values_ : (c,) arrays
         Training rows that were held out at some time, and their p-values: which training rows look
         strange to a model without them. ``predict`` on training rows is too kind to them.
-    kernel_ : Kernel
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
+        As of :class:`~mercer.KernelPCA`, of the rows that were learnt.
     n_features_in_, feature_names_in_
 
     References
@@ -140,6 +129,16 @@ class KernelNovelty(
 
     capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
+    subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
+    eigenvalues_ = SubspaceEstimator.eigenvalues_
+    explained_variance_ = SubspaceEstimator.explained_variance_
+    explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
+    residuals_, report_ = SubspaceEstimator.residuals_, SubspaceEstimator.report_
+    plan, to_html = SubspaceEstimator.plan, SubspaceEstimator.to_html
+    relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
+    uncertainty, select_width = SubspaceEstimator.uncertainty, select_width
+
+    _reads_in_place: ClassVar[bool] = False
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
     }
@@ -148,6 +147,11 @@ class KernelNovelty(
         "conformal_",
         "offset_",
         "kernel_",
+        "eigenvalues_",
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "residuals_",
+        "report_",
         "n_features_in_",
         "feature_names_in_",
     )
@@ -173,6 +177,7 @@ class KernelNovelty(
         self.contamination = contamination
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Learn what is normal, and the threshold.
 
@@ -183,19 +188,19 @@ class KernelNovelty(
         y : ignored
         """
         rows, kernel = self._check_fit(X)
-        rng = make_rng(self.random_state)
+        rng = self._rng()
         learn = self._learner(rows, kernel, rng)
         if self.contamination is not None:
             return self._fit_contaminated(rows, kernel, learn)
         found = self._strategy(len(rows)).calibrate(learn, rows, rng)
-        self._keep(found.score, found.held_out)
+        self._keep(learn.model, found.score, found.held_out)
         self._remember(found.rows, found.held_out)
         return self
 
     @classmethod
     def from_fitted(
         cls,
-        model: Estimator,
+        model: Any,
         X: RowsLike,
         *,
         false_alarm_rate: float = 0.05,
@@ -225,7 +230,8 @@ class KernelNovelty(
         detector = cls(kernel=kernel, false_alarm_rate=false_alarm_rate, measure=measure)
         detector._check_parameters(kernel)
         rows = check_rows(detector, X, kernel, reset=True)
-        variance = getattr(model, "explained_variance_", None)
+        learnt = model_of(model)
+        variance = learnt.explained_variance
         if variance is None:
             if measure != "reconstruction":
                 raise DataError(
@@ -235,62 +241,65 @@ class KernelNovelty(
             variance = np.ones(model.subspace_.n_components)
         refuse_seen(model, X, rows)
         bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(bound, bound(model.subspace_.in_precision(rows)))
+        detector._keep(learnt, bound, bound(model.subspace_.in_precision(rows)))
         return detector
 
-    @property
-    def subspace_(self) -> Subspace:
-        """What is normal: the subspace that the score measures distances from."""
-        return self.score_.subspace
-
+    @verb("rows", "numbers")
     def score_samples(self, X: RowsLike) -> Array:
         """Minus the novelty score, (n,): larger is more normal, as scikit-learn has it."""
-        return -self._novelty(X)
+        return -self.score_(X)
 
+    @verb("rows", "numbers")
     def decision_function(self, X: RowsLike) -> Array:
         """``score_samples - offset_``, (n,): negative for outliers.
 
         Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
         ``score_samples`` still tells which rows are stranger.
         """
-        scores = self.score_samples(X)
-        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
-            return np.full_like(scores, -self.offset_)
-        return scores - self.offset_
+        return self._decide(X)
 
+    @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """1 for normal rows and -1 for outliers: where ``p_values(X) <= false_alarm_rate``.
 
         Where the training rows were contaminated: where the score is above what ``contamination``
         makes of theirs.
         """
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        return np.where(self._decide(X) < 0, -1, 1)
 
+    @verb("rows", "numbers")
     def p_values(self, X: RowsLike) -> Array:
         """Conformal p-values, (n,): how rare so large a score is among fresh normal rows.
 
         Never below ``1/(c + 1)`` with c calibration rows. For a list of many points give these to
         :func:`scipy.stats.false_discovery_control`.
         """
-        novelty = self._novelty(X)
-        return self.conformal_.p_values(novelty)
+        return self.conformal_.p_values(self.score_(X))
 
-    @needs_coordinates(
-        "there are no variables that could contribute; use a kernel of vectors", fitted=False
+    @verb(
+        "rows",
+        "rows",
+        needs="coordinates",
+        instead="there are no variables that could contribute; use a kernel of vectors",
     )
-    @framed
     def contributions(self, X: RowsLike) -> Any:
         """Which variables did it: each one's part in the score, (n, d); sparse for sparse rows.
 
         The score is integrated along the line from the point that the model would put in its place
         (the pre-image of its projection), see :func:`mercer.novelty.contributions`.
         """
-        rows, subspace, way = self._rows(X), self.score_.subspace, "auto"
+        rows, subspace, way = X, self.score_.subspace, "auto"
         if isinstance(subspace.support, SparseRows):
             rows = SparseRows.of(rows)
             way = "nearest" if subspace.kernel.radial is None else "combination"
         found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)
         return contributions(self.score_, rows, found.points)
+
+    def _decide(self, rows: Any) -> Array:
+        scores = -self.score_(rows)
+        if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
+            return np.full_like(scores, -self.offset_)
+        return scores - self.offset_
 
     def _strategy(self, n: int) -> Calibration:
         """How to calibrate so that the promise of the rate is kept."""
@@ -332,7 +341,7 @@ class KernelNovelty(
         aside = np.setdiff1d(np.arange(len(rows)), kept)
         aside = aside[scores[aside] <= threshold]
         held_out = np.concatenate([found.held_out, scores[aside]])
-        self._keep(found.score, held_out, threshold)
+        self._keep(calm.model, found.score, held_out, threshold)
         self._remember(np.concatenate([kept[found.rows], aside]), held_out)
         return self
 
@@ -341,8 +350,10 @@ class KernelNovelty(
         self.calibration_rows_ = rows[order]
         self.calibration_p_values_ = leave_one_out_p_values(held_out[order])
 
-    def _keep(self, score: NoveltyScore, held_out: Array, threshold: float | None = None) -> None:
-        self.score_, self.kernel_ = score, score.subspace.kernel
+    def _keep(
+        self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
+    ) -> None:
+        self._model_, self.score_ = model, score
         eps = np.finfo(score.subspace.coef.dtype).eps
         # In the precision of new scores, or rounding could part predict and p_values.
         held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
@@ -365,15 +376,6 @@ class KernelNovelty(
                 MercerWarning,
             )
 
-    def _novelty(self, X: RowsLike) -> Array:
-        rows = self._rows(X)  # first: it says if there has been no fit
-        return self.score_(rows)
-
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
-        check_is_fitted(self, "score_")
-        rows = check_rows(self, X, self.kernel_, reset=False, stream=stream)
-        return self.subspace_.in_precision(rows)
-
     def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel | None]:
         kernel = None if self.kernel is None else as_kernel(self.kernel)
         self._check_parameters(kernel or Gaussian())
@@ -387,6 +389,13 @@ class KernelNovelty(
             )
         check_share(self.contamination)
         require_open(kernel, "novelty")
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        # Files of before 0.2 tell no more than the score; a pattern has not even that.
+        told = parts_in(state)
+        if isinstance(score := state.get("score_"), NoveltyScore):
+            self._model_ = Model.known(**told | {"subspace": score.subspace})
+        super()._restore(state)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,10 +8,11 @@ from mercer._held_out import take
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Estimator, RowsLike, Seed, Targets
-from mercer.estimators._available import require_open
+from mercer.eigen import model_of
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
+from mercer.estimators.door import require_open, verb
 from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.robust import Loss, as_loss, reweight
@@ -93,6 +94,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find weights and components.
 
@@ -103,12 +105,18 @@ class ReweightedKernelPCA(WrappingEstimator):
         """
         kernel = as_kernel(self.kernel)
         require_open(kernel, "held-out errors")
-        rows = check_rows(self, X, kernel, reset=True)
-        rng = self._rng()
+        self._learn(check_rows(self, X, kernel, reset=True))
+        self._own(X)
+        return self
+
+    def _learn(self, rows: RowsLike) -> None:
+        """Fit to rows that have been checked."""
+        rng, kernel = self._rng(), as_kernel(self.kernel)
         seed = int(rng.integers(2**31))
 
         def learn(index: Array, weights: Array) -> Any:
-            return self._fresh(seed).fit(take(rows, index), sample_weight=weights).subspace_
+            fitted = self._fitted(seed, take(rows, index), sample_weight=weights)
+            return model_of(fitted).subspace
 
         loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
         found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
@@ -129,5 +137,4 @@ class ReweightedKernelPCA(WrappingEstimator):
             )
         self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes
         self.n_iter_ = len(found.changes)
-        self._adopt(self._fresh(seed).fit(rows, sample_weight=found.weights))
-        return self
+        self._adopt(self._fitted(seed, rows, sample_weight=found.weights))

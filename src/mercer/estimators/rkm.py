@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from mercer._linalg import Array
 from mercer._numbers import check_positive
 from mercer._random import fixed_rng
-from mercer._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin, Tags
-from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._sklearn import ClassifierMixin, RegressorMixin, Tags
+from mercer._types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._parameters import ParametersMixin
-from mercer.estimators._sampling import LatentMixin, check_hidden
+from mercer.estimators._sampling import check_hidden, draw
 from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Estimator
+from mercer.estimators.door import verb
 from mercer.exceptions import DataError
 from mercer.generative import (
     Density,
@@ -33,10 +34,13 @@ from mercer.subspace import Subspace
 __all__ = ["RKMClassifier", "RKMRegressor"]
 
 
-class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
+class _Machine(Estimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)
+    machine_: LeastSquaresMachine
+    classes_: Array
+    labels_: Array
 
     _saved: ClassVar[tuple[str, ...]] = (
         "machine_",
@@ -71,6 +75,7 @@ class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
         check_is_fitted(self, "machine_")
         return self.machine_.hidden
 
+    @verb("model", "rows")
     def generate(self, H_star: ArrayLike) -> Any:
         """Points whose feature is ``W h*``, by the pre-image method.
 
@@ -85,12 +90,12 @@ class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
         -------
         (n, d) array
         """
-        check_is_fitted(self, "machine_")
         machine, subspace = self.machine_, self._subspace()
         H = check_hidden(H_star, machine.hidden.shape[1], machine.hidden.dtype)
         # W h in the orthonormal directions: Bᵀ K A h with W = Φ_S A, A = H/η.
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
+    @verb("model", "rows")
     def sample(
         self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:
@@ -108,10 +113,9 @@ class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
         -------
         (n_samples, d) array
         """
-        check_is_fitted(self, "machine_")
         if label is None and not hasattr(self, "density_"):
             self.density_ = as_density(self.density).fit(self.scores_, fixed_rng(0))
-        return self._points(self._draw(n_samples, label, random_state))
+        return self._points(draw(self, n_samples, label, random_state))
 
     def _solve(self, X: RowsLike, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
@@ -120,20 +124,18 @@ class _Machine(ParametersMixin, LatentMixin, BaseEstimator):
         as_generator_preimage(self.preimage)
         self.__dict__.pop("density_", None)
         self.kernel_ = as_kernel(self.kernel).resolve(X)
-        self.machine_: LeastSquaresMachine = fit_least_squares(
-            self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=eta
-        )
+        self.machine_ = fit_least_squares(self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=eta)
 
-    def _targets(self, X: RowsLike) -> Array:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
         check_is_fitted(self, "machine_")
         rows = check_rows(self, X, self.kernel_, reset=False)
-        return self.machine_.predict(rows.astype(self.machine_.hidden.dtype, copy=False))
+        return rows.astype(self.machine_.hidden.dtype, copy=False)
 
     def _subspace(self) -> Subspace:
         return self._kept("subspace", self.machine_, None, self.machine_.subspace)
 
     @property
-    def scores_(self) -> Array:  # type: ignore[override]  # computed when it is asked for
+    def scores_(self) -> Array:
         """Scores of the training rows in the directions that W spans."""
         return SupportScores(self._subspace()).scores
 
@@ -197,6 +199,7 @@ class RKMClassifier(ClassifierMixin, _Machine):
     (4, 64)
     """
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets) -> Self:
         """Solve for the hidden units.
 
@@ -216,14 +219,16 @@ class RKMClassifier(ClassifierMixin, _Machine):
         self._solve(rows, Y)
         return self
 
+    @verb("rows", "numbers")
     def decision_function(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``, (m, p); (m,) for two classes, positive for the second."""
-        found = self._targets(X)
+        found = self.machine_.predict(X)
         return np.asarray(found[:, 1]) if len(self.classes_) == 2 else found
 
+    @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """The class of the largest decision value."""
-        found = self._targets(X)
+        found = self.machine_.predict(X)
         return np.asarray(self.classes_[found.argmax(axis=1)])
 
 
@@ -272,6 +277,7 @@ class RKMRegressor(RegressorMixin, _Machine):
     True
     """
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets) -> Self:
         """Solve for the hidden units.
 
@@ -285,9 +291,10 @@ class RKMRegressor(RegressorMixin, _Machine):
         self._solve(rows, y.reshape(len(rows), -1))
         return self
 
+    @verb("rows", "numbers")
     def predict(self, X: RowsLike) -> Array:
         """``Wᵀφ(x) + b``: (m,) or (m, p) as y was."""
-        found = self._targets(X)
+        found = self.machine_.predict(X)
         return np.asarray(found[:, 0]) if not self.n_targets_ else found
 
     def __sklearn_tags__(self) -> Tags:
@@ -297,7 +304,7 @@ class RKMRegressor(RegressorMixin, _Machine):
 
 
 def _check_pair(
-    estimator: Estimator, X: RowsLike, y: Targets, many: bool = False
+    estimator: _Machine, X: RowsLike, y: Targets, many: bool = False
 ) -> tuple[Array, Array]:
     """Rows and targets; several columns of targets if ``many``."""
     kernel = as_kernel(estimator.kernel)

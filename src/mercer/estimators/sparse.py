@@ -13,13 +13,13 @@ from mercer._linalg import Array
 from mercer._numbers import check_count, check_positive
 from mercer._random import fixed_rng
 from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Fit, Plan, Report
+from mercer.eigen import Model, Plan, Report, model_of
 from mercer.eigen.audit import audit_rows, audited
 from mercer.eigen.policy import refuse_square, warn_if_degenerate
-from mercer.estimators._available import needs_open_kernel
-from mercer.estimators._base import SubspaceEstimator
 from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
+from mercer.estimators.door import verb
+from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, argument, warn
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
@@ -147,6 +147,7 @@ class SparseKernelPCA(SubspaceEstimator):
         self.preimage = preimage
         self.random_state = random_state
 
+    @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Choose the kernels, and find the components on them.
 
@@ -156,10 +157,15 @@ class SparseKernelPCA(SubspaceEstimator):
         objects
         y : ignored
         """
+        as_rule(self.n_components)
+        self._check_size(as_sparse_solver(self.solver))
+        self._learn(check_rows(self, X, as_kernel(self.kernel), reset=True))
+        return self
+
+    def _learn(self, data: RowsLike) -> None:
+        """Fit to rows that have been checked."""
         started = time.perf_counter()
         kernel, rule = as_kernel(self.kernel), as_rule(self.n_components)
-        self._check_size(as_sparse_solver(self.solver))
-        data = check_rows(self, X, kernel, reset=True)
         rows = KernelRows(kernel.resolve(data), data, self._rng())
         refuse_square(rows.kernel, data)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
@@ -179,10 +185,9 @@ class SparseKernelPCA(SubspaceEstimator):
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
         values, variance, share = (part.astype(dtype) for part in spectrum)
-        self._fit_ = Fit(subspace, values, variance, share, None, report)
-        return self
+        self._model_ = Model(subspace, values, variance, share, None, report, rows.n)
 
-    @needs_open_kernel
+    @verb("blocks", "numbers", needs="new points")
     def reconstruction_error(self, X: RowsLike, *, n_components: int | None = None) -> Array:
         """Squared distance in feature space between each point and its projection, (n,).
 
@@ -196,23 +201,23 @@ class SparseKernelPCA(SubspaceEstimator):
         --------
         span_error : the distance from the span of all kernels, eq. (18).
         """
-        rows = self._rows(X)
+        subspace = model_of(self).subspace
         if n_components is None:
-            return self.subspace_.residual(rows)
+            return subspace.residual(X)
         if not isinstance(n_components, Integral) or not 1 <= n_components <= self.n_components_:
             raise DataError(
                 argument("n_components", n_components) + f": the model has {self.n_components_}; "
                 f"give a whole number from 1 to {self.n_components_}."
             )
-        return self.subspace_.leading(n_components).residual(rows)
+        return subspace.leading(int(n_components)).residual(X)
 
-    @needs_open_kernel
+    @verb("rows", "numbers", needs="new points")
     def span_error(self, X: RowsLike) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
-        rows = self._rows(X)
-        support, dtype = self.subspace_.support, self.subspace_.coef.dtype
+        subspace = model_of(self).subspace
+        support, dtype = subspace.support, subspace.coef.dtype
         inner = KernelRows(self.kernel_, support, fixed_rng(0)).among(support)
-        return span(self.kernel_, support, inner).astype(dtype).residual(rows)
+        return span(self.kernel_, support, inner).astype(dtype).residual(X)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         data = KernelRows(kernel, rows, fixed_rng(0))

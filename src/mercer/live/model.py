@@ -15,6 +15,7 @@ from mercer._linalg import Array
 from mercer._numbers import shortened
 from mercer._random import fixed_rng
 from mercer._types import Estimator, RowsLike, Targets
+from mercer.eigen import names_of
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import RadialKernel
 from mercer.kernels.width import median_length
@@ -207,10 +208,9 @@ def _linear(rows: Array, shift: Array) -> dict[str, Array]:
 
 def _drawn(model: Estimator, full: Subspace) -> dict[str, Array]:
     """Scores drawn from the density of a generative model."""
-    density = getattr(model, "density_", None)
-    if density is None:
+    if not hasattr(model, "density_"):
         return {}
-    Z = density.sample(DRAWN, fixed_rng(0))
+    Z = model.density_.sample(DRAWN, fixed_rng(0))
     return {"drawn": Z.astype(np.float32)} if Z.shape[1] == full.n_components else {}
 
 
@@ -250,7 +250,7 @@ def _labels(labels: Targets, n: int) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
-    for given in (names, getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
+    for given in (names, names_of(model), getattr(X, "columns", None)):
         if given is not None and len(given) == d:
             return [str(name) for name in given]
     return [f"x{j}" for j in range(d)]

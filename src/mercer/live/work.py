@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._types import Estimator
+from mercer.eigen import names_of
 from mercer.estimators import load
 from mercer.exceptions import MercerWarning, said
 from mercer.live.model import LiveModel, describe
@@ -74,7 +75,7 @@ def read_table(source: Path, wanted: Wanted, folder: Path) -> tuple[Table, Table
         model = load(source)
         if isinstance(model, TableModel):
             return Table(MemoryRows(rows_of(model.model_, None))), model.encoder_
-        names = getattr(model, "feature_names_in_", None)
+        names = names_of(model)
         rows = MemoryRows(rows_of(model, None), names if names is None else tuple(names))
         return Table(rows), None
     if kind == ".zip":
@@ -119,8 +120,7 @@ def _words(encoder: TableEncoder, label: str | None) -> str:
 
 def show(model: Estimator, title: str | None = None) -> LiveModel:
     """The page of a model alone, with its support points as rows."""
-    names = getattr(model, "feature_names_in_", None)
-    return describe(model, images=image_shape(names), title=title)
+    return describe(model, images=image_shape(names_of(model)), title=title)
 
 
 def payload(live: LiveModel) -> bytes:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from mercer._random import fixed_rng
 from mercer._types import Estimator, RowsLike
+from mercer.eigen import model_of
 from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
@@ -104,20 +105,21 @@ def _features(features: LandmarkFeatures) -> None:
 
 def check_model(model: object) -> None:
     """What is known of a model beside its subspace fits the subspace."""
-    subspace = getattr(model, "subspace_", None)
-    if subspace is None:
+    told = vars(model)
+    if "_model_" not in told:
         return
+    learnt = model_of(model)
+    subspace, d = learnt.subspace, told.get("n_features_in_")
     if not isinstance(subspace, Subspace):
         raise ModelFileError(f"subspace_ is {type(subspace).__name__}")
-    d = getattr(model, "n_features_in_", None)
     if subspace.points.is_open and d != subspace.points.width:
         raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
-    eta = getattr(model, "eta_", 1.0)
+    eta = told.get("eta_", 1.0)
     if not isinstance(eta, int | float | np.number) or not 0 < eta < np.inf:
         raise ModelFileError(f"eta_ is {eta!r:.80}, not a positive number")
-    for name in ("eigenvalues_", "explained_variance_", "explained_variance_ratio_", "residuals_"):
-        if hasattr(model, name):
-            expect(name, getattr(model, name), (subspace.n_components,))
+    for name in ("eigenvalues", "explained_variance", "explained_variance_ratio", "residuals"):
+        if (part := getattr(learnt, name)) is not None:
+            expect(f"{name}_", part, (subspace.n_components,))
 
 
 def check_answers(model: Estimator, size: int) -> None:
@@ -126,9 +128,8 @@ def check_answers(model: Estimator, size: int) -> None:
     What the model itself refuses (a kernel may not take zeros) is an answer, too. A file of
     ``size`` bytes knows of no more columns than that, but for a few.
     """
-    d = getattr(model, "n_features_in_", None)
-    support = getattr(getattr(model, "subspace_", None), "support", None)
-    sparse = isinstance(support, SparseRows)
+    d = vars(model).get("n_features_in_")
+    sparse = "_model_" in vars(model) and isinstance(model_of(model).subspace.support, SparseRows)
     most = MAX_WIDTH if sparse else max(size, 10**6)
     if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= most:
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")
@@ -150,7 +151,7 @@ def _trials(model: Estimator, rows: RowsLike) -> dict[str, Callable[[], Any]]:
     names = ["transform", "reconstruction_error", "score_samples", "predict", "p_values"]
     there = getattr(model, "fit_inverse_transform", True)
     # The way back is a formula, if it was asked for; with a subspace it may be a search.
-    if there and not hasattr(model, "subspace_"):
+    if there and "_model_" not in vars(model):
         names.append("denoise")
     trials: dict[str, Callable[[], Any]]
     trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}

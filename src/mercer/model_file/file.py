@@ -29,9 +29,13 @@ _OPTIONAL = frozenset(
         "X_transformed_fit_",
         "classes_",
         "dual_coef_",
+        "eigenvalues_",  # detectors of before 0.2 kept none of these
+        "explained_variance_",
+        "explained_variance_ratio_",
         "feature_names_in_",
         "labels_",
         "n_targets_",
+        "report_",
         "residuals_",
     }
 )

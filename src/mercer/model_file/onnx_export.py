@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array, square_sums
 from mercer._types import Estimator
+from mercer.eigen import model_of
 from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
 from mercer.kernels import Linear
 from mercer.model_file.onnx_graph import Graph
@@ -98,16 +98,11 @@ def export_onnx(
     >>> bool(abs(Z - model.transform(X[:5])).max() < 1e-5)
     True
     """
-    score = getattr(model, "score_", None)
-    subspace = getattr(model, "subspace_", None)
-    if not isinstance(subspace, Subspace):
-        if hasattr(model, "fit"):
-            check_is_fitted(model)
-        raise ModelFileError(
-            f"{type(model).__name__} has no subspace to export; give an estimator of mercer that "
-            "has one, such as KernelPCA."
-        )
-    known = _SUBSPACE if score is None else _NOVELTY
+    try:
+        subspace = model_of(model).subspace
+    except DataError as error:
+        raise ModelFileError(f"nothing to export: {error}") from error
+    known = _NOVELTY if hasattr(model, "score_samples") else _SUBSPACE
     wanted = known[:2] if outputs is None else tuple(outputs)
     _check(subspace, wanted, known, steps, dtype)
     g = Graph(dtype)

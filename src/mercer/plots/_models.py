@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
+from mercer import eigen
 from mercer._linalg import Array
 from mercer._types import Estimator, RowsLike, Targets
+from mercer.eigen import model_of
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError, Remedy, argument
 from mercer.subspace import Subspace
@@ -37,25 +37,12 @@ MOST_CLASSES = 20
 
 def subspace_of(estimator: Estimator) -> Subspace:
     """The Subspace of a fitted model of this library."""
-    subspace = getattr(estimator, "subspace_", None)
-    if isinstance(subspace, Subspace):
-        return subspace
-    name = type(estimator).__name__
     if hasattr(estimator, "steps"):
         raise DataError(
-            f"{name}: a display draws one model; give pipeline[-1], and pipeline[:-1].transform(X) "
-            "as rows."
+            f"{type(estimator).__name__}: a display draws one model; give pipeline[-1], and "
+            "pipeline[:-1].transform(X) as rows."
         )
-    try:
-        check_is_fitted(estimator)
-    except (NotFittedError, TypeError):
-        if hasattr(estimator, "fit"):
-            text = f"this {name} is not fitted yet; call fit(X) before you draw it."
-            raise NotFittedError(text) from None
-    raise DataError(
-        f"{type(estimator).__module__}.{name} has no subspace to draw; "
-        "give a fitted model of mercer, such as mercer.KernelPCA."
-    )
+    return model_of(estimator).subspace
 
 
 def rows_of(estimator: Estimator, X: RowsLike) -> Array:
@@ -152,14 +139,10 @@ def check_components(components: Any, available: int, default: int, at_least: in
 
 def names_of(estimator: Estimator, columns: Iterable[int]) -> tuple[str, ...]:
     """Names of variables, as they were in ``fit``."""
-    given = getattr(estimator, "feature_names_in_", None)
-    return tuple(f"x{j}" if given is None else str(given[j]) for j in columns)
+    names = eigen.names_of(estimator)
+    return tuple(f"x{j}" if names is None else names[j] for j in columns)
 
 
 def shares_if_known(estimator: Estimator) -> Array | None:
-    """Shares of the true variance, or None: a detector, for one, does not keep them."""
-    for holder in (estimator, getattr(estimator, "estimator_", None)):
-        shares = getattr(holder, "explained_variance_ratio_", None)
-        if shares is not None:
-            return np.asarray(shares)
-    return None
+    """Shares of the true variance, or None: a detector of an old file does not keep them."""
+    return model_of(estimator).explained_variance_ratio

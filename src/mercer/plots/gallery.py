@@ -134,5 +134,5 @@ def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
 def _reconstruct(estimator: Estimator, rows: Array, q: int) -> Array:
     """Pre-images of the projections onto the first q components, from the scores alone."""
     small = copy(estimator)  # its own way back, on fewer components
-    small._fit_ = estimator._fit_.leading(q)
+    small._model_ = estimator._model_.leading(q)
     return np.asarray(small.inverse_transform(small.subspace_.scores(rows)))

@@ -11,11 +11,12 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer.estimators.relevance import relevance_of
 from mercer.exceptions import DataError
 from mercer.plots._display import Display
 from mercer.plots._images import shape_of_image, show_tiles
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panel_grid, tidy
-from mercer.plots._models import check_components, nameless_rows, rows_of, subspace_of
+from mercer.plots._models import check_components, rows_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
 
 __all__ = ["RelevanceDisplay"]
@@ -104,8 +105,7 @@ class RelevanceDisplay(Display):
         shown = check_components(components, available, default=3 if kind == "bars" else 10)
         if X is not None:
             X = rows_of(estimator, X)
-        with nameless_rows():
-            found = estimator._relevance(X, "share")
+        found = relevance_of(estimator, X, "share")
         interval = None
         if uncertainty is not None:
             given = uncertainty.relevance

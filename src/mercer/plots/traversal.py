@@ -12,6 +12,7 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer._types import Axes, Estimator, RowsLike, Targets
+from mercer.eigen import model_of
 from mercer.exceptions import DataError
 from mercer.generative import along_component
 from mercer.plots._display import Display
@@ -130,7 +131,7 @@ def _start(estimator: Estimator, X: RowsLike) -> Array:
 
 def _deviations(estimator: Estimator) -> Array:
     """Standard deviations of the scores: √λ, or those of the support points' scores."""
-    variance = getattr(estimator, "explained_variance_", None)
+    variance = model_of(estimator).explained_variance
     if variance is not None:
         return np.asarray(np.sqrt(variance))
     subspace = subspace_of(estimator)

@@ -15,6 +15,7 @@ from mercer._parallel import held
 from mercer._progress import announce
 from mercer._random import make_rng
 from mercer._types import Estimator, RowsLike
+from mercer.eigen import names_of
 from mercer.exceptions import DataError
 from mercer.relevance.measure import require_vectors
 from mercer.subspace import Subspace
@@ -95,7 +96,7 @@ def permutation(
     require_vectors(subspace)
     check_count("repeats", repeats)
     rng = make_rng(random_state)
-    given = getattr(model, "feature_names_in_", None)
+    given = names_of(model)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
     if rows.ndim != 2 or rows.shape[1] != subspace.support.shape[1]:
         raise DataError(

@@ -72,9 +72,9 @@ def _left_out(column: LeftOut) -> None:
 
 @check_loaded.register
 def _encoder(encoder: TableEncoder) -> None:
-    columns: Any = getattr(encoder, "columns_", None)
-    if columns is None:  # a pattern
+    if "columns_" not in vars(encoder):  # a pattern
         return
+    columns: Any = encoder.columns_
     if not isinstance(columns, dict) or not all(isinstance(c, Column) for c in columns.values()):
         raise ModelFileError("columns of a table are not columns")
     if encoder.n_features_in_ != len(columns):
@@ -85,11 +85,10 @@ def _encoder(encoder: TableEncoder) -> None:
 
 @check_loaded.register
 def _model(model: TableModel) -> None:
-    encoder: Any = getattr(model, "encoder_", None)
-    if encoder is None:
+    if not {"encoder_", "model_"} <= set(vars(model)):
         return
-    width = sum(column.width for column in encoder.columns_.values())
-    inside = getattr(getattr(model, "model_", None), "n_features_in_", width)
+    width = sum(column.width for column in model.encoder_.columns_.values())
+    inside = vars(model.model_).get("n_features_in_", width)
     if inside != width:
         raise ModelFileError(f"vectors of {width} entries, and a model of {inside}")
 

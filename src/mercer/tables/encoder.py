@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
-from mercer._sklearn import BaseEstimator, TransformerMixin
-from mercer._spelling import SpellingMixin
-from mercer.estimators._saving import SaveMixin
+from mercer._sklearn import TransformerMixin
+from mercer.estimators.base import Estimator
+from mercer.estimators.door import verb
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.rows.files import instead_text, names_text
 from mercer.tables.columns import (
@@ -31,7 +31,7 @@ from mercer.tables.frames import Frame, is_absent, no_column, take_apart
 SCALES = ("auto", "robust", "std", "none")
 
 
-class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, Estimator):
     r"""Turn a table of numbers, categories and dates into vectors, and vectors into legal rows.
 
     What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
@@ -98,6 +98,8 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    _foreign: ClassVar[Mapping[str, str]] = {}
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
     _saved: ClassVar[tuple[str, ...]] = (
         "columns_",
         "scale_",
@@ -121,6 +123,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         self.weights = weights
         self.scale = scale
 
+    @verb()
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Decide what is done with each column.
 
@@ -164,11 +167,13 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         self._dtypes = dict(frame.dtypes)
         return self
 
+    @verb()
     def transform(self, X: Any) -> Array:
         """Rows as vectors, (n, D); NaN where a value is missing."""
         check_is_fitted(self, "columns_")
         return np.hstack([*self.blocks(self.take(X)).values()])
 
+    @verb()
     def inverse_transform(self, Z: Any) -> Any:
         """Vectors as a table of the kind that ``fit`` was given; every value is a legal one.
 
@@ -185,6 +190,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         frame = Frame({}, self.container_, getattr(self, "_dtypes", self.dtypes_))
         return frame.make(self.decode(Z))
 
+    @verb()
     def describe(self, most: int | None = None) -> list[str]:
         """A line for each column: what is done with it; for each kind, if more than ``most``."""
         lines = [
@@ -212,6 +218,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
         found = self.columns_.items()
         return {name: column.reason for name, column in found if isinstance(column, LeftOut)}
 
+    @verb()
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """``age``, ``city=Oslo``, ...: a name for each entry of a vector."""
         check_is_fitted(self, "columns_")
@@ -226,6 +233,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
                 names += [name] * column.width
         return np.array(names, dtype=object)
 
+    @verb()
     def take(self, X: Any) -> Frame:
         """The columns of a table by the names of the fit, in any order; by position of an array."""
         frame = take_apart(X)
@@ -247,6 +255,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
             )
         return frame
 
+    @verb()
     def blocks(self, frame: Frame) -> dict[str, Array]:
         """The vectors column by column; unseen categories are named in a warning."""
         found = {}
@@ -285,6 +294,7 @@ class TableEncoder(SpellingMixin, SaveMixin, TransformerMixin, BaseEstimator):
                     MercerWarning,
                 )
 
+    @verb()
     def decode(self, Z: Any) -> dict[str, Array]:
         """Vectors as columns of plain kinds."""
         Z = np.asarray(Z, dtype=np.float64)

@@ -2,43 +2,69 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._linalg import Array
-from mercer._sklearn import BaseEstimator
-from mercer._spelling import SpellingMixin
-from mercer.estimators import KernelPCA
-from mercer.estimators._frames import as_asked
-from mercer.estimators._saving import SaveMixin
+from mercer.estimators import (
+    GenerativeKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    SparseKernelPCA,
+)
+from mercer.estimators.base import Estimator
+from mercer.estimators.door import Verb, as_asked, verb
 from mercer.exceptions import DataError, Remedy
 from mercer.rows.files import names_text
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, objects
 
-__all__ = ["TableModel"]
+
+def _the_model(name: str) -> Callable[[Any, str], str | None]:
+    """Nothing lacks where the wrapped model has the method; else it says why itself."""
+
+    def lack(table: TableModel, instead: str) -> str | None:  # noqa: ARG001
+        try:
+            getattr(table._inner(), name)
+        except AttributeError as error:
+            return str(error)
+        return None
+
+    return lack
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+def _forwarded(owner: type, name: str) -> Any:
+    """A method of the wrapped model: rows are encoded, and what it gives is decoded."""
+
+    @functools.wraps(getattr(owner, name))  # for its signature
+    def method(self: TableModel, *args: Any, **options: Any) -> Any:
+        check_is_fitted(self, "model_")
+        declared = _declared(self.model_, name)
+        X, args, options = self._encoded(declared, args, options)
+        return self._decoded(declared, getattr(self.model_, name)(*args, **options), X)
+
+    method.__doc__ = f"As :meth:`mercer.{owner.__name__}.{name}`, of tables and in tables."
+    return verb(needs=_the_model(name))(method)
 
 
-def _if_model_has(name: str) -> Callable[[Method], Method]:
-    """A method is there if the wrapped estimator has it."""
-    there: Callable[[Method], Method] = available_if(lambda self: hasattr(self._asked(), name))
-    return there
+def _declared(model: Any, name: str) -> Verb:
+    """What the method takes and gives; another's takes rows, and gives what it likes."""
+    declared: Verb = getattr(getattr(type(model), name, None), "verb", Verb("rows", None, "X", 0))
+    return declared
 
 
-class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
+class TableModel(Estimator):
     """Any estimator of mercer on tables: data frames in, data frames out.
 
     A :class:`TableEncoder` turns rows into vectors for the model, and what the model gives back
@@ -83,6 +109,7 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
     True
     """
 
+    _foreign: ClassVar[Mapping[str, str]] = {}
     _saved: ClassVar[tuple[str, ...]] = (
         "model_",
         "encoder_",
@@ -94,6 +121,7 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
         self.model = model
         self.encoder = encoder
 
+    @verb("data", "self")
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide on the columns, and fit the model to the vectors.
 
@@ -102,11 +130,49 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
         X : data frame (pandas, polars, pyarrow), mapping of columns, or (n, d) array
         y : what the model's ``fit`` takes
         """
-        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
-        encoder.fit(X)
-        rows = self._vectors(X, encoder, missing=get_tags(self._asked()).input_tags.allow_nan)
+        rows, encoder = self._fit_encoder(X)
         self._adopt(clone(self._asked()).fit(rows, y), encoder)
         return self
+
+    @verb("data", "self", needs=_the_model("partial_fit"))
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add a chunk of rows; the columns are decided on by the first."""
+        if "model_" not in vars(self):
+            return self.fit(X, y)
+        self.model_.partial_fit(self.vectors(X), y)
+        return self
+
+    @verb("data", "self", needs=_the_model("tune"))
+    def tune(self, X: Any, **options: Any) -> Self:
+        """Choose width and number of components for denoising, as ``tune`` of the model, and fit.
+
+        ``model`` is then the one that was chosen; noise is measured between vectors.
+        """
+        rows, encoder = self._fit_encoder(X)
+        tuned = clone(self._asked()).tune(rows, **options)
+        self.model = clone(tuned)
+        self._adopt(tuned, encoder)
+        return self
+
+    @verb("data", needs=_the_model("plan"))
+    def plan(self, X: Any) -> Any:
+        """What :meth:`fit` would do with this table, as ``plan`` of the model."""
+        return self._asked().plan(self._fit_encoder(X)[0])
+
+    @verb("data", needs=_the_model("select_width"))
+    def select_width(self, X: Any, **options: Any) -> Any:
+        """As ``select_width`` of the model, deprecated."""
+        return self._asked().select_width(self._fit_encoder(X)[0], **options)
+
+    @verb("data", "scores", needs=_the_model("fit_transform"))
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit, and the scores of the same rows."""
+        return self.fit(X, y).transform(X)
+
+    @verb("data", "numbers", needs=_the_model("fit_predict"))
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
+        """Fit, and 1 for the normal ones of the same rows, -1 for outliers."""
+        return np.asarray(self.fit(X, y).predict(X))
 
     @classmethod
     def from_fitted(cls, model: Any, encoder: TableEncoder) -> TableModel:
@@ -123,14 +189,15 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
         if hasattr(encoder, "feature_names_in_"):
             self.feature_names_in_ = encoder.feature_names_in_
 
-    @_if_model_has("transform")
+    @verb(needs=_the_model("transform"))
     def transform(self, X: Any) -> Any:
         """Scores of the rows, (n, q)."""
-        Z = self._ask("transform", X)
+        check_is_fitted(self, "model_")
+        Z = np.asarray(self.model_.transform(self._seen(X)))
         named = hasattr(self, "get_feature_names_out")
-        return as_asked(self, np.asarray(Z), X, self.get_feature_names_out() if named else ())
+        return as_asked(self, Z, X, self.get_feature_names_out() if named else ())
 
-    @_if_model_has("transform")
+    @verb(needs=_the_model("transform"))
     def set_output(self, *, transform: str | None = None) -> Self:
         """Scores as a frame with the index of the table.
 
@@ -143,53 +210,51 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    @_if_model_has("fit_transform")
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and the scores of the same rows."""
-        return self.fit(X, y).transform(X)
+    reconstruction_error = _forwarded(KernelPCA, "reconstruction_error")
+    score_samples = _forwarded(KernelNovelty, "score_samples")
+    decision_function = _forwarded(KernelNovelty, "decision_function")
+    predict = _forwarded(KernelNovelty, "predict")
+    p_values = _forwarded(KernelNovelty, "p_values")
+    score = _forwarded(KernelPCA, "score")
+    sensitivity = _forwarded(KernelPCA, "sensitivity")
+    uncertainty = _forwarded(KernelPCA, "uncertainty")
+    transform_to = _forwarded(KernelPCA, "transform_to")
+    denoise = _forwarded(KernelPCA, "denoise")
+    preimages = _forwarded(KernelPCA, "preimages")
+    reconstruct = _forwarded(KernelPCA, "reconstruct")
+    inverse_transform = _forwarded(KernelPCA, "inverse_transform")
+    component_preimages = _forwarded(KernelPCA, "component_preimages")
+    component_images = _forwarded(KernelPCA, "component_images")
+    imputations = _forwarded(KernelPCA, "imputations")
+    imputation_draws = _forwarded(KernelPCA, "imputation_draws")
+    sample = _forwarded(GenerativeKernelPCA, "sample")
+    generate = _forwarded(GenerativeKernelPCA, "generate")
+    sample_hidden = _forwarded(GenerativeKernelPCA, "sample_hidden")
+    hidden_units = _forwarded(GenerativeKernelPCA, "hidden_units")
+    similarities = _forwarded(GenerativeKernelPCA, "similarities")
+    span_error = _forwarded(SparseKernelPCA, "span_error")
+    interpolate = _forwarded(GenerativeKernelPCA, "interpolate")
+    traverse = _forwarded(GenerativeKernelPCA, "traverse")
+    get_feature_names_out = _forwarded(KernelPCA, "get_feature_names_out")
 
-    @_if_model_has("reconstruction_error")
-    def reconstruction_error(self, X: Any) -> Array:
-        """Squared distance in feature space of each row from the subspace, (n,)."""
-        return np.asarray(self._ask("reconstruction_error", X))
+    @verb(needs=_the_model("impute"))
+    def impute(self, X: Any) -> Any:
+        """Missing values filled in, numbers and categories; the others are not touched."""
+        rows = self.vectors(X, missing=True)
+        filled = rows if not np.isnan(rows).any() else self.model_.impute(rows)
+        return self._back(X, filled, only_missing=True)
 
-    @_if_model_has("score_samples")
-    def score_samples(self, X: Any) -> Array:
-        """As of the model: larger is more normal, (n,)."""
-        return np.asarray(self._ask("score_samples", X))
-
-    @_if_model_has("decision_function")
-    def decision_function(self, X: Any) -> Array:
-        """As of the model: negative for outliers, (n,)."""
-        return np.asarray(self._ask("decision_function", X))
-
-    @_if_model_has("predict")
-    def predict(self, X: Any) -> Array:
-        """As of the model, (n,)."""
-        return np.asarray(self._ask("predict", X))
-
-    @_if_model_has("p_values")
-    def p_values(self, X: Any) -> Array:
-        """As of the model, (n,)."""
-        return np.asarray(self._ask("p_values", X))
-
-    @_if_model_has("score")
-    def score(self, X: Any, y: Any = None) -> float:
-        """As of the model, measured between vectors."""
-        check_is_fitted(self, "model_")
-        return float(self.model_.score(self.vectors(X), y))
-
-    @_if_model_has("contributions")
+    @verb(needs=_the_model("contributions"))
     def contributions(self, X: Any) -> Any:
         """Each column's part in the novelty of each row, as a table."""
-        parts = self._ask("contributions", X)
+        parts = self.model_.contributions(self.vectors(X))
         groups = np.array(self.encoder_.groups_)
         used = [name for name, column in self.encoder_.columns_.items() if column.width]
         sums = {name: parts[:, groups == name].sum(axis=1) for name in used}
         frame = self.encoder_.take(X)
         return Frame({}, frame.container, index=frame.index).make(sums)
 
-    @_if_model_has("relevance")
+    @verb(needs=_the_model("relevance"))
     def relevance(self, X: Any = None, **options: Any) -> Any:
         """How much each column matters in each component; entries of a category are added up.
 
@@ -203,48 +268,7 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
         rows = None if X is None else self._vectors(X, self.encoder_)
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
 
-    @_if_model_has("denoise")
-    def denoise(self, X: Any, **options: Any) -> Any:
-        """Rows without noise: a table like X. Missing values and left-out columns stay."""
-        return self._back(X, self._ask("denoise", X, **options))
-
-    @_if_model_has("reconstruct")
-    def reconstruct(self, X: Any) -> Any:
-        """What the scores keep of the rows: a table like X."""
-        return self._back(X, self._ask("reconstruct", X))
-
-    @_if_model_has("impute")
-    def impute(self, X: Any) -> Any:
-        """Missing values filled in, numbers and categories; the others are not touched."""
-        rows = self.vectors(X, missing=True)
-        filled = rows if not np.isnan(rows).any() else self.model_.impute(rows)
-        return self._back(X, filled, only_missing=True)
-
-    @_if_model_has("sample")
-    def sample(self, n_samples: int = 1, **options: Any) -> Any:
-        """New rows: a table of the kind that ``fit`` was given.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-        **options
-            As for ``sample`` of the model.
-        """
-        check_is_fitted(self, "model_")
-        return self.encoder_.inverse_transform(self.model_.sample(n_samples, **options))
-
-    @_if_model_has("inverse_transform")
-    def inverse_transform(self, Z: Any) -> Any:
-        """Rows whose scores are near Z: a table of the kind that ``fit`` was given."""
-        check_is_fitted(self, "model_")
-        return self.encoder_.inverse_transform(self.model_.inverse_transform(Z))
-
-    @_if_model_has("get_feature_names_out")
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the scores."""
-        return np.asarray(self.model_.get_feature_names_out(input_features))
-
-    @_if_model_has("to_html")
+    @verb(needs=_the_model("to_html"))
     def to_html(self, path: str | os.PathLike[str], X: Any = None, labels: Any = None) -> Path:
         """The model as a page that shows the columns of the table, see ``to_html`` of the model."""
         check_is_fitted(self, "model_")
@@ -259,12 +283,53 @@ class TableModel(SpellingMixin, SaveMixin, BaseEstimator):
             )
         return KernelPCA() if self.model is None else self.model
 
-    def _ask(self, method: str, X: Any, **options: Any) -> Any:
-        check_is_fitted(self, "model_")
-        missing = get_tags(self.model_).input_tags.allow_nan
-        rows = self.vectors(X, missing=missing)
-        return getattr(self.model_, method)(rows, **options)
+    def _inner(self) -> Any:
+        """The model that has or lacks a method: the fitted one, if there is one."""
+        return self.model_ if "model_" in vars(self) else self._asked()
 
+    def _fit_encoder(self, X: Any) -> tuple[Array, TableEncoder]:
+        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
+        encoder.fit(X)
+        missing = get_tags(self._asked()).input_tags.allow_nan
+        return self._vectors(X, encoder, missing=missing), encoder
+
+    def _encoded(
+        self, declared: Verb, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """The table among the arguments, and these with vectors in its place."""
+        if declared.takes == "row":
+            singles = {"x", "x0", "x1"} & set(options)
+            count = 2 if declared.name == "x0" else 1
+            options = options | {name: self._seen(options[name]) for name in singles}
+            return None, (*map(self._seen, args[:count]), *args[count:]), options
+        place, name = declared.place, declared.name
+        X = args[place] if place < len(args) else options.get(name)
+        if X is None or declared.takes not in ("rows", "blocks", "source", "missing"):
+            return None, args, options
+        rows = self._seen(X, missing=declared.takes == "missing")
+        if place < len(args):
+            return X, (*args[:place], rows, *args[place + 1 :]), options
+        return X, args, options | {name: rows}
+
+    def _decoded(self, declared: Verb, answer: Any, X: Any) -> Any:
+        """Vectors as a table: like X if there is one, else of the kind that ``fit`` was given."""
+        gives, missing = declared.gives, declared.takes == "missing"
+        if gives == "points":
+            return replace(answer, points=self._back(X, answer.points, only_missing=missing))
+        if gives == "tables":
+            return [self._decoded(replace(declared, gives="rows"), part, X) for part in answer]
+        if gives != "rows":
+            return answer
+        if X is None:
+            return self.encoder_.inverse_transform(answer)
+        return self._back(X, answer, only_missing=missing)
+
+    def _seen(self, X: Any, *, missing: bool = False) -> Array:
+        """The rows as the model sees them; NaN is let through if the model or the verb takes it."""
+        missing = missing or get_tags(self.model_).input_tags.allow_nan
+        return self._vectors(X, self.encoder_, missing=missing)
+
+    @verb()
     def vectors(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them; NaN is let through if ``missing``."""
         check_is_fitted(self, "model_")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._linalg import Array
+from mercer.eigen import model_of
 from mercer.subspace import Subspace
 from mercer.testing.problems import FitProblem
 from mercer.testing.reference import ROUNDING, Reference
@@ -63,11 +64,11 @@ class Outputs:
         if problem.definition is not None:
             parts = [model.reconstruction_error(rows) for rows in (problem.X, problem.Y)]
             errors = np.concatenate(parts)
-        values = model.eigenvalues_.astype(np.float64)
+        values, residuals = model.eigenvalues_.astype(np.float64), model_of(model).residuals
         return cls(
             values,
             model.explained_variance_ratio_.astype(np.float64),
-            np.asarray(getattr(model, "residuals_", np.zeros(len(values))), dtype=np.float64),
+            np.zeros(len(values)) if residuals is None else residuals.astype(np.float64),
             scores.astype(np.float64),
             fitted.astype(np.float64),
             errors.astype(np.float64),

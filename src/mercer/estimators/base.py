@@ -1,0 +1,239 @@
+"""What every estimator of this library is: parameters as people spell them, and a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._random import make_rng
+from mercer._sklearn import BaseEstimator
+from mercer._spelling import answer_spelling, other_spelling
+from mercer._types import Estimator as AnyEstimator
+from mercer._types import RowsLike, Seed
+from mercer.eigen import Model, model_of
+from mercer.eigen.result import PARTS
+from mercer.estimators._validation import check_rows
+from mercer.estimators.door import verb
+from mercer.kernels import as_kernel
+from mercer.model_file import write_model
+from mercer.model_file.file import Fingerprint
+from mercer.preimage import BoundPreImage, PreImageSolver
+from mercer.rows import Rows
+from mercer.subspace import Subspace
+
+Made = TypeVar("Made")
+
+_HINTS = {
+    "gamma": "the kernel owns its width: kernel=Gaussian(gamma=...), from mercer.kernels.",
+    "degree": "the kernel owns it: kernel=Polynomial(degree=...), from mercer.kernels.",
+    "coef0": "the kernel owns it: kernel=Polynomial(coef0=...), from mercer.kernels.",
+    "verbose": "steps are heard by mercer.listen(...); report_ says what was done.",
+    "contamination": "KernelNovelty(contamination=...) finds outliers among the rows; fitted to "
+    "normal rows only, KernelNovelty(false_alarm_rate=...) finds new ones.",
+    "eigen_solver": "it is solver=, for example solver='dense' or solver='lanczos'.",
+    "fit_inverse_transform": "inverse_transform and denoise are always there; preimage= says how.",
+    "n_jobs": "all cores are used; threadpoolctl.threadpool_limits(n) allows fewer.",
+    "nu": "it is false_alarm_rate=, the share of normal rows that may be called new.",
+    "whiten": "scores have the variances of their components; a StandardScaler behind it makes "
+    "them 1: make_pipeline(KernelPCA(...), StandardScaler()).",
+    "svd_solver": "it is solver=, for example solver='dense' or solver='landmarks'.",
+    "sigma": "the kernel owns its width: kernel=Gaussian(sigma=...), from mercer.kernels.",
+    "width": "the kernel owns its width: kernel=Gaussian(width=...), from mercer.kernels.",
+    "alpha": "the ridge is one of the pre-images: preimage=Ridge(alpha=...), from mercer.preimage.",
+}
+
+#: Parameters of the kernel → how ``set_params`` and ``GridSearchCV`` reach them.
+_INSIDE = {name: f"kernel__{name}=" for name in ("gamma", "degree", "coef0", "sigma", "width")}
+
+#: Attributes and methods that neighbours have → where the same is found here.
+_ELSEWHERE = {
+    "components_": "components are functions here: component_preimages() follows them through "
+    "input space, subspace_.coef has their coefficients.",
+    "lambdas_": "it is eigenvalues_.",
+    "alphas_": "it is subspace_.coef.",
+    "eigenvectors_": "it is subspace_.coef * eigenvalues_ ** 0.5.",
+    "X_fit_": "it is subspace_.support.",
+    "singular_values_": "it is eigenvalues_ ** 0.5.",
+    "mean_": "the mean is one of feature space; subspace_.mean has its weights.",
+    "predict": "KernelNovelty().fit(X).predict(X_new) tells what is new; for classes, "
+    "make_pipeline(KernelPCA(...), LogisticRegression()).",
+    "score_samples": "reconstruction_error(X) is large for rows unlike those of the fit; "
+    "KernelNovelty.from_fitted(model, X_normal) has a threshold, too.",
+    "decision_function": "KernelNovelty.from_fitted(model, X_normal) judges rows.",
+    "fit_predict": "it is one of KernelNovelty(contamination='auto').",
+    "set_output": "sklearn.set_config(transform_output='pandas') makes frames of its answers.",
+    "plot": "pictures are in mercer.plots: EmbeddingDisplay.from_estimator(model, X).",
+    "sample": "GenerativeKernelPCA(...).fit(X) draws new rows.",
+    "labels_": "it is fit_predict(X) of KernelNovelty(contamination='auto').",
+    "decision_scores_": "it is -score_samples(X) of KernelNovelty.",
+}
+
+
+class Estimator(BaseEstimator):
+    """Named parameters, and what a fit has made of them, in a file that holds no code."""
+
+    _model_: Model
+    random_state: Seed
+
+    #: Parameters that may be a name → the function that makes the object.
+    _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": as_kernel}
+
+    #: Parameters and attributes that neighbours have → what to write here.
+    _foreign: ClassVar[Mapping[str, str]] = _HINTS
+    _elsewhere: ClassVar[Mapping[str, str]] = _ELSEWHERE
+
+    #: What prediction needs beside the constructor's parameters, the first of which no fitted model
+    #: is without. Attributes of the length of the training data do not belong here, unless the
+    #: model is written on them.
+    _saved: ClassVar[tuple[str, ...]] = ()
+    _data_fingerprint: Fingerprint | None
+
+    @verb()
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Save the fitted model to a file, without pickle.
+
+        The file holds the parameters and what prediction needs (support points, coefficients,
+        mean), with a checksum over every byte. It is written beside ``path`` and then moved there,
+        so that a full disk or a kill leaves an old file as it was.
+
+        Parameters
+        ----------
+        path : path
+            By custom ``*.mercer``; nothing is appended.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ModelFileError
+            The model holds code, such as a function as its kernel, or a class that was never
+            registered.
+
+        See Also
+        --------
+        mercer.load : the way back.
+        mercer.register : for kernels and solvers of your own.
+        mercer.model_file.describe : what a file holds.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> import mercer
+        >>> X = np.random.default_rng(0).standard_normal((100, 3))
+        >>> model = mercer.KernelPCA(4).fit(X)
+        >>> path = model.save(pathlib.Path(tempfile.mkdtemp()) / "model.mercer")
+        >>> bool((mercer.load(path).transform(X) == model.transform(X)).all())
+        True
+        """
+        check_is_fitted(self, self._saved[0])
+        folder = Path(path).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"there is no folder '{folder}'; make it, Path({str(folder)!r}).mkdir("
+                "parents=True), or save elsewhere."
+            )
+        return write_model(self, path)
+
+    def _kept(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:
+        """What ``make()`` gives, kept until its owner is another one, or its key another value.
+
+        It can be made again, and is left out of pickles, which it would only make larger.
+        """
+        store: dict[str, Any] = self.__dict__.setdefault("_made", {})
+        if name not in store or store[name][0] is not owner or store[name][1] != key:
+            store[name] = (owner, key, make())
+        made: Made = store[name][2]
+        return made
+
+    def _bound(self, name: str, solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
+        """The solver bound to a subspace, kept until either of them changes."""
+        return self._kept(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_made"}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Take over what a file says of the attributes in ``_saved``."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
+        """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
+        check_is_fitted(self, self._saved[0])
+        subspace = model_of(self).subspace
+        rows = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
+        return rows if isinstance(rows, Rows) else subspace.in_precision(rows)
+
+    def _rng(self) -> np.random.Generator:
+        """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
+        return make_rng(self.random_state)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        answer_spelling(cls)
+
+    if not TYPE_CHECKING:  # else every name would have a type
+
+        def __getattr__(self, name: str) -> Any:
+            """Only asked for what is not there."""
+            if hint := type(self)._elsewhere.get(name):
+                raise AttributeError(f"{type(self).__name__} has no {name}; {hint}")
+            return object.__getattribute__(self, name)  # the error of before
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; ``kernel__gamma`` reaches a kernel that was given by its name, too.
+
+        ``KernelPCA(2).set_params(kernel__gamma=1)`` makes its ``"gaussian"`` a
+        ``Gaussian(gamma=1)``.
+        """
+        names = self._get_param_names()
+        for name in parameters:
+            if "__" not in name and name not in names:
+                foreign = {**_HINTS, **{word: f"write {path}." for word, path in _INSIDE.items()}}
+                remedy = other_spelling(name, names, foreign)
+                raise ValueError(f"{type(self).__name__} has no {name}=; {remedy}")
+        for part in {name.partition("__")[0] for name in parameters if "__" in name}:
+            value = parameters.get(part, getattr(self, part, None))
+            if value is not None and not isinstance(value, str):
+                continue
+            if part not in self._by_name:
+                inner = next(name for name in parameters if name.startswith(f"{part}__"))
+                raise ValueError(f"{part}={value!r} is no object with {inner}; give one as {part}.")
+            parameters[part] = self._by_name[part](value)
+        super().set_params(**parameters)
+        return self
+
+
+def learnt(name: str, words: str) -> Any:
+    """An attribute that shows a part of the Model."""
+
+    def part(self: Estimator) -> Any:
+        if "_model_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit first.")
+        found = getattr(self._model_, name)
+        if found is None:
+            remedy = "see report_.estimated_error." if name == "residuals" else "fit it again."
+            raise AttributeError(f"{type(self).__name__} has no {name}_; {remedy}")
+        return found
+
+    return property(part, doc=words)
+
+
+def parts_in(state: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of a Model, taken out of the other attributes."""
+    state.pop("kernel_", None)  # the subspace has it
+    return {name: state.pop(f"{name}_", None) for name in PARTS}
+
+
+def parameters_of(part: AnyEstimator) -> tuple[type, str]:
+    """All that a solver is, as a key for what is made of it."""
+    return type(part), repr(sorted(part.get_params().items()))

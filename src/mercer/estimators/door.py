@@ -1,0 +1,255 @@
+"""The one door: a verb declares what it takes, gives and needs, and the rest follows.
+
+Rows are checked, files are read by blocks, frames are made, BLAS is limited to one thread, and a
+method that cannot work is absent: ``hasattr`` is False, and the error says why.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._linalg import Array
+from mercer._parallel import held
+from mercer._types import Estimator
+from mercer.eigen import model_of, names_of
+from mercer.estimators._validation import check_codes, check_missing
+from mercer.estimators.learning import by_blocks
+from mercer.exceptions import KernelError, MercerError, UnavailableError
+from mercer.kernels import Kernel, RadialKernel, as_kernel
+from mercer.points import SparseVectors
+from mercer.rows import Rows
+from mercer.sparse_rows import SparseRows
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+#: Why the model cannot do it; None if it can.
+Lack = Callable[[Any, str], str | None]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What a method was declared to be.
+
+    Attributes
+    ----------
+    takes : str or None
+        What it gets as X: ``"rows"`` checked and in memory; ``"blocks"``, and it answers each row
+        by itself; ``"source"``, rows where they are; ``"missing"``, rows with NaN; or, as Z,
+        ``"scores"``. ``"row"``: x, x0 and x1 are single rows. ``"model"``: nothing but a fitted
+        model. ``"data"``: rows as they were given, for a fit to come. None: all as given.
+    gives : str or None
+        ``"rows"`` of the model's columns; ``"tables"``, several of these; ``"points"`` with a
+        report; ``"scores"`` and ``"numbers"`` of each row; ``"self"``; else something of its own.
+    """
+
+    takes: str | None
+    gives: str | None
+    name: str
+    place: int
+
+
+def verb(
+    takes: str | None = None,
+    gives: str | None = None,
+    needs: str | Lack | tuple[str | Lack, ...] = (),
+    instead: str = "",
+) -> Callable[[Method], Method]:
+    """Declare a public method; ``instead`` says what to do where a need is not met."""
+    wanted = needs if isinstance(needs, tuple) else (needs,)
+    lacks = [_LACKS[need] if isinstance(need, str) else need for need in wanted]
+
+    def declare(method: Method) -> Method:
+        opened: Any = _opened(method, takes, gives)
+        return Conditional(opened, lacks, instead) if lacks else opened  # type: ignore[return-value]
+
+    return declare
+
+
+class Conditional:
+    """A method of models that lack nothing."""
+
+    def __init__(self, method: Callable[..., Any], lacks: Iterable[Lack], instead: str) -> None:
+        self.__doc__ = method.__doc__
+        self.method, self.lacks, self.instead = method, tuple(lacks), instead
+
+    def __get__(self, model: object | None, owner: type) -> Any:
+        if model is None:
+            return self.method
+        for lack in self.lacks:
+            if (reason := lack(model, self.instead)) is not None:
+                name = self.method.__name__
+                raise UnavailableError(f"this {owner.__name__} has no {name}: {reason}")
+        return self.method.__get__(model, owner)
+
+
+def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) -> Any:
+    """The method behind its door."""
+    parameters = list(inspect.signature(method).parameters.values())[1:]
+    names = [parameter.name for parameter in parameters]
+    name = next((name for name in names if name in ("X", "Z", "x", "x0")), "")
+    place = names.index(name) if name else len(names)
+    optional = bool(name) and parameters[place].default is None
+    check = _CHECKS.get(takes or "")
+
+    @functools.wraps(method)
+    def door(self: Any, *args: Any, **options: Any) -> Any:
+        by_place = place < len(args)
+        given = args[place] if by_place else options.get(name)
+        if takes == "model":
+            check_is_fitted(self, self._saved[0])
+        elif check is not None and (by_place or name in options):
+            checked = None if given is None and optional else check(self, given)
+            if takes == "blocks" and isinstance(checked, Rows):
+                options.pop(name, None)
+                plain = _Plain(self, method.__name__, args[place + 1 :], options)
+                subspace = model_of(self).subspace
+                width = subspace.n_components if gives == "scores" else 0
+                return by_blocks(plain, checked, subspace, width)
+            if by_place:
+                args = (*args[:place], checked, *args[place + 1 :])
+            else:
+                options[name] = checked
+        answer = method(self, *args, **options)
+        return as_frame(self, answer, given if check else None) if gives == "rows" else answer
+
+    opened: Any = held(door)
+    opened.verb, opened.plain = Verb(takes, gives, name, place), method
+    return opened
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """What a verb does with rows that have been checked; unlike a closure it reaches workers."""
+
+    model: Any
+    name: str
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def __call__(self, rows: Any) -> Any:
+        method = getattr(type(self.model), self.name).plain
+        return method(self.model, rows, *self.args, **self.options)
+
+
+def _check_scores(model: Estimator, Z: Any) -> Array:
+    check_is_fitted(model, model._saved[0])
+    subspace = model_of(model).subspace
+    codes = check_codes("Z", Z, subspace.n_components, "scores", "transform")
+    with np.errstate(over="ignore"):  # the solver refuses what overflows, and names it
+        return np.asarray(codes, dtype=subspace.coef.dtype)
+
+
+_CHECKS: dict[str, Callable[[Any, Any], Any]] = {
+    "rows": lambda model, X: model._rows(X),
+    "blocks": lambda model, X: model._rows(X, stream=True),
+    "source": lambda model, X: model._rows(X, stream=True),
+    "missing": check_missing,
+    "scores": _check_scores,
+}
+
+
+def as_frame(model: Estimator, rows: Any, given: Any) -> Any:
+    """Rows of the model's columns as ``set_output`` says; sparse ones as SciPy's sparse array."""
+    if isinstance(rows, SparseRows):
+        return rows.to_scipy()
+    if np.ndim(rows) != 2:
+        return rows
+    return as_asked(model, rows, given, names_of(model) or [f"x{j}" for j in range(rows.shape[1])])
+
+
+def as_asked(estimator: Any, rows: Any, given: Any, columns: Iterable[str]) -> Any:
+    """Rows of these columns as ``set_output`` says; the index is that of what was given."""
+    kind = _get_output_config("transform", estimator)["dense"]
+    if kind == "default":
+        return rows
+    return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=list(columns))
+
+
+def _no_coordinates(model: Estimator, instead: str) -> str | None:
+    kernel = kernel_of(model)
+    if kernel is None or kernel.takes_vectors:
+        return None
+    return f"{kernel!r} has no coordinates, no input space; {instead}."
+
+
+def _not_dense(model: Estimator, instead: str) -> str | None:
+    """For methods that move the rows of the fit: a model of sparse rows lacks them."""
+    support = model_of(model).subspace.support if "_model_" in vars(model) else None
+    if isinstance(support, SparseRows):
+        return f"it was fitted to sparse rows, and {SparseVectors(support)._lack}."
+    return _no_coordinates(model, instead)
+
+
+def _no_new_points(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
+    return _closed(kernel_of(model))
+
+
+def _closed(kernel: Kernel | None) -> str | None:
+    if kernel is None or not kernel.is_pairwise:
+        return None
+    return (
+        "k(x, x) of new points is not in a precomputed matrix; use a kernel object, "
+        "or FunctionKernel."
+    )
+
+
+def _no_plan(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
+    return None if hasattr(model, "_plan") else "it has no solver to choose; just fit it."
+
+
+def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
+    """A wrapper has no kernel and no number of components of its own."""
+    if {"kernel", "n_components"} <= set(model.get_params(deep=False)):
+        return None
+    return (
+        "kernel and components are those of the wrapped estimator; tune that one first: "
+        f"{type(model).__name__}(KernelPCA().tune(X, noise=...))."
+    )
+
+
+def _no_width(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
+    kernel = kernel_of(model)
+    if kernel is None or isinstance(kernel, RadialKernel):
+        return None
+    return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
+
+
+_LACKS: dict[str, Lack] = {
+    "coordinates": _no_coordinates,
+    "dense rows": _not_dense,
+    "new points": _no_new_points,
+    "a plan": _no_plan,
+    "its own kernel": _nothing_to_tune,
+    "a width": _no_width,
+}
+
+
+def require_open(kernel: Kernel, purpose: str) -> None:
+    """Raise :class:`KernelError`, naming the purpose, for a precomputed matrix."""
+    if lack := _closed(kernel):
+        raise KernelError(f"{purpose}: {lack}")
+
+
+def takes_sparse(model: Estimator) -> bool:
+    """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
+    kernel = _next_kernel(model)
+    return kernel is None or kernel.takes_sparse
+
+
+def kernel_of(model: Estimator) -> Kernel | None:
+    """The kernel of the fit, or that of the next; None for nonsense, of which ``fit`` will tell."""
+    return model_of(model).subspace.kernel if "_model_" in vars(model) else _next_kernel(model)
+
+
+def _next_kernel(model: Estimator) -> Kernel | None:
+    try:
+        return as_kernel(model.kernel)
+    except (MercerError, AttributeError):
+        return None

@@ -1,0 +1,89 @@
+"""Kernel PCA of rows that have been checked: what lies below every estimator's door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer._linalg import Array
+from mercer._random import fixed_rng
+from mercer._types import RowsLike
+from mercer.eigen import Model, Plan, Problem, Solver
+from mercer.kernels import Kernel
+from mercer.relevance import spectrum_advice
+from mercer.rows import MemoryRows, Rows, is_source
+from mercer.solvers import as_solver
+from mercer.sparse_rows import SparseRows
+from mercer.subspace import Subspace, as_rule
+
+
+def plan_of(
+    rows: RowsLike, kernel: Kernel, rule: Any, solver: str | Solver, *, center: bool = True
+) -> Plan:
+    """What :func:`learn` is going to do with rows of this size, or of this stand-in's."""
+    # The size decides; random numbers and the kernel's width play no part yet.
+    problem = Problem(kernel, rows, as_rule(rule), fixed_rng(0), center=center)
+    return as_solver(solver).plan(problem)
+
+
+def learn(
+    rows: RowsLike,
+    kernel: Kernel,
+    plan: Plan,
+    rng: np.random.Generator,
+    *,
+    weight: Array | None = None,
+    center: bool = True,
+) -> Model:
+    """Kernel PCA of clean rows, as it was planned; nothing is checked, and nothing remembered."""
+    problem = Problem(kernel.resolve(rows, weight), rows, plan.rule, rng, weight, center)
+    model = plan.fit(problem)
+    advice = spectrum_advice(model.eigenvalues, problem.total)
+    return replace(model, report=replace(model.report, advice=advice))
+
+
+def scores_of(model: Model, rows: RowsLike, weight: Array | None = None) -> Array:
+    """Scores of the rows that were learnt, without a pass where the solver has them."""
+    scores, subspace = model.scores(weight), model.subspace
+    if scores is None:
+        scores = by_blocks(subspace.scores, rows, subspace, subspace.n_components)
+    return scores
+
+
+def by_blocks(
+    function: Callable[[Any], Array], rows: RowsLike, subspace: Subspace, width: int
+) -> Any:
+    """``function(rows)`` in memory; block by block, (n, width), of rows that are elsewhere."""
+    if not isinstance(rows, Rows):
+        return function(rows)
+    dtype = subspace.coef.dtype
+    return rows.apply(OnBlocks(function, dtype), width, dtype)
+
+
+@dataclass(frozen=True)
+class OnBlocks:
+    """A function of rows in the model's precision; unlike a lambda it can be sent to workers."""
+
+    function: Callable[[Any], Array]
+    dtype: np.dtype
+
+    def __call__(self, block: Array) -> Array:
+        return self.function(block.astype(self.dtype, copy=False))
+
+
+def owned(model: Model, X: RowsLike) -> Model:
+    """The model, safe from changes that the caller may make to X afterwards."""
+    X = X.X if isinstance(X, MemoryRows) else X
+    support = model.subspace.support
+    if isinstance(support, SparseRows):
+        given = getattr(X, "data", None)
+        shared = isinstance(given, np.ndarray) and np.may_share_memory(support.data, given)
+    else:
+        own = is_source(X) or not isinstance(support, np.ndarray) or not support.flags.writeable
+        shared = not own and np.may_share_memory(support, np.asarray(X))
+    if not shared:
+        return model
+    return replace(model, subspace=replace(model.subspace, support=support.copy()))

@@ -1,0 +1,211 @@
+"""Which variables matter, and how sure we are, for every estimator with a Model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils._set_output import _get_output_config
+
+from mercer._linalg import Array
+from mercer._types import ArrayLike, Estimator, RowsLike
+from mercer.eigen import model_of, names_of
+from mercer.estimators._validation import check_weight
+from mercer.estimators.door import verb
+from mercer.exceptions import DataError, Remedy
+from mercer.relevance import (
+    Relevance,
+    Uncertainty,
+    measure_relevance,
+    measure_uncertainty,
+    support_rows,
+)
+from mercer.relevance import sensitivity as measure_sensitivity
+from mercer.relevance.measure import MOST_ROWS, require_vectors, support_weight
+from mercer.rows import Rows
+
+
+@verb("source")
+def relevance(
+    self: Any,
+    X: RowsLike = None,
+    *,
+    unit: str = "std",
+    groups: Sequence[Any] | None = None,
+    sample_weight: ArrayLike = None,
+    max_rows: int | None = MOST_ROWS,
+) -> Any:
+    r"""How much each variable matters in each component.
+
+    ``R_kj = var(x_j) · mean over rows of (∂z_k/∂x_j)²``: how far component k moves, squared,
+    when variable j moves by one standard deviation. With the linear kernel and
+    ``unit="raw"`` these are the squared loadings of PCA.
+
+    Parameters
+    ----------
+    X : (n, d) array, data frame, file or row source, optional
+        Rows to average over; without them the support points, of more than 2,000 a sample.
+    unit : {"std", "raw", "share"}, default="std"
+        Per standard deviation of a variable, per unit of it, or shares that sum to 1 in each
+        component.
+    groups : (d,) names, optional
+        For each variable the column of the table that it comes from; variables of one column
+        (one-hot codes) are added up.
+    sample_weight : (n,) array, optional
+        Of the rows of X. Without X the weights of the fit count.
+    max_rows : int or None, default=30_000
+        Of more rows, derivatives are taken at an even sample of about so many, which is right
+        to a percent or so (``n_rows`` of the result tells); None takes all of them.
+
+    Returns
+    -------
+    Relevance
+        With ``components`` (q, d), ``overall`` (d,), weighted by the components' variances,
+        ``error`` (d,) for the reconstruction error, and ``names``. After
+        ``set_output(transform="pandas")`` or ``"polars"`` a data frame of these: a row for
+        each component, then ``overall`` and ``error``.
+
+    See Also
+    --------
+    sensitivity : the derivatives themselves, at chosen points.
+    mercer.relevance.permutation : a slow second opinion.
+
+    Notes
+    -----
+    O(n m q d) time; memory does not depend on n. Correlated variables share credit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 6.28, 300)
+    >>> noise = 0.2 * rng.standard_normal((300, 3))
+    >>> X = np.column_stack([noise[:, 0], np.cos(angle), noise[:, 1:], np.sin(angle)])
+    >>> found = KernelPCA(2).fit(X).relevance(X, unit="share")
+    >>> sorted(found.overall.argsort()[-2:].tolist())  # the two that make the circle
+    [1, 4]
+    """
+    found = relevance_of(self, X, unit, sample_weight, max_rows)
+    found = found if groups is None else found.grouped(groups)
+    container = _get_output_config("transform", self)["dense"]
+    if container == "default":
+        return found
+    names = [f"{type(self).__name__.lower()}{k}" for k in range(len(found.components))]
+    return _frame(found, container, names)
+
+
+@verb("rows")
+def sensitivity(self: Any, X: RowsLike) -> Array:
+    """Derivatives of the scores by the variables at chosen points, (n, q, d).
+
+    ``J[a, k, j] = ∂z_k/∂x_j`` at row a: kernel components bend, so that a variable may push a
+    score up in one place and down in another.
+
+    Parameters
+    ----------
+    X : (n, d) array or data frame
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> X = np.random.default_rng(0).standard_normal((100, 3))
+    >>> KernelPCA(2).fit(X).sensitivity(X[:5]).shape
+    (5, 2, 3)
+    """
+    require_vectors(model_of(self).subspace)
+    return measure_sensitivity(model_of(self).subspace, X)
+
+
+@verb("source")
+def uncertainty(
+    self: Any, X: RowsLike = None, *, level: float = 0.95, sample_weight: ArrayLike = None
+) -> Uncertainty:
+    """How much would change with another sample of as many rows.
+
+    Intervals of eigenvalues, shares and relevance, and how far each component turns, and into
+    which others. (``report_.estimated_error`` is the solver's numerical error on these rows.)
+
+    Parameters
+    ----------
+    X : (n, d) array, data frame, file or row source, optional
+        The training rows. Exact models keep them, and need none.
+    level : float, default=0.95
+    sample_weight : (n,) array, optional
+        Those of the fit, with X.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelPCA
+    >>> X = load_iris().data
+    >>> found = KernelPCA(4).fit(X).uncertainty(X)
+    >>> bool((found.shares.low < found.shares.high).all())
+    True
+    >>> print(found.advice[0].partition(":")[0])
+    3 of 4 components are stable
+    """
+    subspace = model_of(self).subspace
+    rows, weight = _given_rows(self, X, sample_weight) or _rows_of_the_fit(self)
+    return measure_uncertainty(subspace, rows, level=level, weight=weight)
+
+
+def relevance_of(
+    model: Estimator,
+    rows: Any,
+    unit: str,
+    sample_weight: ArrayLike = None,
+    max_rows: int | None = MOST_ROWS,
+) -> Relevance:
+    """Relevance at rows that have been checked, or at the support points; never as a frame."""
+    subspace = model_of(model).subspace
+    rows, weight = _given_rows(model, rows, sample_weight) or support_rows(subspace)
+    return measure_relevance(
+        subspace, rows, unit=unit, weight=weight, names=names_of(model), max_rows=max_rows
+    )
+
+
+def _rows_of_the_fit(model: Estimator) -> tuple[Any, Array | None]:
+    """Those that the model has kept; landmarks and centres are no sample of the data."""
+    learnt = model_of(model)
+    subspace, weight = learnt.subspace, support_weight(learnt.subspace)
+    if weight is None and learnt.n_rows != subspace.n_support:
+        raise DataError(
+            f"the model keeps {subspace.n_support} points, which are no sample of the rows "
+            "that it was fitted to; "
+            + Remedy("give these rows as X.", shell="name their file as DATA.")
+        )
+    return subspace.support, weight
+
+
+def _given_rows(
+    model: Estimator, rows: Any, sample_weight: ArrayLike
+) -> tuple[Any, Array | None] | None:
+    if rows is None:
+        if sample_weight is not None:
+            raise DataError("sample_weight belongs to rows; give X, too.")
+        return None
+    require_vectors(model_of(model).subspace)
+    if isinstance(rows, Rows) and rows.allow_nan:
+        raise DataError(
+            "rows with missing values have no derivatives; "
+            + Remedy(
+                "impute them first.", shell="fill them in first by 'mercer impute MODEL DATA'."
+            )
+        )
+    return rows, check_weight(sample_weight, rows)
+
+
+def _frame(found: Relevance, container: str, scores: list[str]) -> Any:
+    """Rows are components, then ``overall`` and ``error``; columns are variables."""
+    labels = [*scores, "overall", "error"]
+    if container == "pandas":
+        import pandas as pd  # type: ignore[import-untyped]
+
+        return pd.DataFrame(found.table, index=labels, columns=list(found.names))
+    import polars as pl
+
+    columns = dict(zip(found.names, np.ascontiguousarray(found.table.T), strict=True))
+    return pl.DataFrame({"component": labels, **columns})
