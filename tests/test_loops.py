@@ -14,6 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 
 #: File and condition of each ``while``, and why it ends.
 BOUNDED = {
+    ("_linalg.py", "free.any() and len(chosen) < count"): "one fewer is free",
     ("_parallel.py", "ahead"): "each turn takes one of the futures",
     ("alternatives/_shrinkage.py", "True"): "the basis grows in each turn, up to a limit",
     ("alternatives/multilinear_pca.py", "not settled and rounds < max_iter"): "max_iter; warns",
@@ -50,7 +51,6 @@ BOUNDED = {
     ): "the file, and the place grows",
     ("rows/zarr_array.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
-    ("sparse/column_generation.py", "free.any() and len(chosen) < size"): "one fewer is free",
     (
         "sparse/greedy.py",
         "entries < 10 * len(start.pool) + 100 and len(at.active) <= most",

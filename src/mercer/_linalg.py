@@ -9,6 +9,7 @@ __all__ = [
     "SQUARABLE",
     "Array",
     "evenly",
+    "first_unlike",
     "fix_signs",
     "mirror",
     "orthonormalize",
@@ -114,3 +115,19 @@ def write_shifted(X: Array, shift: Array, factor: float, out: Array) -> None:
         if factor != 1:
             moved *= factor
         out[start : start + step] = moved
+
+
+def first_unlike(K: Array, limit: float, count: int) -> Array:
+    """The first ``count`` of some points whose similarity, ``|k| / √(k k)``, stays below a limit.
+
+    ``K`` is their kernel matrix. A taken point stands for all that are like it.
+    """
+    own = np.sqrt(np.maximum(np.diagonal(K), np.finfo(K.dtype).tiny))
+    alike = np.abs(K) > limit * np.outer(own, own)
+    free, chosen = np.ones(len(K), dtype=bool), list[int]()
+    while free.any() and len(chosen) < count:
+        best = int(free.argmax())
+        chosen.append(best)
+        free &= ~alike[best]
+        free[best] = False
+    return np.array(chosen, dtype=np.intp)

@@ -195,7 +195,7 @@ def test_dependent_columns_become_orthonormal(dtype, digits, rng):
         assert Q.dtype == dtype
 
 
-def repeated(rng, noise, sizes="flat", n=2400, groups=480):
+def repeated(rng, noise, sizes="flat", n=1300, groups=260):
     """Rows that repeat, far apart beside the kernel: K is nearly block-diagonal."""
     share = rng.dirichlet(np.full(groups, 0.5)) if sizes == "uneven" else None
     X = 50 * rng.standard_normal((groups, 10))[rng.choice(groups, n, p=share)]

@@ -203,5 +203,5 @@ def test_mistakes_are_named(wrong, message, Z, rng):
 def test_names():
     assert isinstance(as_density("kde"), KDE)
     assert as_density(Local(3)).n_neighbors == 3
-    with pytest.raises(DataError, match="'normal', 'mixture'"):
+    with pytest.raises(DataError, match="'mixture', 'normal'"):
         as_density("gauss")

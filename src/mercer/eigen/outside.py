@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import Array, first_unlike
 from mercer._random import fixed_rng
 from mercer.gram import ProbedGram
 
@@ -85,15 +85,7 @@ def _around(operator: ProbedGram, V: Array, W: Array, left: Array) -> Array:
 
 def _different(operator: ProbedGram, pool: Array, count: int) -> Array:
     """Positions of rows of different groups, best first; filled up by chance."""
-    K = np.abs(operator.base.block(pool, pool))
-    own = np.sqrt(np.maximum(np.diagonal(K), np.finfo(float).tiny))
-    near = SIMILAR * np.outer(own, own) < K
-    free, chosen = np.ones(len(pool), dtype=bool), list[int]()
-    while free.any() and len(chosen) < count:
-        first = int(np.argmax(free))
-        chosen.append(first)
-        free &= ~near[first]
-        free[first] = False
+    chosen = first_unlike(operator.base.block(pool, pool), SIMILAR, count)
     others = np.setdiff1d(np.arange(len(pool)), chosen)
     more = fixed_rng(2).permutation(others)[: count - len(chosen)]
-    return np.append(np.array(chosen, dtype=np.intp), more)
+    return np.append(chosen, more)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._linalg import Array, first_unlike
 from mercer._parallel import one_blas_thread
 from mercer._progress import announce
 from mercer.kernels import Basis
@@ -148,15 +148,7 @@ class _Columns(BoundSelection):
             return ranked
         rows = self.rows
         K = Basis(rows.kernel, rows.kernel.points(rows.X).subset(ranked).rows).gram()
-        d = np.sqrt(rows.diag[ranked])
-        alike = np.abs(K) > MOST_ALIKE * np.outer(d, d)
-        free, chosen = np.ones(len(ranked), dtype=bool), list[int]()
-        while free.any() and len(chosen) < size:
-            best = int(free.argmax())
-            chosen.append(best)
-            free &= ~alike[best]
-            free[best] = False
-        return ranked[chosen]
+        return ranked[first_unlike(K, MOST_ALIKE, size)]
 
     def _decide(self, now: _Round, short: Array, variance: float) -> _Round:
         """The greedy optimiser on the pool of chosen kernels and short list."""
