@@ -6,8 +6,6 @@ from typing import Any, ClassVar
 from mercer._sklearn import BaseEstimator
 from mercer._spelling import answer_spelling
 
-__all__ = ["Config"]
-
 
 class Config(BaseEstimator):
     """Named parameters with ``get_params``, ``set_params``, ``clone`` and a short ``repr``.

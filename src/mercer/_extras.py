@@ -6,8 +6,6 @@ import re
 from importlib import import_module
 from typing import Any
 
-__all__ = ["require"]
-
 
 def require(module: str, extra: str) -> Any:
     """An optional module, or an error that says how to install its package.

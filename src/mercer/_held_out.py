@@ -14,8 +14,6 @@ from mercer._progress import announce
 from mercer._types import RowsLike
 from mercer.exceptions import DataError, MercerWarning
 
-__all__ = ["deal_folds", "held_out_scores", "scores_by_fold", "take"]
-
 
 def deal_folds(n: int, folds: int, rng: np.random.Generator) -> Array:
     """The fold of each of n rows, (n,), at random; folds differ by one row at most."""

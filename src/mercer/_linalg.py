@@ -5,19 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "SQUARABLE",
-    "Array",
-    "evenly",
-    "first_unlike",
-    "fix_signs",
-    "mirror",
-    "orthonormalize",
-    "power_of_two",
-    "square_sums",
-    "write_shifted",
-]
-
 Array = NDArray[Any]
 #: Magnitudes below this, and above its inverse, have squares and sums of squares in float32.
 SQUARABLE = 1e15

@@ -4,8 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["available_bytes", "peak_bytes", "size_text"]
-
 
 def available_bytes() -> int:
     """Free memory in bytes: the machine's, or less where a container limits us.

@@ -7,8 +7,6 @@ from numbers import Integral, Real
 
 from mercer.exceptions import DataError, argument
 
-__all__ = ["check_count", "check_positive", "counted", "shortened"]
-
 
 def check_count(name: str, value: object, least: int = 1, instead: str = "") -> int:
     """A whole number of at least ``least``; ``instead`` is what else may be given."""

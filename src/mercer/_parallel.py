@@ -21,18 +21,6 @@ from typing import Any, ParamSpec, TypeVar
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
-__all__ = [
-    "blocks",
-    "held",
-    "hold_blas",
-    "lapack_threads",
-    "n_threads",
-    "one_blas_thread",
-    "ordered_map",
-    "split_evenly",
-    "thread_map",
-]
-
 #: Matrices of fewer rows gain nothing from a second BLAS thread.
 SMALL = 600
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "announce", "current_listener", "listen"]
-
 #: Called with the name of the stage, the steps done, and the steps in all (0 if not known).
 Listener = Callable[[str, int, int], None]
 

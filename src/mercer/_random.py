@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
-__all__ = ["fixed_rng", "make_rng"]
-
 
 def make_rng(
     random_state: int | np.random.Generator | np.random.RandomState | None,

@@ -10,8 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-__all__ = ["answer_spelling", "closest", "did_you_mean", "no_such_name", "similar_file"]
-
 #: Files of a folder that are looked at for a name that is similar.
 MANY = 2000
 

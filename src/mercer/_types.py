@@ -11,18 +11,6 @@ if TYPE_CHECKING:  # the command line answers --help without numpy
     import numpy as np
     from numpy.typing import DTypeLike
 
-__all__ = [
-    "ArrayLike",
-    "Artist",
-    "Axes",
-    "Estimator",
-    "Figure",
-    "Precision",
-    "RowsLike",
-    "Seed",
-    "Targets",
-]
-
 #: Rows: an array or a data frame, a list of objects, a path, a row source or a dask collection.
 RowsLike: TypeAlias = Any
 #: Numbers: whatever ``numpy.asarray`` takes.

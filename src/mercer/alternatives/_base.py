@@ -18,8 +18,6 @@ from mercer.estimators.door import verb
 from mercer.exceptions import DataError
 from mercer.kernels import Linear
 
-__all__ = ["SEEN", "Alternative", "ReversibleAlternative"]
-
 #: What every model file keeps of the data's shape; each method adds what its predictions need.
 SEEN = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 

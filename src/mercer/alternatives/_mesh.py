@@ -10,8 +10,6 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._linalg import Array, square_sums
 
-__all__ = ["Mesh", "Place"]
-
 
 @dataclass(frozen=True)
 class Place:

@@ -7,8 +7,6 @@ import numpy as np
 from mercer._linalg import Array, orthonormalize
 from mercer._parallel import lapack_threads
 
-__all__ = ["shrink", "shrink_singular_values"]
-
 #: Beyond this share of all directions the complete decomposition is cheaper.
 WHOLE = 0.4
 #: Residual of a triplet, in units of the largest singular value.

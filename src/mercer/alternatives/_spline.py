@@ -12,8 +12,6 @@ from scipy.optimize import brentq
 
 from mercer._linalg import Array
 
-__all__ = ["PenalizedSpline"]
-
 DEGREE = 3
 
 

@@ -10,8 +10,6 @@ from mercer._linalg import Array
 from mercer.alternatives._shrinkage import shrink
 from mercer.exceptions import ConvergenceWarning, warn
 
-__all__ = ["split_rows"]
-
 #: Steps in which the penalty adapts, its growth, and how far the two residuals may lie apart.
 ADAPT, GROWTH, APART = 100, 1.5, 3.0
 #: Stop below the first; above the second, in units of a row's length, say that rows still moved.

@@ -18,8 +18,6 @@ from mercer._types import ArrayLike, RowsLike
 from mercer.alternatives._base import Alternative
 from mercer.exceptions import DataError, RankWarning, warn
 
-__all__ = ["TensorAlternative", "count_ranks", "expand", "project", "require_tensorly", "scatter"]
-
 #: A number of components, or a share of the variance, for all modes or for each.
 Ranks = int | float | Sequence[int | float]
 

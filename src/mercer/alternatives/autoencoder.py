@@ -19,8 +19,6 @@ from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
-__all__ = ["BottleneckAutoencoder"]
-
 
 class BottleneckAutoencoder(ReversibleAlternative):
     r"""Nonlinear PCA by a network that must pass the data through a bottleneck.

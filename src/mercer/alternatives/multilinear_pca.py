@@ -22,8 +22,6 @@ from mercer.alternatives._tensor import (
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
-__all__ = ["MultilinearPCA", "alternate"]
-
 
 class MultilinearPCA(TensorAlternative, ReversibleAlternative):
     r"""Principal components of tensors, one orthonormal factor per mode.

@@ -24,8 +24,6 @@ from mercer.alternatives._tensor import (
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
-__all__ = ["NonNegativeMultilinearPCA"]
-
 #: Steps for the codes of new samples, and their bar in units of the largest code.
 STEPS, SETTLED = 2000, 1e-8
 

@@ -17,8 +17,6 @@ from mercer.alternatives._spline import PenalizedSpline
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
-__all__ = ["PrincipalCurve"]
-
 #: Nodes of the polygon that stands for the curve.
 NODES = 500
 #: Annealing: each level has more degrees of freedom by this factor, up to the last number.

@@ -17,8 +17,6 @@ from mercer.alternatives._mesh import Mesh, Place
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
-__all__ = ["PrincipalSurface"]
-
 #: Annealing: the bending modulus starts at the first, and falls by the second at each level.
 STIFF, SOFTER = 1.0, 4.0
 #: Stretching modulus in units of the bending one: just enough to hold nodes that see no data.

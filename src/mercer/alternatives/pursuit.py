@@ -10,8 +10,6 @@ from mercer._linalg import Array
 from mercer._progress import announce
 from mercer.alternatives._shrinkage import shrink, shrink_singular_values
 
-__all__ = ["Pursuit", "principal_component_pursuit"]
-
 #: The first penalty in units of 1/‖M‖₂ (Lin et al.), its growth, and the bar for the dual residual.
 FIRST, GROWTH, SETTLED = 1.25, 2.0, 1e-5
 

@@ -17,8 +17,6 @@ from mercer.alternatives.multilinear_pca import MultilinearPCA
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
-__all__ = ["RobustMultilinearPCA"]
-
 #: Growth of TensorLy's penalty in each step: slow enough not to freeze short of the minimum.
 GROWTH = 1.1
 

@@ -18,8 +18,6 @@ from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 
-__all__ = ["RobustPCA"]
-
 
 class RobustPCA(ReversibleAlternative):
     r"""Robust principal component analysis by principal component pursuit.

@@ -16,8 +16,6 @@ from mercer.alternatives._tensor import TensorAlternative, scatter
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
 
-__all__ = ["UncorrelatedMultilinearPCA"]
-
 
 class UncorrelatedMultilinearPCA(TensorAlternative):
     r"""Tensors to a few numbers of largest variance that do not correlate (UMPCA).

@@ -19,8 +19,6 @@ from mercer.cli.sample import sample
 from mercer.cli.tune import tune
 from mercer.cli.usage import COMMANDS
 
-__all__ = ["mercer"]
-
 
 class _InOrder(click.Group):
     """Lists the commands in the order in which they are used, not by the alphabet."""

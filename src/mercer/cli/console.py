@@ -20,8 +20,6 @@ from rich.progress import (
 )
 from rich.table import Table
 
-__all__ = ["Terminal", "print_json", "progress", "remark", "summary"]
-
 
 class Terminal(Console):
     """A console that reports a closed pipe to :func:`mercer.cli.run.main`."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mercer.demo.denoising import Study
     from mercer.demo.study import Results
 
-__all__ = ["demo"]
-
 
 @click.command(short_help="See it work: digits denoised, generated, found new; a report.")
 @output_folder("mercer-demo", "the report and the models")

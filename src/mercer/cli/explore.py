@@ -6,8 +6,6 @@ import click
 
 from mercer.cli.options import speaks
 
-__all__ = ["explore"]
-
 
 @click.command(short_help="Explore data or a model in the browser.")
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[DATA|MODEL]")

@@ -6,8 +6,6 @@ import click
 
 from mercer.cli.usage import usage_in_plain_words
 
-__all__ = ["Failure", "describe", "exit_status"]
-
 
 class Failure(click.ClickException):
     """A command failed for a reason that its message explains, with a remedy."""

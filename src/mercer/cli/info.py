@@ -9,8 +9,6 @@ from mercer.cli.options import model_argument, speaks
 if TYPE_CHECKING:
     from mercer.model_file import ModelInfo
 
-__all__ = ["info"]
-
 SHOWN = 12
 
 

@@ -11,8 +11,6 @@ import click
 from mercer._types import Estimator, Targets
 from mercer.cli.options import Reading, model_argument, reads, speaks
 
-__all__ = ["plot"]
-
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
 KINDS = {
     "scree": ("ScreeDisplay", "shares of the true variance"),

@@ -23,8 +23,6 @@ from mercer.novelty import ShareUpTo
 from mercer.solvers import Landmarks, as_solver
 from mercer.subspace import ParallelAnalysis
 
-__all__ = ["Recipe"]
-
 #: ``--components auto`` keeps this share of the variance in at most so many components.
 AUTO = ShareUpTo(0.95, 64)
 

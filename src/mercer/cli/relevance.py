@@ -7,8 +7,6 @@ import click
 from mercer._types import Estimator
 from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
 
-__all__ = ["relevance"]
-
 
 @click.command(short_help="Which variables matter in each component.")
 @model_argument

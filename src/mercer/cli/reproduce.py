@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from mercer.papers.item import Item
     from mercer.papers.writing import Outcome
 
-__all__ = ["reproduce"]
-
 
 @click.command(short_help="Run the papers' tables and figures again; a verdict for each.")
 @click.argument("what", nargs=-1, metavar="[all | PAPER[/ITEM]]...")

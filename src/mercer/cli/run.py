@@ -28,8 +28,6 @@ from collections.abc import Iterator, Sequence
 
 from mercer.cli.stop import Terminated, interruptible
 
-__all__ = ["main"]
-
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 TERMINATED = 143

@@ -7,8 +7,6 @@ import click
 from mercer._types import Estimator
 from mercer.cli.options import Output, format_option, model_argument, seed_option, speaks, writes
 
-__all__ = ["sample"]
-
 
 @click.command(short_help="Generate new rows.")
 @model_argument

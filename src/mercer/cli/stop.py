@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = ["Terminated", "interruptible", "stopped_by"]
-
 #: Seconds that the work has to clean up after a signal.
 PATIENCE = 0.7
 

@@ -18,8 +18,6 @@ from mercer.rows import Rows
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
 
-__all__ = ["facts_of_fit", "size_of", "tell_of_fit"]
-
 
 def size_of(rows: int, numbers: int, columns: int | None = None) -> str:
     """Rows and columns in words; of a table also how many numbers are made of its columns."""

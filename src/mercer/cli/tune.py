@@ -20,8 +20,6 @@ from mercer.cli.target import model_output, save_to, target_of
 if TYPE_CHECKING:
     from mercer.selection import Choice
 
-__all__ = ["tune"]
-
 
 @click.command(short_help="Choose width and components for denoising, and fit.")
 @data_argument

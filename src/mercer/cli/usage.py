@@ -7,8 +7,6 @@ import click
 
 from mercer._spelling import closest
 
-__all__ = ["usage_in_plain_words"]
-
 #: Commands and options that people try → what is typed here.
 COMMANDS = {
     "help": "'mercer COMMAND --help' tells about a command",

@@ -12,8 +12,6 @@ from mercer._linalg import Array
 from mercer.demo.digits import SHAPE
 from mercer.rows.images import encode_png, to_bytes
 
-__all__ = ["curve", "montage", "scatter", "spectrum"]
-
 SIDE, PAD = 440, 18
 
 

@@ -22,8 +22,6 @@ from mercer.demo.digits import NOISES, Digits, Noise
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, kernels_around
 
-__all__ = ["Denoised", "Study", "compare"]
-
 WIDTHS = (0.5, 0.7, 1.0, 1.4)
 COUNTS = (16, 32, 64, 128, 256)
 #: The ridge regression of scikit-learn does best with wider kernels and fewer components.

@@ -10,8 +10,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._random import fixed_rng
 
-__all__ = ["NOISES", "SHAPE", "Digits", "Noise", "load"]
-
 #: Noisy versions of rows.
 Noise = Callable[[Array, np.random.Generator], Array]
 

@@ -22,8 +22,6 @@ from mercer._types import Estimator
 from mercer.demo.digits import NOISES, Digits
 from mercer.kernels import Gaussian
 
-__all__ = ["Compressed", "Found", "Generated", "compress_model", "find_new", "generate"]
-
 #: σ of the sparse model; a number of points (n_kernels) could be asked for instead, and would take
 #: a search over σ.
 SPARSE_NOISE = 0.0741

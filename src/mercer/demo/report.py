@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mercer.demo.others import Found
     from mercer.demo.study import Results
 
-__all__ = ["render", "write"]
-
 
 def write(results: Results, folder: Path) -> None:
     """The models first, so that a report never speaks of models that are not there."""

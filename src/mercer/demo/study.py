@@ -12,8 +12,6 @@ from mercer.demo.denoising import Study, compare
 from mercer.demo.digits import Digits, load
 from mercer.demo.others import Compressed, Found, Generated, compress_model, find_new, generate
 
-__all__ = ["Results", "run"]
-
 
 @dataclass(frozen=True)
 class Results:

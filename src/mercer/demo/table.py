@@ -8,8 +8,6 @@ from sklearn.datasets import load_wine
 from mercer import KernelPCA, TableModel
 from mercer._random import fixed_rng
 
-__all__ = ["fill_in"]
-
 HIDDEN = 0.2
 
 

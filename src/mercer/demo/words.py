@@ -6,8 +6,6 @@ from mercer._memory import size_text
 from mercer.demo.study import Results
 from mercer.demo.table import fill_in
 
-__all__ = ["in_words"]
-
 
 def in_words(results: Results) -> dict[str, str]:
     """The other figures, as lines."""

@@ -30,8 +30,6 @@ from mercer.gram import CenteredGram, ProbedGram, SpotCheck
 from mercer.gram.spot_check import ROWS
 from mercer.subspace import Subspace
 
-__all__ = ["Finding", "audit_rows", "audit_scores", "audit_spectrum", "audited"]
-
 #: Rows that are looked at because most of the matrix is left around them.
 OUTSIDE = 16
 #: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.

@@ -16,8 +16,6 @@ from mercer.eigen.result import Model
 from mercer.rows import Rows
 from mercer.subspace import All, Count
 
-__all__ = ["Auto"]
-
 #: With ``n_components=None`` on more rows than this, the leading components only.
 ALL_COMPONENTS_UP_TO = 3_000
 DEFAULT_COMPONENTS = 32

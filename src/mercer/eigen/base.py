@@ -28,9 +28,6 @@ from mercer.kernels import Kernel
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule, Subspace, from_gram
 
-__all__ = ["EigenSolver", "Problem", "Solver"]
-
-
 #: Share of distinct rows up to which copies are merged.
 MERGED = 0.8
 

@@ -21,8 +21,6 @@ from mercer.eigen.policy import rank_floor
 from mercer.eigen.result import Spectrum, estimate_errors, rounding_errors
 from mercer.gram import GramOperator, LowRank, ProbedGram, StreamedGram, UncenteredGram
 
-__all__ = ["Davidson"]
-
 #: Where the next eigenvalue may be as close as this share, a pair of small residual may be another
 #: than the one asked for; up to so many rows LAPACK tells them apart.
 CROWDED, SOLVABLE = 1e-3, 1000

@@ -9,8 +9,6 @@ from mercer.eigen.base import EigenSolver, Problem
 from mercer.eigen.result import Spectrum, measured
 from mercer.gram import GramOperator, StreamedGram
 
-__all__ = ["Dense"]
-
 
 class Dense(EigenSolver):
     """LAPACK's divide and conquer on the full matrix: exact, O(n³) time and 3 n² numbers of memory.

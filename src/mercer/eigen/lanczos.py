@@ -19,8 +19,6 @@ from mercer.eigen.result import Spectrum, measured
 from mercer.exceptions import ConvergenceError, Remedy
 from mercer.gram import DenseGram, GramOperator, StreamedGram
 
-__all__ = ["Lanczos"]
-
 
 class Lanczos(EigenSolver):
     """ARPACK on the operator: exact to rounding, one product with a single vector per step.

@@ -19,17 +19,6 @@ from mercer.landmarks import sample_rows
 from mercer.landmarks.base import take
 from mercer.subspace import ComponentRule
 
-__all__ = [
-    "Errors",
-    "Few",
-    "Sample",
-    "counted",
-    "residuals",
-    "rounding",
-    "truncation",
-    "weighted_draw",
-]
-
 #: Share of the trace outside the span from which on float32 tells it.
 ROUGH = 1e-2
 #: Share of the truncation error below which rounding does not show: it is claimed eight times over.

@@ -14,8 +14,6 @@ from mercer.exceptions import DataError, RankWarning, warn
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.subspace import ComponentRule, Subspace, from_features
 
-__all__ = ["LandmarkModel"]
-
 
 @dataclass(frozen=True)
 class LandmarkModel:

@@ -26,8 +26,6 @@ from mercer.landmarks import Given, LandmarkRule, sample_rows
 from mercer.rows import Rows, as_rows
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Landmarks"]
-
 #: Rows on which errors are estimated: not fewer, where they are not all, and not more.
 FEWEST_CHECKED, MOST_CHECKED = 700, 2000
 #: Products in a pass from which on float32 saves more than a hundredth of a second.

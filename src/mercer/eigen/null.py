@@ -17,8 +17,6 @@ from mercer.subspace.rank import NullSpectra
 if TYPE_CHECKING:
     from mercer.eigen.base import Problem, Solver
 
-__all__ = ["null_spectra"]
-
 
 def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
     """For rules that compare with chance: a fit for each repeat, made when they ask for it."""

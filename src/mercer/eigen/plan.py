@@ -18,8 +18,6 @@ from mercer.subspace import ComponentRule
 if TYPE_CHECKING:
     from mercer.eigen.base import Problem, Solver
 
-__all__ = ["Plan", "stand_in"]
-
 
 @dataclass(frozen=True)
 class Plan:

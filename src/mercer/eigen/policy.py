@@ -26,18 +26,6 @@ from mercer.kernels.width import median_length
 from mercer.points import Points
 from mercer.subspace import ComponentRule
 
-__all__ = [
-    "hides_components",
-    "keep_positive",
-    "noise_floor",
-    "rank_floor",
-    "refuse_magnitude",
-    "refuse_negative",
-    "refuse_no_variance",
-    "refuse_square",
-    "warn_if_degenerate",
-]
-
 #: Negative eigenvalues beyond this share of the largest are the kernel's fault.
 NEGATIVE_LIMIT = 1e-5
 #: Relative error of an eigenvalue from which on float32 entries are too coarse for it.

@@ -15,9 +15,6 @@ from mercer.exceptions import DataError
 from mercer.gram import GramOperator
 from mercer.subspace import Subspace
 
-__all__ = ["Model", "Report", "Spectrum", "estimate_errors", "measured", "model_of"]
-__all__ += ["names_of", "rounding_errors"]
-
 
 @dataclass(frozen=True)
 class Spectrum:

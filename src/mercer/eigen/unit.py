@@ -23,8 +23,6 @@ from mercer.rows import Rows
 if TYPE_CHECKING:
     from mercer.eigen.base import Problem
 
-__all__ = ["Unit"]
-
 #: Rows of a source that tell the size of the kernel: a pass over all of them costs too much.
 HEAD = 256
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Capabilities"]
-
 
 def _can(words: str, usual: bool = False) -> bool:
     """A yes or no with the words of the table's head."""

@@ -26,8 +26,6 @@ from mercer.novelty import (
 from mercer.novelty.components import default_rule
 from mercer.solvers import as_solver
 
-__all__ = ["NoveltyLearner"]
-
 #: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
 EXACT_UP_TO = 2_000
 LANDMARKS = 1_000

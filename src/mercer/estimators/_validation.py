@@ -26,8 +26,6 @@ from mercer.rows import MemoryRows, Rows, as_rows, is_source
 from mercer.rows.base import remedy_for
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["check_codes", "check_rows", "check_weight", "describe_not_finite"]
-
 
 def check_rows(
     estimator: Estimator,

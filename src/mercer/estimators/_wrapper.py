@@ -19,8 +19,6 @@ from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel
 from mercer.preimage import PreImageSolver
 
-__all__ = ["WrappingEstimator"]
-
 
 def _wrapped(estimator: Estimator) -> Any:
     """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""

@@ -21,8 +21,6 @@ from mercer.sparse.axes import project
 from mercer.sparse.noise import choose_kernels
 from mercer.subspace import Subspace
 
-__all__ = ["compress"]
-
 
 @held
 def compress(

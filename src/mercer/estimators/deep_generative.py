@@ -31,8 +31,6 @@ from mercer.generative import (
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
 
-__all__ = ["DeepGenerativeKernelPCA"]
-
 
 class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Kernel PCA on the hidden units of kernel PCA, and generation back through the layers.

@@ -35,8 +35,6 @@ from mercer.preimage import PreImageSolver
 from mercer.preimage.noise import MatchNoise
 from mercer.subspace import ComponentRule
 
-__all__ = ["GenerativeKernelPCA"]
-
 
 class GenerativeKernelPCA(SubspaceEstimator):
     r"""Kernel PCA that draws new points: a hidden unit, and the way back to input space.

@@ -32,8 +32,6 @@ from mercer.rows import CHUNK, MemoryRows, Rows
 from mercer.sparse_rows import SparseRows, concatenate
 from mercer.subspace import ComponentRule, as_rule
 
-__all__ = ["IncrementalKernelPCA"]
-
 
 class IncrementalKernelPCA(SubspaceEstimator):
     r"""Kernel PCA on landmarks, one chunk of rows at a time.

@@ -25,8 +25,6 @@ from mercer.preimage import PreImageSolver
 from mercer.rows import Rows
 from mercer.subspace import ComponentRule
 
-__all__ = ["KernelPCA"]
-
 
 class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     r"""Principal components in the feature space of a kernel.

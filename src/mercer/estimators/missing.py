@@ -21,8 +21,6 @@ from mercer.kernels import as_kernel
 from mercer.robust import Filling, fill_missing
 from mercer.subspace import Subspace
 
-__all__ = ["MissingKernelPCA"]
-
 
 class MissingKernelPCA(WrappingEstimator):
     """Fit where values are missing: impute, fit, repeat, in the style of expectation-maximisation.

@@ -44,8 +44,6 @@ from mercer.preimage import as_preimage
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import ComponentRule
 
-__all__ = ["KernelNovelty"]
-
 #: Measures with T², whose promise cross-fitting breaks.
 T_SQUARED = ("hotelling", "combined")
 

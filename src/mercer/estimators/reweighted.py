@@ -17,8 +17,6 @@ from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.robust import Loss, as_loss, reweight
 
-__all__ = ["ReweightedKernelPCA"]
-
 
 class ReweightedKernelPCA(WrappingEstimator):
     r"""Kernel PCA that outliers do not turn: rows that do not belong lose their weight.

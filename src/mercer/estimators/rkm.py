@@ -31,8 +31,6 @@ from mercer.preimage import PreImageSolver
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["RKMClassifier", "RKMRegressor"]
-
 
 class _Machine(Estimator):
     """What both have in common: the linear system, and the way back from hidden units."""

@@ -29,8 +29,6 @@ from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
 from mercer.sparse.noise import choose_kernels
 from mercer.subspace import ComponentRule, as_rule
 
-__all__ = ["SparseKernelPCA"]
-
 #: So many kernels are planned for where the data decide.
 USUAL_KERNELS = 100
 

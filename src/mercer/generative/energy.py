@@ -12,8 +12,6 @@ import numpy as np
 from mercer._linalg import Array, square_sums
 from mercer._types import ArrayLike
 
-__all__ = ["generation_energy", "total_energy", "train_energy"]
-
 
 def train_energy(V: Array, H: Array, W: Array, lam: ArrayLike, eta: float = 1.0) -> float:
     r"""Energy of training: the visible units are clamped, H and W are sought.

@@ -26,8 +26,6 @@ from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Basis, Kernel
 from mercer.subspace import Subspace, from_features
 
-__all__ = ["LeastSquaresMachine", "fit_least_squares", "machine_energy"]
-
 
 @dataclass(frozen=True)
 class LeastSquaresMachine:

@@ -11,8 +11,6 @@ from mercer._numbers import check_count
 from mercer._types import ArrayLike
 from mercer.exceptions import DataError
 
-__all__ = ["along_component", "largest_step", "straight_line"]
-
 
 def straight_line(start: Array, end: Array, steps: int) -> Array:
     """(steps, q) scores from one point to the other, both included.

@@ -16,8 +16,6 @@ from mercer.preimage.base import BoundPreImage
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["LocalRidge", "as_generator_preimage"]
-
 #: Support points for the choice of width and penalty; of more, evenly spaced ones.
 SAMPLE, LARGEST = 600, 4000
 #: Candidate lengths as multiples of the median distance between scores, and penalties.

@@ -11,8 +11,6 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.subspace import Subspace
 
-__all__ = ["RKM"]
-
 
 @dataclass(frozen=True)
 class RKM:

@@ -17,8 +17,6 @@ from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["KernelSmoother", "scaled_similarities"]
-
 ROWS = 256
 #: Support points that are held out in the choice of S, and the neighbours that tell the noise.
 HELD_OUT, SPREAD_OF = 400, 30

@@ -13,8 +13,6 @@ from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
 from mercer.tiles import Tiles
 
-__all__ = ["ChangedGram", "GramOperator", "KernelGram", "MatrixOperator"]
-
 
 class GramOperator(ABC):
     """A symmetric matrix that can multiply a block of vectors and tell its diagonal."""

@@ -18,8 +18,6 @@ from mercer._random import fixed_rng
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 
-__all__ = ["CenteredGram", "ProbedGram", "UncenteredGram"]
-
 #: Vectors that ride along; a group is overlooked only if all of them are nearly orthogonal to it.
 PROBES = 4
 

@@ -31,8 +31,6 @@ from mercer.rows import Rows, write_atomic
 from mercer.rows.atomic import remove_strays
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Checkpoint"]
-
 #: Saving may take this share of the time.
 OVERHEAD = 0.05
 #: A larger file is none of ours: 10,000 landmarks of 10,000 columns take less.

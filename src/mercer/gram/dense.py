@@ -16,8 +16,6 @@ from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 
-__all__ = ["DenseGram"]
-
 #: From this many columns on, one product of matrices is quicker than one product for each.
 MANY = 12
 

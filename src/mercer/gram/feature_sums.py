@@ -23,8 +23,6 @@ from mercer.kernels import Basis, Kernel, RadialKernel
 from mercer.points import Points
 from mercer.rows import as_rows
 
-__all__ = ["ChunkSums", "LandmarkFeatures", "sum_features"]
-
 #: Rows whose features stay in cache while they are squared.
 BLOCK = 2048
 #: Condition numbers of K_ZZ up to which plain sums of squares are accurate enough, by precision.

@@ -12,8 +12,6 @@ from mercer.gram.feature_sums import LandmarkFeatures
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis
 
-__all__ = ["carried", "missed"]
-
 
 def missed(features: LandmarkFeatures, rows: RowsLike, share: float, room: int) -> Any:
     """Rows of which more than a share lies outside the span, by a pivoted Cholesky; at most room.

@@ -21,8 +21,6 @@ from mercer.landmarks.base import sample_rows, take
 from mercer.sparse_rows import concatenate
 from mercer.tiles import Tiles
 
-__all__ = ["LowRank", "inverse_root", "nystrom", "whiten"]
-
 #: Rows among which small groups are looked for.
 SEARCHED = 20_000
 

@@ -15,8 +15,6 @@ from mercer._random import fixed_rng
 from mercer._types import RowsLike
 from mercer.kernels import Kernel
 
-__all__ = ["SpotCheck"]
-
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.
 ROWS = 32
 #: With more columns than this, fewer rows, down to :data:`FEWEST`.

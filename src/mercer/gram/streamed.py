@@ -15,8 +15,6 @@ from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.tiles import Tiles
 
-__all__ = ["StreamedGram"]
-
 #: Columns that a pass has at least.
 BLOCK = 16
 

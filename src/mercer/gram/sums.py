@@ -8,8 +8,6 @@ import numpy as np
 
 from mercer._linalg import Array
 
-__all__ = ["FeatureSums"]
-
 
 @dataclass(frozen=True)
 class FeatureSums:

@@ -10,8 +10,6 @@ from mercer._linalg import Array
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 
-__all__ = ["WeightedGram"]
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedGram(ChangedGram):

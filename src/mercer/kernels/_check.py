@@ -7,9 +7,6 @@ import numpy as np
 
 from mercer.exceptions import DegenerateKernelWarning, KernelError, argument, warn
 
-__all__ = ["require_choice", "require_finite", "require_nonnegative", "require_positive"]
-__all__ += ["require_number", "require_positive_or"]
-
 
 def require_finite(name: str, value: Any) -> float:
     """A real, finite number."""

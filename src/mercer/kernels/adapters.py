@@ -14,8 +14,6 @@ from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Columns
 
-__all__ = ["FunctionKernel", "Precomputed"]
-
 
 @dataclass(frozen=True)
 class _MatrixRows:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
     from mercer.kernels.radial import RadialKernel
 
-__all__ = ["Kernel", "Origin", "full_precision", "has_formula"]
-
 #: What a kernel measures rows from: a point, nothing, or one of these for each part of a composite.
 #: Only the kernel that made it may look inside.
 Origin: TypeAlias = Any

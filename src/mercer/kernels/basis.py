@@ -14,8 +14,6 @@ from mercer.points import Points
 from mercer.sparse_rows import SparseRows
 from mercer.tiles import Packed, RowTiles, Tiles
 
-__all__ = ["Basis"]
-
 #: Points from which the typical similarity of neighbours is taken.
 SAMPLE = 1000
 

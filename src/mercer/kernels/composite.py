@@ -17,8 +17,6 @@ from mercer.kernels.radial import RadialKernel
 from mercer.points import Points
 from mercer.tiles import Packed
 
-__all__ = ["Product", "Scaled", "Sum"]
-
 
 @dataclass(frozen=True)
 class _PackedTwice:

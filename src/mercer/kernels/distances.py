@@ -17,8 +17,6 @@ from scipy.spatial.distance import cdist
 from mercer._linalg import Array, square_sums, write_shifted
 from mercer.kernels.sparse_tiles import SparsePacked, negative_squares_of
 
-__all__ = ["Scaled", "Scattered", "negative_squares", "pack_shifted"]
-
 #: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in
 #: float64. And how many pairs at a time.
 WIDE = {"d": 1e5, "f": 256.0}

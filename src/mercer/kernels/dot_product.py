@@ -17,8 +17,6 @@ from mercer.kernels.width import variance_length
 from mercer.sparse_rows import SparseRows, alike
 from mercer.tiles import Packed
 
-__all__ = ["Cosine", "DotProductKernel", "Linear", "Polynomial", "Sigmoid"]
-
 
 class DotProductKernel(Kernel):
     """A kernel that depends on the dot product of its points only."""

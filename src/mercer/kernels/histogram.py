@@ -15,8 +15,6 @@ from mercer.kernels._check import require_number, require_positive, require_posi
 from mercer.kernels.base import Kernel, Origin
 from mercer.kernels.width import median_length
 
-__all__ = ["Chi2", "Laplacian"]
-
 
 @dataclass(frozen=True)
 class _Rows:

@@ -26,8 +26,6 @@ from mercer.kernels.radial import RadialKernel
 from mercer.sparse_rows import SparseRows, alike
 from mercer.tiles import EDGE
 
-__all__ = ["jacobian", "weighted_gradient"]
-
 #: Columns (components × variables) of one matrix product: its right factor stays in the cache.
 COLUMNS = 2048
 #: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).

@@ -10,8 +10,6 @@ from mercer._linalg import Array
 from mercer.kernels._check import require_choice
 from mercer.kernels.radial import OneLength
 
-__all__ = ["Matern"]
-
 
 class Matern(OneLength):
     r"""Matérn kernels of half-integer order, :math:`a = \sqrt{2\nu}\, r / \ell`.

@@ -28,8 +28,6 @@ from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Cauchy", "Gaussian", "OneLength", "RadialKernel", "RationalQuadratic"]
-
 
 class RadialKernel(Kernel):
     """A kernel that depends on the distance of its points only."""

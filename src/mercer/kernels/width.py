@@ -10,8 +10,6 @@ from mercer.exceptions import DataError, DegenerateKernelWarning, warn
 from mercer.kernels.sparse_tiles import all_squares
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["median_length", "resolve_length", "variance_length"]
-
 #: Rows used for the median; its sampling error is then about 1 %.
 SAMPLE = 1000
 #: Rows and columns from which on one product of all rows is quicker than the distances of all

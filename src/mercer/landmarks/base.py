@@ -13,8 +13,6 @@ from mercer._types import RowsLike
 from mercer.kernels import Kernel
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["LandmarkRule", "sample_rows", "take"]
-
 
 class LandmarkRule(Config, ABC):
     """Chooses landmarks from rows."""

@@ -16,8 +16,6 @@ from mercer.landmarks.rpcholesky import RPCholesky
 from mercer.sparse_rows import SparseRows
 from mercer.tiles import EDGE
 
-__all__ = ["KMeans", "lloyd"]
-
 #: Rows that are assigned at a time; and parts in which their means are summed, in fixed order.
 STEP, PARTS = 512, 4
 #: Rows with WIDE times as many columns are compared along axes, a fourth of the number of centres

@@ -18,8 +18,6 @@ from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
 from mercer.tiles import Tiles
 
-__all__ = ["RPCholesky", "partial_cholesky", "random_pivots"]
-
 #: Share of the trace below which what is left is rounding.
 ROUNDING = 1e-13
 #: Share of the trace down to which float32 tells where it is.

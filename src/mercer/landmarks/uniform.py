@@ -12,8 +12,6 @@ from mercer.kernels import Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Given", "Uniform"]
-
 
 class Uniform(LandmarkRule):
     """m rows at random, without replacement: the cheapest rule, blind to rare groups."""

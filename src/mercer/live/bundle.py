@@ -11,8 +11,6 @@ import re
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["bundle", "source"]
-
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";$', re.M)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) (\w+)", re.M)
 

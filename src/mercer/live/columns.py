@@ -10,8 +10,6 @@ import numpy as np
 from mercer.tables import Category, Date, Number, TableEncoder
 from mercer.tables.columns import count_units
 
-__all__ = ["column_facts"]
-
 
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
     """How each column comes back from the entries of a vector, ``width`` of them from ``at`` on."""

@@ -19,8 +19,6 @@ from urllib.parse import parse_qs
 from starlette.exceptions import HTTPException
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["HEADERS", "Guard", "Rules", "Timed", "refusal"]
-
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]

@@ -34,8 +34,6 @@ from mercer.plots._models import (
 from mercer.subspace import Subspace
 from mercer.tables import TableEncoder, TableModel
 
-__all__ = ["LiveModel", "describe"]
-
 #: Numbers of the rows that a page holds; of more rows it knows the scores alone.
 MOST_ROWS = 2_000_000
 #: Scores that a page holds of all rows together; at least two components of each.

@@ -11,8 +11,6 @@ from mercer._types import Estimator
 from mercer.novelty import Conformal
 from mercer.subspace import Subspace
 
-__all__ = ["novelty_facts"]
-
 
 def novelty_facts(
     model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool

@@ -20,8 +20,6 @@ from mercer.live.bundle import bundle, source
 from mercer.live.model import LiveModel, describe
 from mercer.rows import atomic_file
 
-__all__ = ["pack", "render", "write_html"]
-
 
 def write_html(
     model: Estimator,

@@ -33,8 +33,6 @@ from mercer.live.worker import Desk, Pool
 from mercer.rows import atomic_file
 from mercer.rows.atomic import temporary_folder
 
-__all__ = ["Served", "Studio", "open_server"]
-
 #: Bytes of an upload.
 LARGEST_UPLOAD = 256 << 20
 #: Bytes of a message: a request of the page has some hundred.

@@ -11,8 +11,6 @@ from mercer.exceptions import DataError
 from mercer.live.tables import ENDINGS
 from mercer.live.work import MODEL
 
-__all__ = ["Item", "Store"]
-
 #: Uploads and results that are kept; those that were not used for longest go first.
 MOST_ITEMS = 24
 

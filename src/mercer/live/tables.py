@@ -12,8 +12,6 @@ from mercer.rows import Choice, Table
 from mercer.rows.files import decoding
 from mercer.tables import Category, TableEncoder, open_encoded
 
-__all__ = ["ENDINGS", "open_guessing", "unpack_images"]
-
 #: Endings of files that are taken.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer")
 MOST_IMAGES = 100_000

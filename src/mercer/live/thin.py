@@ -10,8 +10,6 @@ from mercer.landmarks import RPCholesky
 from mercer.sparse.axes import project_onto
 from mercer.subspace import Subspace
 
-__all__ = ["LARGEST", "thin"]
-
 #: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
 LARGEST = 2_000_000
 

@@ -25,8 +25,6 @@ from mercer.kernels.width import median_length
 from mercer.live.kernels import KERNELS
 from mercer.plots._models import nameless_rows
 
-__all__ = ["MOST_COMPONENTS", "MOST_NUMBERS", "Wanted", "read_message"]
-
 #: Components that a fit may have.
 MOST_COMPONENTS = 1000
 #: Numbers (rows times columns) that a fit may have.

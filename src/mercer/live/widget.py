@@ -12,8 +12,6 @@ from mercer.live.bundle import bundle, source
 from mercer.live.model import describe
 from mercer.live.page import pack
 
-__all__ = ["LiveWidget"]
-
 
 class LiveWidget(anywidget.AnyWidget):
     """A model to touch, whose selection comes back to Python.

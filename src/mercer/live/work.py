@@ -22,8 +22,6 @@ from mercer.rows import MemoryRows, Table, atomic_file, image_shape
 from mercer.rows.files import names_text
 from mercer.tables import TableEncoder, TableModel
 
-__all__ = ["MODEL", "PAGE", "Job", "do", "fit", "payload", "read_table", "show"]
-
 MODEL = "model.mercer"
 PAGE = "page.bin"
 

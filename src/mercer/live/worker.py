@@ -18,8 +18,6 @@ from typing import Any
 from mercer.exceptions import MercerError, said
 from mercer.live.work import Job, do
 
-__all__ = ["Desk", "Pool"]
-
 #: Processes that fit at the same time, for all pages together.
 MOST_FITS = 2
 #: Seconds between two reports of progress.

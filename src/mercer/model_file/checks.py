@@ -19,9 +19,6 @@ from mercer.kernels import Kernel
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
-__all__ = ["check_answers", "check_loaded", "check_model", "expect"]
-
-
 #: Columns of sparse rows in a file: it may claim any number of them at no cost to itself, and a
 #: model takes 4 bytes for each.
 MAX_WIDTH = 1 << 26

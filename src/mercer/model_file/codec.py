@@ -41,8 +41,6 @@ from mercer.model_file.checks import check_loaded, check_model
 from mercer.model_file.container import Reader, parse_json
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["Decoder", "Encoder", "saved_attributes"]
-
 #: What constructors and checks raise when they are given nonsense.
 _NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")

@@ -31,8 +31,6 @@ from mercer._spelling import similar_file
 from mercer.exceptions import MissingModelError, ModelFileError, Remedy
 from mercer.model_file.foreign import looks_like
 
-__all__ = ["MAX_HEADER", "Reader", "Tensor", "write_container"]
-
 #: A longer header is none of ours: names of columns are tensors, and lists of parameters are short.
 MAX_HEADER = 1 << 18
 _START = b'{"__metadata__":{"digest":"'

@@ -16,8 +16,6 @@ from mercer.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.model_file.container import Reader, parse_json, write_container
 from mercer.rows import atomic_file
 
-__all__ = ["FORMAT", "VERSION", "Fingerprint", "header_of", "read_model", "write_model"]
-
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
 VERSION = 1

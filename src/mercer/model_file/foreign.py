@@ -2,8 +2,6 @@
 
 from mercer.exceptions import Remedy
 
-__all__ = ["looks_like"]
-
 _PICKLE = "a Python pickle, which could run any code and is never read; save with model.save(path)"
 _SIGNS = (
     *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),

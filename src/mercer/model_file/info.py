@@ -10,8 +10,6 @@ from pathlib import Path
 from mercer.model_file.container import Reader, Tensor
 from mercer.model_file.file import Fingerprint, header_of
 
-__all__ = ["ModelInfo", "describe"]
-
 
 @dataclass(frozen=True)
 class ModelInfo:

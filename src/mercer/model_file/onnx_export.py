@@ -24,8 +24,6 @@ from mercer.rows import atomic_file
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
-__all__ = ["export_onnx"]
-
 #: Support points on which the rounding of float32 is measured before the export.
 SAMPLE = 256
 #: A larger error, relative to the largest score, is worth a word.

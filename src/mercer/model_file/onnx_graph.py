@@ -12,8 +12,6 @@ from mercer._extras import require
 from mercer._linalg import Array
 from mercer._types import Precision
 
-__all__ = ["Graph"]
-
 #: Reductions take their axes as an input from here on; onnxruntime reads it since 1.14.
 OPSET, IR_VERSION = 18, 8
 

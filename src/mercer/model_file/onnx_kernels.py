@@ -15,8 +15,6 @@ from mercer.kernels.dot_product import _unit_rows
 from mercer.model_file.onnx_graph import Graph
 from mercer.model_file.onnx_trace import Namespace, Traced
 
-__all__ = ["Exported", "RadialNodes", "export_kernel"]
-
 
 class Exported(ABC):
     """A kernel against fixed support points."""

@@ -18,8 +18,6 @@ from mercer.preimage.fixed_point import CANCELLED
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["as_type", "export_preimage"]
-
 
 def export_preimage(
     g: Graph, solver: PreImageSolver, subspace: Subspace, X: str, Z: str, steps: int

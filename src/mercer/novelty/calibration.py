@@ -22,16 +22,6 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.novelty.score import NoveltyScore
 
-__all__ = [
-    "Calibrated",
-    "Calibration",
-    "CrossFit",
-    "Learner",
-    "SharingLearner",
-    "Split",
-    "as_calibration",
-]
-
 #: Beyond this many rows ``"auto"`` sets rows aside instead of fitting several times.
 CROSS_FIT_UP_TO = 20_000
 #: Up to this many rows ``"auto"`` takes ten folds, and five beyond.

@@ -7,8 +7,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.subspace import ComponentRule
 
-__all__ = ["ShareUpTo", "default_rule"]
-
 
 class ShareUpTo(ComponentRule):
     """The fewest components that carry a share of the variance, at most ``limit`` and n/4.

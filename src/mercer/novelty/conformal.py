@@ -20,8 +20,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 
-__all__ = ["Conformal", "leave_one_out_p_values", "rows_needed"]
-
 
 @dataclass(frozen=True)
 class Conformal:

@@ -24,8 +24,6 @@ from mercer.exceptions import KernelError
 from mercer.novelty.score import NoveltyScore
 from mercer.sparse_rows import SparseRows, concatenate, dense
 
-__all__ = ["contributions"]
-
 #: Nodes of the Gauss-Legendre rule along the line.
 NODES = 8
 #: Entries of sparse rows that are dense at one time.

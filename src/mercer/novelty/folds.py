@@ -31,8 +31,6 @@ from mercer.kernels import Basis
 from mercer.novelty.score import NoveltyScore, novelty_score
 from mercer.subspace import from_gram
 
-__all__ = ["gram_folds", "landmark_folds"]
-
 
 def gram_folds(
     score: NoveltyScore,

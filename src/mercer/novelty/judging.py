@@ -7,8 +7,6 @@ import numpy as np
 from mercer._types import Estimator
 from mercer.rows import MemoryRows, Table
 
-__all__ = ["judge"]
-
 
 def judge(model: Estimator, table: Table) -> Table:
     """Score, p-value and verdict of each row, read block by block and scored once.

@@ -20,8 +20,6 @@ from mercer.kernels.jacobian import weighted_gradient
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
-__all__ = ["KINDS", "NoveltyScore", "novelty_score"]
-
 #: Rows of a batch in ``gradient``, which makes a rows × m array of weights.
 ROWS = 256
 

@@ -20,8 +20,6 @@ from mercer.exceptions import DataError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.novelty.score import NoveltyScore
 
-__all__ = ["calm_rows", "check_share", "outlier_threshold"]
-
 #: Share of the rows that is set aside where the contamination is unknown or small; twice it else.
 ASIDE = 0.2
 #: Rows that stand for all in the mean.

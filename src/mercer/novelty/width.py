@@ -19,8 +19,6 @@ from mercer.kernels.sparse_tiles import all_squares
 from mercer.novelty.score import NoveltyScore
 from mercer.sparse_rows import SparseRows
 
-__all__ = ["WidthChoice", "neighbour_kernel", "select_width"]
-
 #: Which neighbour's distance stands for the distances between neighbours.
 NEIGHBOUR = 5
 #: The width in units of the geometric mean of that distance and the median distance.

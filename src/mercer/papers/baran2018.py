@@ -13,20 +13,6 @@ from mercer import KernelPCA
 from mercer._linalg import Array, fix_signs
 from mercer.kernels import Gaussian, Precomputed
 
-__all__ = [
-    "RINGS_KERNEL",
-    "angle_between",
-    "crossing_clouds",
-    "ellipse",
-    "linear_pca",
-    "pancakes",
-    "parabola",
-    "rings",
-    "separated",
-    "squares_kernel_pca",
-    "tilted_cloud",
-]
-
 #: Wide enough for one cloud to see its neighbour, so that the first component is the radius.
 RINGS_KERNEL = Gaussian(sigma=1.5)
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from mercer.papers.sources import Sources
 
-__all__ = ["Check", "Item", "Result", "Setting", "Verdict"]
-
 #: Failed checks that a verdict names before it counts the rest.
 NAMED = 3
 

@@ -14,8 +14,6 @@ from mercer.papers.items import (
     tipping2001,
 )
 
-__all__ = ["ITEMS", "PAPERS", "select"]
-
 #: Key → authors, title and place.
 PAPERS: Mapping[str, str] = {
     "mika1999": "S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz & G. Rätsch, “Kernel PCA "

@@ -15,8 +15,6 @@ from mercer import __version__
 from mercer.papers.registry import ITEMS, PAPERS
 from mercer.rows import atomic_file
 
-__all__ = ["write_report"]
-
 #: Checks shown at once; the rest of a long table opens with a click.
 OPEN_CHECKS = 12
 

@@ -12,8 +12,6 @@ from mercer.papers.item import Item, Setting
 from mercer.papers.report import write_report
 from mercer.papers.writing import Outcome, write
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     items: Sequence[Item],

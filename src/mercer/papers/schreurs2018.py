@@ -25,23 +25,6 @@ from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.sources import Labelled, read_mnist
 
-__all__ = [
-    "LAYOUTS",
-    "MNIST_KERNEL",
-    "Mixing",
-    "Scene",
-    "circle",
-    "circle_and_lines",
-    "digit_network",
-    "distances",
-    "figure1",
-    "figure2a",
-    "figure2b",
-    "mnist_digits",
-    "paper_generator",
-    "zeros_and_ones",
-]
-
 #: "σ² = 50" on pixels from 0 to 1. The text's "σ² = 0.01" for all digits makes the kernel diagonal,
 #: and every sample the same blur; as γ = 0.01 it is this same kernel (inferred).
 MNIST_KERNEL = Gaussian(gamma=0.01)

@@ -20,16 +20,6 @@ from mercer._linalg import Array
 from mercer._random import fixed_rng
 from mercer.exceptions import DataError, MercerWarning, warn
 
-__all__ = [
-    "COUNTS",
-    "Labelled",
-    "Sources",
-    "read_mnist",
-    "read_pima",
-    "read_pima_part",
-    "read_usps",
-]
-
 #: Rows of each class in the training and test parts.
 COUNTS: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "USPS": (

@@ -14,8 +14,6 @@ from mercer import __version__
 from mercer.papers.item import Check, Item, Result, Setting
 from mercer.rows import atomic_file
 
-__all__ = ["Outcome", "picture", "record", "write"]
-
 DPI = 110
 
 

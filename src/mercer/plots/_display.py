@@ -6,8 +6,6 @@ import numpy as np
 
 from mercer._types import Axes, Figure
 
-__all__ = ["Display"]
-
 
 class Display:
     """A picture and the numbers in it: ``from_estimator`` computes both, ``plot`` draws again.

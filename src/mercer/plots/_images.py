@@ -13,17 +13,6 @@ from mercer._types import Axes
 from mercer.exceptions import DataError, Remedy, argument
 from mercer.plots._matplotlib import axes_or_new
 
-__all__ = [
-    "colours_of",
-    "first_of_each",
-    "look_like_images",
-    "mosaic",
-    "shape_of_image",
-    "shape_of_rows",
-    "show_tiles",
-    "tile_centres",
-]
-
 #: Width of the gaps, as a share of an image.
 GAP = 0.12
 #: Fewer columns are a table, if nothing else is said.

@@ -10,8 +10,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer._types import Axes
 
-__all__ = ["place_labels"]
-
 #: Distances from the point at which a place for the name is looked for, in points of type.
 DISTANCES = (3, 9, 16, 26)
 

@@ -12,19 +12,6 @@ from mercer._linalg import Array
 from mercer._types import Axes
 from mercer.exceptions import DataError
 
-__all__ = [
-    "ACCENT",
-    "MARKERS",
-    "PALETTE",
-    "axes_or_new",
-    "ink",
-    "legend_above",
-    "legend_outside",
-    "panel_grid",
-    "panels",
-    "tidy",
-]
-
 #: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,
 #: arXiv:2107.02270), and that stand out on white and on black paper.
 PALETTE = (

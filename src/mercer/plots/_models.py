@@ -18,19 +18,6 @@ from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError, Remedy, argument
 from mercer.subspace import Subspace
 
-__all__ = [
-    "check_components",
-    "check_labels",
-    "classes_of",
-    "is_scale",
-    "nameless_rows",
-    "names_of",
-    "require_preimages",
-    "rows_of",
-    "shares_if_known",
-    "subspace_of",
-]
-
 #: More different numbers than this in ``y`` are a scale, not classes.
 MOST_CLASSES = 20
 

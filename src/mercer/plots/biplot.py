@@ -29,8 +29,6 @@ from mercer.plots._models import (
 )
 from mercer.relevance import sensitivity
 
-__all__ = ["BiplotDisplay"]
-
 #: Rows that the arrows are averaged over.
 ROWS = 2000
 #: Colours of variables; grey is for the rows.

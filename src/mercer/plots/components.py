@@ -24,8 +24,6 @@ from mercer.plots._models import (
     subspace_of,
 )
 
-__all__ = ["ComponentsDisplay"]
-
 
 @dataclass
 class ComponentsDisplay(Display):

@@ -14,8 +14,6 @@ from mercer.plots._display import Display
 from mercer.plots._matplotlib import ACCENT, PALETTE, ink, panels, tidy
 from mercer.plots._models import names_of
 
-__all__ = ["ContributionsDisplay"]
-
 #: Charts beside each other before a new line begins.
 COLUMNS = 3
 

@@ -23,8 +23,6 @@ from mercer.plots._models import (
 )
 from mercer.selection import Noise, add_noise
 
-__all__ = ["DenoisingDisplay"]
-
 #: Noise that is added if none is stated, as a share of the range of the clean rows.
 NOISE = 0.3
 

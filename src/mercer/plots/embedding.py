@@ -30,8 +30,6 @@ from mercer.plots._models import (
     subspace_of,
 )
 
-__all__ = ["EmbeddingDisplay"]
-
 
 @dataclass
 class EmbeddingDisplay(Display):

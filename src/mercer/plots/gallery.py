@@ -17,8 +17,6 @@ from mercer.plots._display import Display
 from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
 from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
 
-__all__ = ["PreImageGalleryDisplay"]
-
 
 @dataclass
 class PreImageGalleryDisplay(Display):

@@ -15,8 +15,6 @@ from mercer.plots._matplotlib import ACCENT, axes_or_new, legend_above
 from mercer.plots._models import A_DETECTOR, nameless_rows, names_of, rows_of
 from mercer.plots.components import plane
 
-__all__ = ["NoveltyDisplay"]
-
 #: Levels of p-values between which the plane is shaded.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 

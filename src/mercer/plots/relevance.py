@@ -19,8 +19,6 @@ from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panel_grid, tidy
 from mercer.plots._models import check_components, rows_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
 
-__all__ = ["RelevanceDisplay"]
-
 KINDS = ("bars", "heatmap", "images")
 
 

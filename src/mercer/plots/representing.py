@@ -19,8 +19,6 @@ from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tid
 from mercer.plots._models import nameless_rows, names_of, rows_of, subspace_of
 from mercer.plots.components import plane
 
-__all__ = ["RepresentingVectorsDisplay"]
-
 #: Area of the largest circle, in points².
 LARGEST = 320.0
 

@@ -15,8 +15,6 @@ from mercer.plots._display import Display
 from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import A_DETECTOR, check_labels
 
-__all__ = ["NoveltyRocDisplay"]
-
 
 @dataclass
 class NoveltyRocDisplay(Display):

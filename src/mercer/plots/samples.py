@@ -18,8 +18,6 @@ from mercer.plots._display import Display
 from mercer.plots._images import shape_of_rows, show_tiles
 from mercer.plots._models import rows_of, subspace_of
 
-__all__ = ["SampleSheetDisplay"]
-
 
 @dataclass
 class SampleSheetDisplay(Display):

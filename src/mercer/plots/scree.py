@@ -15,8 +15,6 @@ from mercer.plots._matplotlib import ACCENT, PALETTE, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_if_known, subspace_of
 from mercer.relevance import Interval, Uncertainty
 
-__all__ = ["ScreeDisplay"]
-
 
 @dataclass
 class ScreeDisplay(Display):

@@ -19,8 +19,6 @@ from mercer.plots._display import Display
 from mercer.plots._images import shape_of_rows, show_tiles
 from mercer.plots._models import check_components, require_preimages, rows_of, subspace_of
 
-__all__ = ["TraversalDisplay"]
-
 
 @dataclass
 class TraversalDisplay(Display):

@@ -20,8 +20,6 @@ from mercer.plots._models import rows_of, subspace_of
 from mercer.selection import kernels_around
 from mercer.selection.choice import fit_quietly
 
-__all__ = ["WidthSpectrumDisplay"]
-
 #: Widths that are tried, in units of the model's own.
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))
 

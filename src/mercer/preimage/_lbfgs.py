@@ -8,8 +8,6 @@ import numpy as np
 
 from mercer._linalg import Array
 
-__all__ = ["Memory"]
-
 DEPTH = 6
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from mercer._linalg import SQUARABLE, Array, square_sums
 from mercer.subspace import Subspace
 
-__all__ = ["in_single", "shifted"]
-
 #: Squared norms of the points in units of the kernel's length, up to which float32 keeps five
 #: digits of the kernel: the product formula errs by 6e-8 of them.
 SPREAD = 64.0

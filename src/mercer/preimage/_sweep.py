@@ -13,8 +13,6 @@ from mercer.kernels import RadialKernel
 from mercer.subspace import Subspace
 from mercer.tiles import EDGE, Tiles
 
-__all__ = ["Coefficients", "Images", "Sweep"]
-
 
 @dataclass(frozen=True)
 class Images:

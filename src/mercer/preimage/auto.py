@@ -20,8 +20,6 @@ from mercer.preimage.status import Status
 from mercer.sparse_rows import SparseRows
 from mercer.subspace import Subspace
 
-__all__ = ["Auto"]
-
 
 class Auto(PreImageSolver):
     """The method that measured best for the kernel and for what is known about the point.

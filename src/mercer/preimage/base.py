@@ -17,8 +17,6 @@ from mercer.kernels import DotProductKernel, Kernel
 from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
-__all__ = ["BoundPreImage", "PreImageSolver", "PreImages", "check_codes"]
-
 
 @dataclass(frozen=True)
 class PreImages:

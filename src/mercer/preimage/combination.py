@@ -21,8 +21,6 @@ from mercer.sparse_rows import SparseRows, concatenate, squared_differences
 from mercer.subspace import Subspace
 from mercer.tiles import Tiles
 
-__all__ = ["Combination"]
-
 #: Rows whose weights on all support points are held at a time.
 ROWS = 256
 

@@ -15,8 +15,6 @@ from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["Distances"]
-
 ROWS = 256
 
 

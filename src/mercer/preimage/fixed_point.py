@@ -20,8 +20,6 @@ from mercer.preimage.nearest import Nearest
 from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
-__all__ = ["FixedPoint"]
-
 #: Rows of a batch: enough for BLAS, and few enough that their coefficients (rows x m) take about
 #: 16 MB, which malloc gives again without asking the system for fresh pages.
 ROWS = (32, 256)

@@ -16,8 +16,6 @@ from mercer.preimage.nearest import Nearest
 from mercer.preimage.status import Status
 from mercer.subspace import Subspace
 
-__all__ = ["Gradient"]
-
 ROWS = 128
 #: Sufficient decrease (Armijo), and how often a step is halved to get it.
 DECREASE, HALVINGS = 1e-4, 25

@@ -14,8 +14,6 @@ from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["InverseDot"]
-
 ROWS = 512
 
 

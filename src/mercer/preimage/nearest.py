@@ -13,8 +13,6 @@ from mercer.exceptions import KernelError
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.subspace import Subspace
 
-__all__ = ["Nearest", "SupportScores"]
-
 ROWS = 512
 
 

@@ -10,8 +10,6 @@ from mercer.exceptions import DataError, KernelError
 from mercer.subspace import Subspace
 from mercer.tiles import RowTiles
 
-__all__ = ["MatchNoise", "can_be_matched", "match_limits", "match_noise", "matched_scores"]
-
 #: True, False, or "auto".
 MatchNoise = bool | str
 

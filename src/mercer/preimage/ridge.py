@@ -16,8 +16,6 @@ from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check
 from mercer.preimage.nearest import SupportScores
 from mercer.subspace import Subspace
 
-__all__ = ["Ridge"]
-
 #: Support points used for the choice of width and penalty, and for the final regression.
 SAMPLE, LARGEST = 600, 4000
 #: Candidate lengths as multiples of the median distance between scores, and penalties.

@@ -13,8 +13,6 @@ from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.fixed_point import FixedPoint
 from mercer.subspace import Subspace
 
-__all__ = ["rough_preimage"]
-
 #: Steps below this share of the scale count as converged: the error of denoising is then right to
 #: about a thousandth.
 TOL = 1e-3

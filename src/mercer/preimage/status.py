@@ -6,8 +6,6 @@ from enum import StrEnum
 
 from mercer.exceptions import Remedy
 
-__all__ = ["Status"]
-
 
 class Status(StrEnum):
     """What happened to one point; equal to its text, and with what can be done about it.

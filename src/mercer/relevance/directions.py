@@ -23,8 +23,6 @@ from mercer.landmarks import RPCholesky
 from mercer.sparse_rows import concatenate
 from mercer.subspace import Subspace
 
-__all__ = ["Directions", "GroupSums"]
-
 
 @dataclass(frozen=True)
 class Directions:

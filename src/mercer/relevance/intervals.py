@@ -13,8 +13,6 @@ from mercer.exceptions import DataError
 from mercer.kernels.jacobian import jacobian
 from mercer.sparse_rows import SparseRows, dense
 
-__all__ = ["Interval", "relevance_interval"]
-
 #: Replicates that relevance is measured on.
 REPLICATES = 100
 #: Derivatives that may be held at once for sparse rows, which have many variables.

@@ -30,8 +30,6 @@ from mercer.rows import Rows
 from mercer.sparse_rows import SparseRows, dense
 from mercer.subspace import Subspace
 
-__all__ = ["UNITS", "Relevance", "measure_relevance", "sensitivity", "support_rows"]
-
 UNITS = ("std", "raw", "share")
 #: Rows at which derivatives are taken: their mean is then right to a percent or so.
 MOST_ROWS = 30_000

@@ -20,8 +20,6 @@ from mercer.exceptions import DataError
 from mercer.relevance.measure import require_vectors
 from mercer.subspace import Subspace
 
-__all__ = ["Permutation", "permutation", "subspace_angles"]
-
 
 @dataclass(frozen=True)
 class Permutation:

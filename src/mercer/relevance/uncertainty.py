@@ -33,8 +33,6 @@ from mercer.relevance.words import describe
 from mercer.rows import Rows
 from mercer.subspace import Subspace
 
-__all__ = ["Uncertainty", "measure_uncertainty"]
-
 #: Leading components that are looked at.
 COMPONENTS = 64
 #: Rows on which the axes are found; the sums are over all rows.

@@ -13,8 +13,6 @@ from mercer.exceptions import Remedy
 if TYPE_CHECKING:
     from mercer.relevance.uncertainty import Uncertainty
 
-__all__ = ["close_groups", "describe", "spectrum_advice"]
-
 
 def close_groups(values: Array, n: float) -> list[tuple[int, int]]:
     """Runs of components (first and last, from 0) that n rows hardly tell apart.

@@ -12,8 +12,6 @@ from mercer.exceptions import ConvergenceWarning, Remedy, warn
 from mercer.preimage import PreImageSolver
 from mercer.robust.filling import Filling, Learn, Masks, choose_filling
 
-__all__ = ["fill_missing"]
-
 
 @held
 def fill_missing(

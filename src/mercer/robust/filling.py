@@ -25,8 +25,6 @@ from mercer.robust.impute import Imputer, impute, shrinkage
 from mercer.robust.one_hot import one_hot_groups
 from mercer.subspace import Subspace
 
-__all__ = ["Filling", "Learn", "Masks", "choose_filling", "mixed_masks"]
-
 #: Fits rows without NaN: the subspace, and its variances (q,).
 Learn = Callable[[Array], tuple[Subspace, Array]]
 #: ``masks(rows with NaN, rng)``: which observed values to hide, (n, d) bool.

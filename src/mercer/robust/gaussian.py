@@ -18,8 +18,6 @@ from mercer._linalg import Array
 from mercer._parallel import held
 from mercer._progress import announce
 
-__all__ = ["GaussianRows", "fit_gaussian"]
-
 #: Rows with up to so many missing values are solved exactly, pattern by pattern; others together,
 #: by conjugate gradients.
 EXACT_VALUES = 200

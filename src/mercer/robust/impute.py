@@ -27,9 +27,6 @@ from mercer.kernels import Kernel
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
 from mercer.subspace import Subspace
 
-__all__ = ["Imputer", "impute", "shrinkage"]
-
-
 #: A score that is shrunk by more than this is left out.
 SMALLEST_FACTOR = 1e-3
 

@@ -16,8 +16,6 @@ from mercer._linalg import Array
 from mercer._registry import by_name
 from mercer.exceptions import DataError
 
-__all__ = ["Hampel", "Loss", "Tukey", "as_loss"]
-
 
 class Loss(Config, ABC):
     """How much an error counts, given in units of its spread."""

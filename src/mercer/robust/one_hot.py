@@ -6,8 +6,6 @@ import numpy as np
 
 from mercer._linalg import Array
 
-__all__ = ["one_hot_groups"]
-
 
 def one_hot_groups(X: Array) -> Array:
     """A number for each column, (d,); neighbouring columns that make up a category share theirs.

@@ -24,8 +24,6 @@ from mercer.robust.loss import Loss
 from mercer.robust.trust import Trust, trusted_rows
 from mercer.subspace import Subspace
 
-__all__ = ["Reweighting", "reweight"]
-
 #: The spread counts as no less than this share of the way from the median error to that of an
 #: isolated point: where the data are described closely, a little less closely is no outlier.
 SMALLEST_SPREAD = 0.11

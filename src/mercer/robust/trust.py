@@ -20,8 +20,6 @@ from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.points import SparseVectors
 
-__all__ = ["Trust", "trusted_rows"]
-
 #: The neighbour whose distance counts: one near row is chance.
 NEIGHBOUR = 5
 #: For a row that is to enter it is an earlier one: at the end of what is trusted of a curve the

@@ -13,8 +13,6 @@ from mercer.exceptions import DataError, DenoisingWarning
 from mercer.rows import MemoryRows, Table
 from mercer.selection.noise import add_noise
 
-__all__ = ["Assessment", "assess"]
-
 
 @dataclass(frozen=True)
 class Assessment:

@@ -16,8 +16,6 @@ from mercer.kernels import Kernel
 from mercer.selection.choice import Choice, fit_quietly, kernels_around
 from mercer.subspace import ParallelAnalysis
 
-__all__ = ["choose_by_parallel_analysis"]
-
 
 @held
 def choose_by_parallel_analysis(

@@ -31,8 +31,6 @@ from mercer.selection.noise import Noise, add_noise, typical_noise
 from mercer.sparse_rows import SparseRows, squared_differences
 from mercer.subspace import Subspace
 
-__all__ = ["choose_by_noise"]
-
 LARGEST_COUNT = 512
 #: Up to so many rows there are five splits instead of three.
 MORE_SPLITS = 1000

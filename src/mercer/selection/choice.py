@@ -12,8 +12,6 @@ from mercer._types import Estimator
 from mercer.exceptions import DegenerateKernelWarning, RankWarning
 from mercer.kernels import Kernel, RadialKernel, as_kernel
 
-__all__ = ["FACTORS", "Choice", "fit_quietly", "kernels_around"]
-
 #: Widths that are tried, as multiples of the kernel's own.
 FACTORS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
 

@@ -17,8 +17,6 @@ from mercer._types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DenoisingWarning, Remedy
 from mercer.sparse_rows import SparseRows, exchanged, squared_differences
 
-__all__ = ["DenoisingScore", "Noise", "add_noise", "typical_noise"]
-
 #: A level of Gaussian noise, or ``function(rows, rng) -> noisy rows``.
 Noise = float | Callable[[Array, np.random.Generator], Array]
 #: Of sparse rows: the share of entries that are exchanged for those of another row.

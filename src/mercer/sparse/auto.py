@@ -7,8 +7,6 @@ from mercer.sparse.column_generation import ColumnGeneration
 from mercer.sparse.greedy import Greedy
 from mercer.sparse.pool import KernelRows
 
-__all__ = ["Auto"]
-
 #: Up to this many rows the whole matrix is kept.
 DENSE_UP_TO = 1500
 

@@ -18,8 +18,6 @@ from mercer.sparse_rows import permuted_columns
 from mercer.subspace import Subspace, from_features
 from mercer.subspace.rank import NullSpectra
 
-__all__ = ["data_axes", "model_axes", "null_spectra", "project", "project_onto", "span"]
-
 
 def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     """Eqs. (15)–(17): eigenvectors of the model's covariance, ``B = W^½ Ũ Λ̃^{-½}``.

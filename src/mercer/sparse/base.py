@@ -14,9 +14,6 @@ from mercer.exceptions import DataError
 from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.pool import KernelRows, Pool
 
-__all__ = ["BoundSelection", "PoolSelection", "Selection", "SparseSolver", "selected"]
-__all__ += ["violation"]
-
 
 @dataclass(frozen=True)
 class Selection:

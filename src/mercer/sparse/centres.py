@@ -18,8 +18,6 @@ from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
 from mercer.sparse.pool import KernelRows, Pool, triangular_factor
 
-__all__ = ["Centres"]
-
 
 class Centres(SparseSolver):
     """Choose the points first, by k-means; only their weights are left to the likelihood.

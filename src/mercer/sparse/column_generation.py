@@ -17,8 +17,6 @@ from mercer.sparse.likelihood import Likelihood, gain
 from mercer.sparse.pool import KernelRows, Pool
 from mercer.sparse.screening import ExactScreen, LowRankScreen, Screen
 
-__all__ = ["ColumnGeneration"]
-
 #: Two candidates of one round may not be more alike than this (normalised kernel).
 MOST_ALIKE = 0.8
 #: Of the rows with the largest gains, so many are looked at for a short list.

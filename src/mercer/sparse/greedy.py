@@ -15,8 +15,6 @@ from mercer.sparse.likelihood import Likelihood, gain, one_weight
 from mercer.sparse.newton import Ascent, ascend
 from mercer.sparse.pool import KernelRows, Pool
 
-__all__ = ["Greedy", "construct", "dense_pool", "empty", "positive_part"]
-
 #: Weights are this exact before the next kernel enters: a copy of a kernel whose own weight is not
 #: yet right would seem to gain.
 STATIONARY = 1e-7

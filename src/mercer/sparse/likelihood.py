@@ -25,8 +25,6 @@ from scipy.linalg import solve_triangular
 from mercer._linalg import Array, square_sums
 from mercer.sparse.pool import Pool
 
-__all__ = ["Likelihood", "gain", "one_weight"]
-
 
 @dataclass(frozen=True)
 class Likelihood:

@@ -9,8 +9,6 @@ import numpy as np
 from mercer._linalg import Array
 from mercer.sparse.likelihood import Likelihood
 
-__all__ = ["Ascent", "ascend", "prune"]
-
 #: A weight may fall to this share of itself, or grow by its inverse, in one step.
 SMALLEST_FACTOR = 0.05
 #: Levenberg's additions to the curvature, as shares of the largest, until a step gains.

@@ -16,8 +16,6 @@ from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.newton import ascend
 from mercer.sparse.pool import KernelRows
 
-__all__ = ["choose_kernels", "default_variance", "for_count"]
-
 #: Without other wish, directions below this share of the mean k(x, x) are noise.
 DEFAULT_SHARE = 0.01
 #: The search goes down to this share of the largest useful σ².

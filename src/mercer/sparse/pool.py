@@ -19,8 +19,6 @@ from mercer._parallel import blocks, thread_map
 from mercer._types import RowsLike
 from mercer.kernels import Basis, Kernel
 
-__all__ = ["KernelRows", "Pool", "triangular_factor"]
-
 BLOCK = 2048
 
 

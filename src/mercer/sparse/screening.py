@@ -22,8 +22,6 @@ from mercer.sparse.likelihood import Likelihood
 from mercer.sparse.pool import KernelRows
 from mercer.tiles import RowTiles, Tiles
 
-__all__ = ["ExactScreen", "LowRankScreen", "Screen"]
-
 BLOCK = 1024
 
 

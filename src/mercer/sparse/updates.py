@@ -22,8 +22,6 @@ from mercer.sparse.likelihood import Likelihood, one_weight
 from mercer.sparse.newton import prune
 from mercer.sparse.pool import KernelRows
 
-__all__ = ["EM", "MM", "Fast", "Update"]
-
 
 class Update(SparseSolver):
     """Iterates on the weights of all rows until the optimality conditions hold.

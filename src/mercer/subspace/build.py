@@ -9,8 +9,6 @@ from mercer._types import RowsLike
 from mercer.kernels import Kernel
 from mercer.subspace.subspace import Subspace
 
-__all__ = ["from_features", "from_gram"]
-
 
 def from_gram(
     kernel: Kernel,

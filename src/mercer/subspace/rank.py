@@ -14,8 +14,6 @@ from mercer._linalg import Array
 from mercer._numbers import check_count
 from mercer.exceptions import DataError, argument
 
-__all__ = ["All", "ComponentRule", "Count", "ParallelAnalysis", "Share", "as_rule"]
-
 #: Given a number of components, eigenvalues of resamples in which the columns are independent.
 NullSpectra = Callable[[int, int], Array]
 

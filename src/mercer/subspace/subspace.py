@@ -17,8 +17,6 @@ from mercer._types import Precision, RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
-__all__ = ["Subspace"]
-
 
 @dataclass(frozen=True)
 class Subspace:

@@ -8,8 +8,6 @@ import numpy as np
 
 from mercer._linalg import Array
 
-__all__ = ["assert_close"]
-
 
 def assert_close(
     what: str, found: Any, wanted: Any, tol: float, scale: float | None = None

@@ -33,8 +33,6 @@ from mercer.kernels import (
     Sum,
 )
 
-__all__ = ["MAKERS", "Definition", "Draw", "DrawnKernel", "Setting", "definition", "random_kernel"]
-
 #: ``definition(A, B)`` is the matrix k(a_i, b_j) in np.longdouble, for rows in np.longdouble.
 Definition = Callable[[Array, Array], Array]
 

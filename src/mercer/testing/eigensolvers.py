@@ -9,18 +9,6 @@ from mercer._random import fixed_rng
 from mercer.eigen import EigenSolver, Spectrum
 from mercer.gram import MatrixOperator
 
-__all__ = [
-    "check_eigensolver",
-    "check_order",
-    "check_orthonormal",
-    "check_ratio",
-    "check_residuals",
-    "check_values",
-    "lapack_ratio",
-    "matrix_with_spectrum",
-    "prescribed_spectra",
-]
-
 #: LAPACK's own test programs fail a routine above 30 to 60, depending on the driver.
 LARGEST_RATIO = 60.0
 

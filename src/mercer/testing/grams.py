@@ -11,8 +11,6 @@ from mercer.kernels import Basis
 from mercer.testing.problems import FitProblem
 from mercer.testing.reference import Reference
 
-__all__ = ["check_operators"]
-
 #: Operators make no claim of their own. Kernels of the distance promise entries to 1e-9 in float64
 #: and 1e-3 in float32 where rows are scattered; a root of the distance has half the digits.
 ACCURACY = {"d": 1e-7, "f": 4e-3}

@@ -23,8 +23,6 @@ from mercer.testing.outputs import Outputs, check_outputs
 from mercer.testing.problems import FitProblem
 from mercer.testing.reference import Reference
 
-__all__ = ["OUTCOMES", "Verdict", "check_fit", "judge_fit"]
-
 OUTCOMES = (
     "ok",
     "refused",

@@ -15,19 +15,6 @@ from mercer.kernels import Basis, DotProductKernel, Kernel, RadialKernel
 from mercer.testing._assert import assert_close
 from mercer.tiles import Tiles
 
-__all__ = [
-    "check_diagonal",
-    "check_float32",
-    "check_formula",
-    "check_gradient",
-    "check_kernel",
-    "check_parameters",
-    "check_positive_definite",
-    "check_resolve",
-    "check_slices",
-    "check_symmetry",
-]
-
 
 def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
     """Run every check of this module on a kernel.

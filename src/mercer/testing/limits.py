@@ -11,8 +11,6 @@ from typing import Any
 
 from mercer._progress import listen
 
-__all__ = ["Unbounded", "bounded"]
-
 
 class Unbounded(BaseException):
     """A fit went beyond its bounds. No ``Exception``: nothing on the way out may swallow it."""

@@ -13,17 +13,6 @@ from mercer._random import fixed_rng
 from mercer.gram import GramOperator
 from mercer.testing._assert import assert_close
 
-__all__ = [
-    "check_block_sizes",
-    "check_dense_copy",
-    "check_diagonal",
-    "check_memory",
-    "check_operator",
-    "check_product",
-    "check_symmetric",
-    "check_threads",
-]
-
 
 def check_operator(operator: GramOperator, dense: Array, tol: float | None = None) -> None:
     """Run every check that needs only the operator and the matrix that it stands for.

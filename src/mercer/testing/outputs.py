@@ -19,8 +19,6 @@ from mercer.subspace import Subspace
 from mercer.testing.problems import FitProblem
 from mercer.testing.reference import ROUNDING, Reference
 
-__all__ = ["Outputs", "check_outputs"]
-
 Faults = list[tuple[str, str]]
 
 #: Off by more than this share of its size a number is wrong; else less accurate than claimed.

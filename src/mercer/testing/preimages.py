@@ -14,14 +14,6 @@ from mercer.preimage import PreImages, PreImageSolver
 from mercer.subspace import Subspace
 from mercer.testing._assert import assert_close
 
-__all__ = [
-    "check_batches",
-    "check_codes_far_away",
-    "check_converged_is_true",
-    "check_preimage",
-    "check_shapes",
-]
-
 #: A point that is said to have converged may still move by this share of the data's radius.
 MOVEMENT = 1e-2
 

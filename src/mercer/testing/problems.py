@@ -17,8 +17,6 @@ from mercer.kernels import Kernel, Precomputed
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
 from mercer.testing.definitions import Definition, DrawnKernel, Setting, random_kernel
 
-__all__ = ["METHODS", "SHARES", "FitProblem", "Method", "random_problem", "repeated_rows"]
-
 
 @dataclass(frozen=True)
 class Method:

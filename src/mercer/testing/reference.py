@@ -16,8 +16,6 @@ from mercer.kernels import Kernel, Polynomial, Product, RadialKernel, Scaled, Su
 from mercer.kernels.distances import WIDE
 from mercer.testing.problems import FitProblem
 
-__all__ = ["ROUNDING", "Reference"]
-
 #: Factor on eps in every allowance for rounding: some operations make each entry, and LAPACK's own
 #: tests allow its routines this much.
 ROUNDING = 16.0

@@ -10,8 +10,6 @@ from mercer._config import Config
 from mercer._linalg import Array
 from mercer.exceptions import DataError
 
-__all__ = ["Density", "FittedDensity"]
-
 
 class FittedDensity(ABC):
     """A density that has seen its scores; made of arrays only."""

@@ -14,8 +14,6 @@ from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
 from mercer.generative.densities.local import LARGEST
 
-__all__ = ["KDE", "FittedKDE"]
-
 #: Rows for the choice of the bandwidth, and the bandwidths that are tried.
 SAMPLE = 1500
 BANDWIDTHS = np.geomspace(0.05, 1.5, 24)

@@ -11,9 +11,6 @@ from mercer._numbers import check_count
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
 
-__all__ = ["LARGEST", "FittedInterpolate", "FittedLocal", "Interpolate", "Local"]
-__all__ += ["mix", "neighbors", "unit_size"]
-
 #: Rows that a local density keeps; of more, evenly spaced ones.
 LARGEST = 20_000
 

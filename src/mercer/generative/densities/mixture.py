@@ -18,8 +18,6 @@ from mercer.generative.densities.base import Density, FittedDensity
 if TYPE_CHECKING:
     from sklearn.mixture import GaussianMixture
 
-__all__ = ["FittedMixture", "Mixture"]
-
 #: Numbers of parts that are tried for ``"bic"``.
 CANDIDATES = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40)
 

@@ -10,8 +10,6 @@ from mercer._linalg import Array, square_sums
 from mercer.exceptions import DataError
 from mercer.generative.densities.base import Density, FittedDensity
 
-__all__ = ["FittedNormal", "Normal"]
-
 
 class Normal(Density):
     r"""A normal distribution through the hidden units, as in the paper.

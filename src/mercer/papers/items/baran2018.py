@@ -18,8 +18,6 @@ from mercer.papers.drawing import INK, PALE, PALETTE, cloud, need_matplotlib, pl
 from mercer.papers.item import Check, Result, Setting
 from mercer.preimage import FixedPoint
 
-__all__ = ["figure1", "figure2", "figure3", "figure4", "figure5", "figure6", "figure7"]
-
 PICTURES_ONLY = "The report prints pictures alone, without data or numbers; both are ours."
 
 

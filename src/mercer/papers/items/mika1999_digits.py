@@ -15,8 +15,6 @@ from mercer.papers.item import Check, Result, Setting
 from mercer.papers.sources import Labelled
 from mercer.plots._images import show_tiles
 
-__all__ = ["figure2", "figure3", "figure4"]
-
 SMOOTHED = (
     "The digits are smoothed by a Gaussian of 0.75 pixels: only then is the paper's c = 0.5 twice "
     "their variance per pixel (inferred)."

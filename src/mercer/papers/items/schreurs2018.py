@@ -17,8 +17,6 @@ from mercer.papers.item import Check, Result, Setting
 from mercer.papers.sources import Labelled
 from mercer.plots._images import show_tiles
 
-__all__ = ["figure1", "figure2"]
-
 #: The layout of the two lines that is drawn and judged; all four are in the numbers.
 LAYOUT = "horizontal"
 

@@ -13,8 +13,6 @@ from mercer.papers import tipping2001 as paper
 from mercer.papers.drawing import INK, PALE, PALETTE, cloud, plane, sheet, tidy
 from mercer.papers.item import Check, Result, Setting
 
-__all__ = ["figure1", "figure2", "figure3", "figure4"]
-
 SETTING = {"points": "3 × 30, sd 0.1", "kernel": "exp(-r²/0.25²)", "centred": "no"}
 DRAWS = (
     "The paper gives neither the clusters' centres nor a seed; ours are (-0.5, -0.2), (0, 0.6) "

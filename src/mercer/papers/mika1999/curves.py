@@ -13,8 +13,6 @@ from mercer.kernels import Gaussian
 from mercer.papers.mika1999.methods import linear_denoise
 from mercer.preimage import FixedPoint
 
-__all__ = ["Curve", "alternatives", "figure1", "half_circle", "square"]
-
 
 @dataclass(frozen=True)
 class Curve:

@@ -20,21 +20,6 @@ from mercer.papers.sources import Labelled, read_usps
 from mercer.preimage import FixedPoint, PreImageSolver
 from mercer.preimage.noise import match_noise
 
-__all__ = [
-    "NOISES",
-    "Eigenvectors",
-    "Reconstructions",
-    "UspsRow",
-    "UspsStudy",
-    "eigenvectors",
-    "factors",
-    "per_digit",
-    "reconstructions",
-    "usps",
-    "usps_digits",
-    "usps_study",
-]
-
 #: c = 0.5 in exp(-r²/(d c)), d = 256.
 KERNEL = Gaussian(width=np.sqrt(256 * 0.5))
 

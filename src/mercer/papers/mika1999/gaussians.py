@@ -15,8 +15,6 @@ from mercer.kernels import Gaussian
 from mercer.papers.mika1999.methods import Denoiser, denoise_with, linear_denoise, mean_error
 from mercer.preimage import FixedPoint
 
-__all__ = ["PAPER_TABLE1", "Draw", "gaussians", "table1"]
-
 #: σ → the nine ratios printed in Table 1.
 PAPER_TABLE1: Mapping[float, tuple[float, ...]] = {
     0.05: (2058.42, 1238.36, 846.14, 565.41, 309.64, 170.36, 125.97, 104.40, 92.23),

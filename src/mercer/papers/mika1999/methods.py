@@ -10,8 +10,6 @@ from mercer._linalg import Array, square_sums
 from mercer.preimage import PreImageSolver
 from mercer.subspace import Subspace
 
-__all__ = ["Denoiser", "denoise_with", "linear_denoise", "mean_error"]
-
 #: Denoised points from a subspace and noisy points.
 Denoiser = Callable[[Subspace, Array], Array]
 
