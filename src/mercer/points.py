@@ -72,7 +72,7 @@ class Points(ABC):
             return not self.has_finer_entries
         if not self.can_wait or self.dtype == np.float32:
             return True
-        return self.largest == 0 or 1 / SQUARABLE < self.largest < SQUARABLE
+        return 1 / SQUARABLE < self.largest < SQUARABLE
 
     @property
     def support(self) -> Any:

@@ -87,7 +87,8 @@ def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> Non
     ``weight`` is the largest sample weight, where it has a part in that.
     """
     limits = np.finfo(points.dtype)
-    if all(float(limits.tiny) <= value <= float(limits.max) for value in values):
+    # Reconstruction errors are sums of four kernel values.
+    if all(float(limits.tiny) <= value <= float(limits.max) / 4 for value in values):
         return
     verb = "underflows" if min(values) < float(limits.tiny) else "overflows"
     finer = ", or give them in float64" if points.dtype == np.float32 else ""
@@ -127,7 +128,11 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
     if not kernel.is_mercer:
         smallest = spectrum.smallest
         smallest = smallest_eigenvalue(operator) if smallest is None else smallest
-        refuse_negative(smallest, float(values[0]), floor)
+        basis = operator.packed_rows()
+        blur = 1.0
+        if basis is not None:  # rows spread wide beside the length have entries that round more
+            blur = kernel.rounding(basis.points, basis.origin, operator.precision)
+        refuse_negative(smallest, float(values[0]), blur * floor)
     rank = int((values > floor).sum())
     asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
     if rule.is_request and rank < asked and spectrum.converged:
