@@ -22,6 +22,17 @@ from mercer._types import RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel, as_kernel
 
+__all__ = [
+    "SampleReport",
+    "coverage",
+    "density",
+    "judge",
+    "mmd2",
+    "nearest_distances",
+    "precision",
+    "recall",
+]
+
 ROWS = 512
 
 
