@@ -156,9 +156,9 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
     blur += 3 * (problem.method.tol or 0.0) * reference.trace
     if problem.method.tol is None:
         blur += 3 * found.claim * reference.trace + 2 * found.outside()
-    true = found.values / reference.trace
-    if blur > 0.5 * reference.trace:
+    if blur >= 0.5 * reference.trace:  # a trace of zero, too
         return []
+    true = found.values / reference.trace
     allowed = 2 * true * blur / reference.trace + ROUNDING * reference.eps
     return _worst("share", np.abs(found.ratio - true), allowed, _visible(true))
 
