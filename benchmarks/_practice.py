@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer._parallel import n_threads
+from mercer._base.machine import n_threads
 
 __all__ = [
     "BUSY_RATIOS",

@@ -10,8 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 from threadpoolctl import threadpool_limits
 
-from mercer.testing import judge_fit, random_problem
-from mercer.testing.judge import OUTCOMES, Verdict
+from tests.cross.judge import OUTCOMES, Verdict, judge_fit
+from tests.cross.problems import random_problem
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
             seconds += verdict.seconds
             doubts += verdict.doubted and verdict.good
             if not verdict.good:
-                print(f"python -m mercer.testing {seed}  # {verdict.outcome}: {line}", flush=True)
+                print(f"python -m tests.cross {seed}  # {verdict.outcome}: {line}", flush=True)
     print(f"\n{given.count} problems from seed {given.start}, {seconds:.0f} s in fits")
     print(f"{doubts} right fits of which their own audit warned\n")
     _print("method", methods)

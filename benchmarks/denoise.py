@@ -12,9 +12,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from mercer import KernelPCA
 from mercer.kernels import Gaussian
+from mercer.model import Subspace
 from mercer.papers.mika1999 import PAPER_TABLE1, gaussians
 from mercer.preimage import FixedPoint
-from mercer.subspace import Subspace
 
 TOL = 1e-5
 REPEATS = 3

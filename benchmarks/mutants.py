@@ -20,16 +20,16 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks._measure import table
 from benchmarks.repeated import repeated_problem
-from mercer.eigen import davidson
-from mercer.eigen.base import Problem
-from mercer.eigen.result import Model
 from mercer.gram import StreamedGram
 from mercer.kernels import Cosine
 from mercer.kernels.composite import _PackedTwice, _Pair
 from mercer.kernels.dot_product import DotProductKernel
 from mercer.kernels.radial import RadialKernel
-from mercer.testing import FitProblem, judge_fit, random_problem
-from mercer.testing.judge import Verdict
+from mercer.model.model import Model
+from mercer.solvers import davidson
+from mercer.solvers.base import Problem
+from tests.cross.judge import Verdict, judge_fit
+from tests.cross.problems import FitProblem, random_problem
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 from mercer import KernelPCA
 from mercer.exceptions import KernelError
 from mercer.kernels import Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial
+from mercer.model import Subspace
 from mercer.preimage import (
     Distances,
     FixedPoint,
@@ -20,7 +21,6 @@ from mercer.preimage import (
     Ridge,
     Smoother,
 )
-from mercer.subspace import Subspace
 
 SOLVERS = (FixedPoint(), Gradient(), Distances(), Ridge(), Smoother(), InverseDot(), Nearest())
 CASES = (

@@ -18,8 +18,8 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks._measure import Contender, compare, table
 from mercer import KernelPCA
+from mercer.io import open_rows
 from mercer.relevance import permutation
-from mercer.rows import open_rows
 from mercer.solvers import Landmarks
 
 ROWS, NOISE_COLUMNS, DRAWS, Q = 300, 20, 20, 4

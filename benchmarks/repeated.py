@@ -24,9 +24,9 @@ from mercer import KernelPCA
 from mercer.exceptions import NumericalWarning
 from mercer.kernels import Kernel
 from mercer.solvers import Davidson
-from mercer.testing import FitProblem, Method, Reference
-from mercer.testing.definitions import MAKERS, Draw, DrawnKernel
-from mercer.testing.problems import SHARES, repeated_rows
+from tests.cross.definitions import MAKERS, Draw, DrawnKernel
+from tests.cross.problems import SHARES, FitProblem, Method, repeated_rows
+from tests.cross.reference import Reference
 
 #: Distinct rows that LAPACK is given; with noise all rows are distinct.
 DISTINCT = 2000

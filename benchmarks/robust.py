@@ -11,7 +11,7 @@ from benchmarks._measure import table
 from mercer import KernelPCA, ReweightedKernelPCA
 from mercer.kernels import Gaussian
 from mercer.kernels.width import median_length
-from mercer.subspace import Subspace
+from mercer.model import Subspace
 
 SHARES = (0.05, 0.20)
 #: The constants of the method were set on the draws of seeds 0 to 2; these are others.

@@ -21,8 +21,8 @@ from benchmarks._practice import keep
 from mercer import KernelPCA
 from mercer.gram import LandmarkFeatures, StreamedGram, sum_features
 from mercer.kernels import Gaussian
+from mercer.points.tiles import EDGE
 from mercer.preimage import FixedPoint
-from mercer.tiles import EDGE
 
 #: Rows, support points, landmarks, columns, components.
 N, S, M, D, Q = 6_000, 4_000, 1_000, 64, 20

@@ -248,8 +248,8 @@ def nystroem(m: int, **data: Any) -> Work:
 def file_fit(path: str, m: int) -> Work:
     """A fit straight from a file."""
     from mercer import KernelPCA
+    from mercer.io import open_rows
     from mercer.kernels import Gaussian
-    from mercer.rows import open_rows
     from mercer.solvers import Landmarks
 
     rows = open_rows(path)

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 from benchmarks._data import cover, folder
 from benchmarks._measure import Contender, compare, table
 from mercer import KernelPCA, SparseKernelPCA
-from mercer._parallel import one_blas_thread
+from mercer._base.machine import one_blas_thread
 from mercer.kernels import Gaussian
 from mercer.papers import tipping2001
 from mercer.sparse import EM, MM, ColumnGeneration, Fast, Greedy, SparseSolver

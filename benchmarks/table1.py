@@ -10,9 +10,9 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from mercer import listen
 from mercer.kernels import Gaussian
+from mercer.model import Subspace
 from mercer.papers.mika1999 import PAPER_TABLE1, Denoiser, denoise_with, table1
 from mercer.preimage import Distances, FixedPoint, Gradient, Nearest, Ridge, Smoother
-from mercer.subspace import Subspace
 
 DRAWS = 10
 ALPHAS = (1e-2, 1.0, 100.0)

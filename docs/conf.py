@@ -66,7 +66,7 @@ autosummary_context = {
         f"{package}.{name}"
         for name in mercer.__all__
         for package in (
-            "mercer.subspace",
+            "mercer.model",
             "mercer.solvers",
             "mercer.preimage",
             "mercer.kernels",

@@ -137,11 +137,11 @@ def test_docstring_examples_run(path):
 
 
 # The one atomic writer, and images that are written into a folder of its making.
-WRITERS = {"rows/atomic.py", "rows/images.py"}
+WRITERS = {"_base/files.py", "io/images.py"}
 
 
 def test_files_are_written_in_one_place():
-    """Elsewhere nothing is opened for writing, and nothing renamed: see rows/atomic.py."""
+    """Elsewhere nothing is opened for writing, and nothing renamed: see _base/files.py."""
     found = []
     for path, node in nodes(ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -162,13 +162,15 @@ def test_imports_point_down():
 
 
 def test_random_numbers_come_from_one_place():
-    """Generators are made in ``_random.py`` alone; elsewhere they are arguments."""
+    """Generators are made in ``_base/numbers.py`` alone; elsewhere they are arguments."""
     made = [
         f"{name_of(path)}:{node.lineno}"
         for path, node in nodes((ast.Attribute, ast.Call, ast.ImportFrom))
-        if name_of(path) != "_random.py" and _makes_random_numbers(node)
+        if name_of(path) != "_base/numbers.py" and _makes_random_numbers(node)
     ]
-    assert not made, f"take a Generator, or use make_rng or fixed_rng of mercer._random: {made}"
+    assert not made, (
+        f"take a Generator, or use make_rng or fixed_rng of mercer._base.numbers: {made}"
+    )
 
 
 def _makes_random_numbers(node: ast.AST) -> bool:
@@ -210,7 +212,7 @@ def test_subspaces_are_built_in_one_layer():
         for path, node in nodes(ast.Call)
         if not name_of(path).startswith("subspace/") and ast.unparse(node.func) == "Subspace"
     ]
-    assert not built, f"use from_gram or from_features of mercer.subspace: {built}"
+    assert not built, f"use from_gram or from_features of mercer.model: {built}"
 
 
 def code_of(page: Path) -> str:

@@ -1,13 +1,14 @@
 """The cross: kernels × solvers × precisions × data × weights, beside the definition.
 
-``python -m mercer.testing SEED`` repeats one case, ``python -m benchmarks cross`` prints a table;
+``python -m tests.cross SEED`` repeats one case, ``python -m benchmarks cross`` prints a table;
 ``python -m benchmarks repeated`` is for larger fits on repeated rows.
 """
 
 import pytest
 
 from benchmarks.repeated import measure
-from mercer.testing import judge_fit, random_problem
+from tests.cross.judge import judge_fit
+from tests.cross.problems import random_problem
 
 #: Cases of the plain test command: the quick ones of these seeds, in chunks for the processes.
 QUICK, CHUNK = 360, 20
@@ -37,7 +38,7 @@ def failures(seeds, largest=None):
         verdict = judge_fit(problem)
         if not verdict.good:
             found.append(
-                f"python -m mercer.testing {seed}  # {verdict.outcome}: {verdict.detail} | "
+                f"python -m tests.cross {seed}  # {verdict.outcome}: {verdict.detail} | "
                 f"{problem.describe()}"
             )
     return "\n".join(found)
@@ -53,7 +54,7 @@ def test_quick_cases(start):
 @pytest.mark.parametrize("start", range(QUICK, QUICK + MANY, PART))
 def test_many_cases(start):
     bad = failures(range(start, start + PART))
-    assert bad.count("python -m mercer.testing") <= LEFT, f"\n{bad}"
+    assert bad.count("python -m tests.cross") <= LEFT, f"\n{bad}"
     assert "# crashed" not in bad, f"\n{bad}"
 
 

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from mercer._extras import require
+from mercer._base.optional import require
 from tests.conftest import ROOT
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -8,19 +8,19 @@ import pytest
 
 from mercer.kernels import Gaussian
 from mercer.landmarks import rpcholesky
-from mercer.tiles import Tiles
+from mercer.points.tiles import Tiles
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 
 #: File and condition of each ``while``, and why it ends.
 BOUNDED = {
-    ("_linalg.py", "free.any() and len(chosen) < count"): "one fewer is free",
-    ("_parallel.py", "ahead"): "each turn takes one of the futures",
-    ("alternatives/_shrinkage.py", "True"): "the basis grows in each turn, up to a limit",
+    ("_base/linalg.py", "free.any() and len(chosen) < count"): "one fewer is free",
+    ("_base/machine.py", "ahead"): "each turn takes one of the futures",
+    ("alternatives/_split_rows.py", "True"): "the basis grows in each turn, up to a limit",
     ("alternatives/multilinear_pca.py", "not settled and rounds < max_iter"): "max_iter; warns",
     ("alternatives/principal_curve.py", "not settled and rounds < max_iter"): "max_iter; told",
     ("alternatives/principal_surface.py", "not settled and rounds < max_iter"): "max_iter; told",
-    ("eigen/base.py", "True"): "k doubles up to the number of rows",
+    ("solvers/base.py", "True"): "k doubles up to the number of rows",
     ("gram/growing.py", "len(chosen) < room"): "one is chosen each turn",
     (
         "exceptions.py",
@@ -35,21 +35,21 @@ BOUNDED = {
     ("live/worker.py", "True"): "jobs of the parent; its end ends it",
     ("live/worker.py", "self._free"): "one fewer each turn",
     ("live/worker.py", "self._next is not None"): "the latest request of a client is taken",
-    ("rows/table.py", "own in names or own in found"): "the name grows, names are finite",
-    ("model_file/codec.py", "name in self.tensors"): "a number that grows, names that are finite",
-    ("model_file/container.py", "left and (piece := self._file.read(min(left, 1 << 20)))"): "bytes",
+    ("io/table.py", "own in names or own in found"): "the name grows, names are finite",
+    ("io/model_file/codec.py", "name in self.tensors"): "a number that grows, names that are finite",
+    ("io/model_file/container.py", "left and (piece := self._file.read(min(left, 1 << 20)))"): "bytes",
     ("selection/by_noise.py", "wanted"): "each number of components once",
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
-    ("rows/base.py", "have < size"): "pieces end, and too few are refused",
-    ("rows/cluster.py", "len(parts) > 1"): "parts are added in pairs",
-    ("rows/delimited.py", "start < stop"): "start grows by a block",
-    ("rows/look.py", "(line := file.readline(MAX_LINE))"): "the file",
-    ("rows/npy.py", "len(left)"): "the file; a read of nothing is refused",
+    ("points/source.py", "have < size"): "pieces end, and too few are refused",
+    ("io/cluster.py", "len(parts) > 1"): "parts are added in pairs",
+    ("io/delimited.py", "start < stop"): "start grows by a block",
+    ("io/look.py", "(line := file.readline(MAX_LINE))"): "the file",
+    ("io/npy.py", "len(left)"): "the file; a read of nothing is refused",
     (
-        "rows/compressed.py",
+        "io/files.py",
         "self._place < place and self._read(min(place - self._place, SKIP))",
     ): "the file, and the place grows",
-    ("rows/zarr_array.py", "start < stop"): "start grows by a chunk",
+    ("io/npy.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
     (
         "sparse/greedy.py",

@@ -8,7 +8,8 @@ from mercer.exceptions import KernelError, NumericalWarning, RankWarning
 from mercer.gram import DenseGram, StreamedGram
 from mercer.kernels import Chi2, Cosine, Gaussian, Matern, Sigmoid
 from mercer.solvers import Dense, Lanczos, Landmarks
-from mercer.testing import judge_fit, random_problem
+from tests.cross.judge import judge_fit
+from tests.cross.problems import random_problem
 
 
 def test_a_stream_with_fewer_components_than_asked_for_says_so(rng):

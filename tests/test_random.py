@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from mercer import KernelPCA, compress
-from mercer._random import fixed_rng, make_rng
+from mercer._base.numbers import fixed_rng, make_rng
 
 
 def draws(rng):

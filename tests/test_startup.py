@@ -6,7 +6,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from mercer import KernelPCA, catalogue
+from mercer import KernelPCA
+from mercer._base import catalogue
 from mercer.kernels import Gaussian
 
 CALLBACKS = find_spec("sklearn.callback") is not None  # from scikit-learn 1.9 on

@@ -9,8 +9,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import mercer
-from mercer import _parallel, alternatives, compat
-from mercer._parallel import held, lapack_threads, n_threads, one_blas_thread
+from mercer import alternatives, compat
+from mercer._base import machine as _parallel
+from mercer._base.machine import held, lapack_threads, n_threads, one_blas_thread
 from mercer.estimators.door import Conditional
 from mercer.solvers import Landmarks
 

@@ -9,8 +9,8 @@ import pytest
 from mercer import KernelPCA
 from mercer.kernels import Cauchy, Chi2, Cosine, Gaussian, Laplacian, Polynomial
 from mercer.solvers import Davidson, Dense, Lanczos
-from mercer.testing.limits import bounded
 from tests import naive
+from tests.cross.limits import bounded
 
 KINDS = {
     "README": (

@@ -1,9 +1,9 @@
-"""``{KERNELS}`` on the reference page becomes the names of that table of mercer.catalogue."""
+"""``{KERNELS}`` on the reference page becomes the names of that table of mercer._base.catalogue."""
 
 import re
 from typing import Any
 
-from mercer import catalogue
+from mercer._base import catalogue
 
 
 def names(found: re.Match[str]) -> str:

@@ -1,35 +1,33 @@
 """Kernel PCA for real work: exact to millions of rows, with pre-images, denoising and novelty."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mercer import catalogue
-from mercer._spelling import no_such_name
+from mercer._base import catalogue
+from mercer._base.moved import OldNames
+from mercer._base.spelling import no_such_name
+
+sys.meta_path.append(OldNames())
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mercer._progress import listen as listen
-    from mercer._registry import register as register
+    from mercer._base.progress import listen as listen
+    from mercer._base.registry import register as register
     from mercer.estimators import *  # noqa: F403
     from mercer.exceptions import strict as strict
-    from mercer.model_file import export_onnx as export_onnx
-    from mercer.subspace import ParallelAnalysis as ParallelAnalysis
-    from mercer.subspace import Subspace as Subspace
+    from mercer.io.model_file import export_onnx as export_onnx
+    from mercer.model import ParallelAnalysis as ParallelAnalysis
+    from mercer.model import Subspace as Subspace
     from mercer.tables import TableEncoder as TableEncoder
     from mercer.tables import TableModel as TableModel
 
 #: Packages that need no import of their own.
-_PACKAGES: tuple[str, ...] = (
-    "alternatives",
-    "compat",
-    "generative",
-    "kernels",
-    "landmarks",
-    "live",
-    "novelty",
+_PACKAGES = (
+    *("alternatives", "compat", "generative", "io", "kernels", "landmarks", "live", "novelty"),
+    *("plots", "preimage", "relevance", "rows", "selection", "solvers", "tables", "testing"),
 )
-_PACKAGES += ("plots", "preimage", "relevance", "rows", "selection", "solvers", "tables", "testing")
 
 #: Words that people try → what they are here.
 _WORDS = {

@@ -20,12 +20,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from mercer._linalg import Array, fix_signs
-from mercer._random import fixed_rng, make_rng
-from mercer._sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Davidson, Dense, EigenSolver, Lanczos, Problem
-from mercer.eigen.policy import noise_floor, smallest_eigenvalue
+from mercer._base.linalg import Array, fix_signs
+from mercer._base.numbers import fixed_rng, make_rng
+from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import (
@@ -48,8 +46,10 @@ from mercer.kernels import (
     Sigmoid,
 )
 from mercer.kernels.base import full_precision
-from mercer.sparse_rows import SparseRows
-from mercer.subspace import Count
+from mercer.model import Count
+from mercer.points.sparse import SparseRows
+from mercer.solvers import Davidson, Dense, EigenSolver, Lanczos, Problem
+from mercer.solvers.policy import noise_floor, smallest_eigenvalue
 
 __all__ = ["KernelPCA"]
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mercer.alternatives import PrincipalCurve
-from mercer.alternatives._polyline import Polyline
-from mercer.alternatives._spline import PenalizedSpline, basis
+from mercer.alternatives.principal_curve import PenalizedSpline, Polyline, basis
 from mercer.exceptions import ConvergenceWarning, DataError
 from mercer.papers.mika1999 import Curve, half_circle, linear_denoise, square
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mercer.alternatives import PrincipalSurface
-from mercer.alternatives._mesh import Mesh, _nearest_in_triangle
-from mercer.alternatives.principal_surface import _bending, _stretching
+from mercer.alternatives.principal_surface import Mesh, _bending, _nearest_in_triangle, _stretching
 from mercer.exceptions import ConvergenceWarning, DataError
 from mercer.papers.mika1999 import linear_denoise
 

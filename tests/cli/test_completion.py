@@ -5,7 +5,7 @@ import shlex
 import pytest
 from click.shell_completion import ShellComplete
 
-from mercer.cli.app import mercer as group
+from mercer.cli.run import mercer as group
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mercer as package
-from mercer.demo.charts import curve, montage, scatter, spectrum
+from mercer.cli.demo.report import curve, montage, scatter, spectrum
 
 MERCER = Path(sys.executable).with_name("mercer")
 TIMEOUT = 600
@@ -104,7 +104,7 @@ def test_output_that_is_a_file(tmp_path):
 def test_a_disk_that_is_full_keeps_the_old_report(tmp_path, monkeypatch, capsys):
     """The work is left out here: what is tested is the writing."""
     from mercer.cli import main
-    from mercer.demo import report, study
+    from mercer.cli.demo import report, study
 
     folder = tmp_path / "mercer-demo"
     folder.mkdir()

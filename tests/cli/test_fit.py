@@ -84,7 +84,8 @@ def test_landmarks_and_seed(mercer, test, tmp_path):
 
 def test_a_fit_that_does_not_converge_keeps_what_it_has(mercer, tmp_path, monkeypatch):
     """Status 5, one warning, and a model file all the same."""
-    from mercer import catalogue, solvers
+    from mercer import solvers
+    from mercer._base import catalogue
 
     class Impatient(solvers.Davidson):
         def __init__(self, tol=1e-14, **options):
@@ -188,7 +189,7 @@ def test_outliers_among_the_rows_of_a_novelty_model(mercer, tmp_path):
 @pytest.mark.parametrize("kind", ["kpca", "novelty", "robust", "missing", "generative"])
 def test_a_solver_that_does_not_converge_is_status_5(kind, mercer, test, tmp_path, monkeypatch):
     """The model is kept, whichever it is, and the status tells."""
-    from mercer.eigen import Lanczos
+    from mercer.solvers import Lanczos
 
     solve = Lanczos.solve
     monkeypatch.setattr(Lanczos, "solve", lambda *a: replace(solve(*a), converged=False))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import mercer as package
-from mercer.catalogue import DENSITIES, KERNELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
+from mercer._base.catalogue import DENSITIES, KERNELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
 from mercer.cli import main
-from mercer.cli.app import mercer
+from mercer.cli.run import mercer
 from mercer.exceptions import ModelFileError
 from tests.cli.conftest import NAMES, make_rows, write_csv
 from tests.fuzz import ODD, cases, damaged, pick, run
@@ -129,7 +129,7 @@ def place(tmp_path_factory):
     rng = np.random.default_rng(0)
     for good, bad in (("train.csv", "bad.csv"), ("x.npy", "bad.npy"), ("m.mercer", "bad.mercer")):
         (folder / bad).write_bytes(damaged(rng, (folder / good).read_bytes()))
-    from mercer.rows.images import encode_png
+    from mercer.io.images import encode_png
 
     (folder / "images").mkdir()
     for i in range(6):

@@ -6,8 +6,8 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 import mercer as package
-from mercer.rows import open_rows
-from mercer.rows.images import encode_png, to_bytes
+from mercer.io import open_rows
+from mercer.io.images import encode_png, to_bytes
 
 IMAGES = to_bytes(load_digits().images[:40] / 16)
 

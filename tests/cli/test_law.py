@@ -8,7 +8,7 @@ import click
 import pytest
 
 from mercer.cli import main
-from mercer.cli.app import mercer
+from mercer.cli.run import mercer
 from mercer.exceptions import ConvergenceError, DataError, KernelError, ModelFileError, RankWarning
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
-from mercer.rows import Choice, open_rows, open_table
+from mercer.io import Choice, open_rows, open_table
 from tests.cli.conftest import NAMES, make_rows, write_csv
 
 

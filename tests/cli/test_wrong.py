@@ -7,9 +7,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from mercer.catalogue import KERNELS
+from mercer._base.catalogue import KERNELS
 from mercer.cli import options
-from mercer.rows import writing
+from mercer.io import writing
 from tests.cli.conftest import make_rows, write_csv
 
 

@@ -17,7 +17,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from mercer.cli import main
-from mercer.rows.images import encode_png, to_bytes
+from mercer.io.images import encode_png, to_bytes
 from tests.cli.conftest import write_csv
 from tests.conftest import ROOT
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import mercer
-from mercer.eigen import Plan, Solver
 from mercer.estimators import _validation
+from mercer.solvers import Plan, Solver
 from mercer.tables import TableModel
 
 CLASSES = {

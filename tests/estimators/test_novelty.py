@@ -10,9 +10,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, load
-from mercer.eigen import model_of
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Matern, Precomputed
+from mercer.model import model_of
 from mercer.novelty import CrossFit, Split, neighbour_kernel
 from mercer.solvers import Landmarks
 

@@ -10,7 +10,7 @@ from sklearn.neighbors import KernelDensity
 
 from mercer.exceptions import DataError
 from mercer.generative import KDE, Interpolate, Local, Mixture, Normal, as_density
-from mercer.generative.densities import local
+from mercer.generative import densities as local
 
 ALL = [Normal(), Mixture(), KDE(), Local(), Interpolate()]
 WITH_DENSITY = [Normal(), Mixture(3), Mixture(2, covariance="full"), KDE()]

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from mercer import catalogue
+from mercer._base import catalogue
 from mercer.kernels import (
     Cauchy,
     Chi2,
@@ -22,8 +22,8 @@ from mercer.kernels import (
     Sigmoid,
     as_kernel,
 )
+from mercer.points.tiles import Tiles
 from mercer.testing import check_kernel
-from mercer.tiles import Tiles
 from tests import naive
 
 

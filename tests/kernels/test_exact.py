@@ -18,7 +18,7 @@ from mercer.kernels import (
     RationalQuadratic,
     Sigmoid,
 )
-from mercer.testing.definitions import definition
+from tests.cross.definitions import definition
 
 EPS = np.finfo(np.float64).eps
 ALPHAS = [1e-3, 0.7, 1.0, 30.0, 1e6, 1e8]

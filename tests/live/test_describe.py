@@ -30,7 +30,7 @@ from mercer import (
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
 from mercer.live import bundle, describe, pack, render, source, write_html
-from mercer.live.thin import thin
+from mercer.live.model import thin
 
 STATIC = Path(mercer.live.__file__).with_name("static")
 CODE = 400_000  # bytes of a page beside the model's own numbers

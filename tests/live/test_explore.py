@@ -18,13 +18,12 @@ pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
 from mercer.exceptions import DataError, KernelError, said
+from mercer.io import MemoryRows, Table
 from mercer.live.kernels import KERNELS, kernel_spec
 from mercer.live.server import open_server
 from mercer.live.store import MOST_ITEMS, Store
-from mercer.live.tables import open_guessing, unpack_images
 from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
-from mercer.live.work import Job, do, fit, payload, read_table, show
-from mercer.rows import MemoryRows, Table
+from mercer.live.worker import Job, do, fit, open_guessing, payload, read_table, show, unpack_images
 from mercer.tables import TableModel
 from mercer.tables import read_table as read_columns
 from tests.tables.test_tables import people

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mercer import catalogue
+from mercer._base import catalogue
 from mercer.exceptions import KernelError
 from mercer.kernels import (
     Cauchy,

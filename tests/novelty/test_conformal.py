@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mercer.exceptions import DataError
 from mercer.novelty import Conformal
-from mercer.novelty.conformal import rows_needed
+from mercer.novelty.calibration import rows_needed
 
 # Whole numbers bring ties.
 SCORES = st.lists(st.integers(-5, 20), min_size=1, max_size=60).map(lambda s: np.array(s, float))

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer import KernelNovelty, KernelPCA
-from mercer._held_out import deal_folds, scores_by_fold
+from mercer._base.held_out import deal_folds, scores_by_fold
 from mercer.estimators import _novelty_learner
 from mercer.estimators._novelty_learner import NoveltyLearner
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial

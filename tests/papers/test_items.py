@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mercer.papers import ITEMS, Setting, Sources, baran2018, select
-from mercer.papers.writing import picture
+from mercer.papers.report import picture
 from tests.conftest import ROOT
 
 PAGES = ROOT / "docs" / "papers"

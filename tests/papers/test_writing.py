@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mercer.papers import Check, Item, Result, Setting, reproduce, select
-from mercer.papers.drawing import sheet
+from mercer.papers.item import sheet
 
 
 def draw():

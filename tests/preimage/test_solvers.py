@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mercer import KernelPCA, catalogue
+from mercer import KernelPCA
+from mercer._base import catalogue
 from mercer.exceptions import KernelError
 from mercer.kernels import (
     Cauchy,

@@ -17,9 +17,9 @@ from mercer import (
     SparseKernelPCA,
 )
 from mercer.exceptions import DataError, KernelError
+from mercer.io import open_rows
 from mercer.kernels import Cauchy, Cosine, FunctionKernel, Gaussian, Laplacian, Matern, Polynomial
 from mercer.relevance import measure_relevance
-from mercer.rows import open_rows
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
 
 

@@ -8,7 +8,7 @@ from mercer import KernelPCA, SparseKernelPCA
 from mercer.exceptions import DataError
 from mercer.kernels import Gaussian
 from mercer.relevance import close_groups, measure_uncertainty, spectrum_advice
-from mercer.relevance.directions import Directions, GroupSums
+from mercer.relevance.uncertainty import Directions, GroupSums
 from mercer.solvers import Landmarks
 
 TRUE = np.array([9.0, 4.0, 1.0, 0.25])

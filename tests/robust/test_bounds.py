@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mercer import KernelPCA, MissingKernelPCA
-from mercer._random import fixed_rng
+from mercer._base.numbers import fixed_rng
 from mercer.exceptions import ConvergenceWarning
 from mercer.kernels import Gaussian, Laplacian
 from mercer.preimage import FixedPoint, Gradient, PreImages, PreImageSolver

@@ -9,8 +9,7 @@ import mercer
 from mercer import KernelPCA, MissingKernelPCA, TableModel
 from mercer.exceptions import DataError, ModelFileError
 from mercer.tables import TableEncoder
-from mercer.tables.columns import Date, Number
-from mercer.tables.cycles import angles, moved, parse_cycles
+from mercer.tables.columns import Date, Number, angles, moved, parse_cycles
 
 
 def hours(n=300, seed=0):

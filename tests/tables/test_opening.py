@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mercer import KernelNovelty, KernelPCA
 from mercer.cli import main
 from mercer.exceptions import DataError
+from mercer.io import Choice, MemoryRows, Table
+from mercer.io.delimited import CsvRows
 from mercer.novelty import judge
-from mercer.rows import Choice, MemoryRows, Table
-from mercer.rows.delimited import CsvRows
 from mercer.selection import assess
 from mercer.tables import TableEncoder, TableModel, open_encoded
 from mercer.tables.opening import read_for, vectors_for

@@ -17,7 +17,7 @@ from mercer.testing import (
     check_operator,
     check_preimage,
 )
-from mercer.testing._assert import assert_close
+from mercer.testing.operators import assert_close
 
 
 class Broken(Kernel):

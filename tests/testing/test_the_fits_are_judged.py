@@ -9,21 +9,14 @@ import pytest
 
 from benchmarks.repeated import merged, repeated_problem, true_error
 from mercer import KernelPCA
-from mercer._progress import announce
-from mercer.eigen import EigenSolver
+from mercer._base.progress import announce
 from mercer.exceptions import DataError
 from mercer.kernels import Gaussian, Kernel, Linear
-from mercer.solvers import Dense, Landmarks
-from mercer.testing import (
-    FitProblem,
-    Method,
-    Reference,
-    check_fit,
-    judge_fit,
-    random_problem,
-)
-from mercer.testing.definitions import MAKERS, Draw, definition
-from mercer.testing.problems import _HARD_KINDS
+from mercer.solvers import Dense, EigenSolver, Landmarks
+from tests.cross.definitions import MAKERS, Draw, definition
+from tests.cross.judge import check_fit, judge_fit
+from tests.cross.problems import _HARD_KINDS, FitProblem, Method, random_problem
+from tests.cross.reference import Reference
 
 
 class Told(EigenSolver):

@@ -9,9 +9,8 @@ from mercer.alternatives.multilinear_pca import MultilinearPCA
 from mercer.alternatives.non_negative_multilinear_pca import NonNegativeMultilinearPCA
 from mercer.alternatives.principal_curve import PrincipalCurve
 from mercer.alternatives.principal_surface import PrincipalSurface
-from mercer.alternatives.pursuit import Pursuit, principal_component_pursuit
 from mercer.alternatives.robust_multilinear_pca import RobustMultilinearPCA
-from mercer.alternatives.robust_pca import RobustPCA
+from mercer.alternatives.robust_pca import Pursuit, RobustPCA, principal_component_pursuit
 from mercer.alternatives.uncorrelated_multilinear_pca import UncorrelatedMultilinearPCA
 
 __all__ = [

@@ -7,15 +7,150 @@ from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.interpolate import BSpline
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+from sklearn.metrics import pairwise_distances_argmin
 
-from mercer._linalg import Array, fix_signs
-from mercer._progress import announce
-from mercer._types import ArrayLike, RowsLike, Targets
+from mercer._base.linalg import Array, fix_signs, square_sums
+from mercer._base.progress import announce
+from mercer._base.types import ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
-from mercer.alternatives._polyline import Polyline
-from mercer.alternatives._spline import PenalizedSpline
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn
+
+# A curve as a fine polygon, run through at unit speed.
+
+
+@dataclass(frozen=True)
+class Polyline:
+    """Nodes, and the length of the curve up to each; a closed one ends where it begins."""
+
+    nodes: Array
+    arc: Array
+    closed: bool
+
+    @classmethod
+    def through(cls, nodes: Array, *, closed: bool) -> Self:
+        """The polygon through the nodes; the first is repeated at the end if it is closed."""
+        if closed:
+            nodes = np.vstack([nodes, nodes[:1]])
+        steps = np.sqrt(square_sums(np.diff(nodes, axis=0)))
+        return cls(nodes, np.concatenate([[0.0], np.cumsum(steps)]), closed)
+
+    @property
+    def length(self) -> float:
+        """Length of the curve."""
+        return float(self.arc[-1])
+
+    def at(self, t: Array) -> Array:
+        """The points at arc lengths t, (n, d)."""
+        i = np.clip(np.searchsorted(self.arc, t, side="right") - 1, 0, len(self.nodes) - 2)
+        step = self.arc[i + 1] - self.arc[i]
+        part = np.divide(t - self.arc[i], step, out=np.zeros_like(t), where=step > 0)
+        return np.asarray(self.nodes[i] + part[:, None] * (self.nodes[i + 1] - self.nodes[i]))
+
+    def project(self, X: Array) -> tuple[Array, Array]:
+        """Arc length of the nearest point of the curve, and the squared distance to it.
+
+        The nearest node is found first, then the nearest point on the two pieces that meet there:
+        right up to the distance between two nodes. O(n m d) time for m nodes.
+        """
+        last = len(self.nodes) - 1
+        # Without the repeated first node of closed curves, so that ties do not occur.
+        near = pairwise_distances_argmin(X, self.nodes[:-1] if self.closed else self.nodes)
+        before = (near - 1) % last if self.closed else np.maximum(near - 1, 0)
+        after = np.minimum(near, last - 1)
+        (t1, d1), (t2, d2) = self._onto_piece(X, before), self._onto_piece(X, after)
+        t = np.where(d1 < d2, t1, t2)
+        if self.closed:
+            t = np.where(t >= self.length * (1 - 1e-12), 0.0, t)
+        return t, np.minimum(d1, d2)
+
+    def _onto_piece(self, X: Array, i: Array) -> tuple[Array, Array]:
+        start, along = self.nodes[i], self.nodes[i + 1] - self.nodes[i]
+        size = square_sums(along)
+        part = np.einsum("ij,ij->i", X - start, along)
+        part = np.clip(np.divide(part, size, out=np.zeros_like(part), where=size > 0), 0, 1)
+        apart = X - start - part[:, None] * along
+        return self.arc[i] + part * np.sqrt(size), square_sums(apart)
+
+
+# Penalised regression splines of one parameter, with a given number of degrees of freedom.
+
+
+DEGREE = 3
+
+
+@dataclass(frozen=True)
+class PenalizedSpline:
+    """A cubic spline on [0, length] into d dimensions; of period ``length`` if closed."""
+
+    coef: Array
+    length: float
+    closed: bool
+
+    @classmethod
+    def fit(cls, t: Array, X: Array, length: float, df: float, *, closed: bool) -> Self:
+        """Least squares with a penalty on the curvature that leaves ``df`` degrees of freedom.
+
+        The penalty is that of Eilers & Marx (1996, Statistical Science 11): second differences of
+        the coefficients of B-splines on equal intervals. Degrees of freedom are the trace of the
+        smoothing matrix; 2 is a straight line, and 1 the mean for closed curves.
+
+        O(n k + k³) time for k coefficients, k a few times ``df``.
+        """
+        pieces = max(20, int(4 * df))
+        B = basis(t, length, pieces, closed=closed)
+        k = B.shape[1]
+        D = np.diff(np.eye(k), 2, axis=0)
+        if closed:
+            D = np.eye(k) - 2 * np.roll(np.eye(k), 1, axis=0) + np.roll(np.eye(k), 2, axis=0)
+        G, P = B.T @ B, D.T @ D
+        P *= np.trace(G) / np.trace(P)
+        P += 1e-12 * np.trace(G) / k * np.eye(k)
+        # G + P has full rank even where no point lies: a straight line that B does not see is none.
+        # W' (G + P) W = I and W' G W = diag(g), so that the smoother is diagonal for every penalty.
+        g, W = eigh(G, G + P)
+        g = np.clip(g, 0.0, 1.0)
+        shares = g / (g + _penalty(g, df) * (1 - g))
+        right = W.T @ (B.T @ X)
+        # W (diag(g) + lam diag(1 - g))⁻¹ W' B' X, with 0/0 = 0 where nothing is known
+        inverse = np.divide(shares, g, out=np.zeros_like(g), where=g > 1e-12)
+        return cls(W @ (inverse[:, None] * right), float(length), closed)
+
+    def __call__(self, t: Array) -> Array:
+        pieces = len(self.coef) if self.closed else len(self.coef) - DEGREE
+        return np.asarray(basis(t, self.length, pieces, closed=self.closed) @ self.coef)
+
+
+def basis(t: Array, length: float, pieces: int, *, closed: bool) -> Array:
+    """Values of the B-splines on ``pieces`` equal intervals, (n, k)."""
+    knots = np.arange(-DEGREE, pieces + DEGREE + 1, dtype=np.float64)
+    inside = np.mod(t / length, 1.0) if closed else np.clip(t / length, 0.0, 1.0)
+    # design_matrix takes the right end only as a limit from the left
+    u = np.minimum(inside * pieces, np.nextafter(pieces, 0))
+    B = BSpline.design_matrix(u, knots, DEGREE).toarray()
+    if closed:
+        B[:, :DEGREE] += B[:, pieces:]
+        B = B[:, :pieces]
+    return np.asarray(B)
+
+
+def _penalty(g: Array, df: float) -> float:
+    """The penalty at which the degrees of freedom, Σ g / (g + lam (1 - g)), are ``df``."""
+
+    def excess(log_lam: float) -> float:
+        lam = np.exp(log_lam)
+        return float((g / (g + lam * (1 - g) + 1e-300)).sum() - df)
+
+    low, high = -30.0, 18.0
+    if excess(low) <= 0:  # fewer than df directions are seen at all: no penalty
+        return float(np.exp(low))
+    if excess(high) >= 0:
+        return float(np.exp(high))
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+
 
 #: Nodes of the polygon that stands for the curve.
 NODES = 500

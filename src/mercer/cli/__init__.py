@@ -1,6 +1,6 @@
 """The command line: ``mercer <command>``.
 
-One file per command, registered with one line in :mod:`mercer.cli.app`. Command modules import
+One file per command, registered with one line in :mod:`mercer.cli.run`. Command modules import
 numpy and the library inside their function, so that ``mercer --help`` answers at once.
 """
 

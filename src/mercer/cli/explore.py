@@ -28,8 +28,8 @@ def explore(
     Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.
     Needs more packages: pip install starlette uvicorn websockets.
     """
-    from mercer._extras import require
-    from mercer._spelling import similar_file
+    from mercer._base.optional import require
+    from mercer._base.spelling import similar_file
     from mercer.cli.console import print_json, remark
     from mercer.cli.faults import Failure
     from mercer.cli.stop import stopped_by
@@ -38,7 +38,7 @@ def explore(
         guess = similar_file(source) or "; check its name."
         raise Failure(f"there is no file '{source}'{guess}")
     if source is not None and source.is_dir() and not any(source.glob("*.png")):
-        from mercer.rows.parquet import parquet_files
+        from mercer.io.parquet import parquet_files
 
         parquet_files(source)  # says that there are none
     for package in ("starlette", "uvicorn", "websockets"):

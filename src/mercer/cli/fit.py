@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer._types import Estimator
-from mercer.cli.model_options import describes_model
+from mercer._base.types import Estimator
+from mercer.cli.models import describes_model
 from mercer.cli.options import (
     ColumnKinds,
     Reading,
@@ -16,11 +16,11 @@ from mercer.cli.options import (
     seed_option,
     speaks,
 )
-from mercer.cli.target import model_output, save_to, target_of
+from mercer.cli.tables import model_output, save_to, target_of
 
 if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
-    from mercer.rows import Table
+    from mercer.io import Table
     from mercer.solvers import Plan
 
 
@@ -69,7 +69,7 @@ def fit(
     from mercer.cli.console import progress
     from mercer.cli.summary import facts_of_fit, size_of, tell_of_fit
     from mercer.cli.tables import check_target, open_for_fit
-    from mercer.eigen import model_of
+    from mercer.model import model_of
 
     recipe.check()
     target = target_of(data, output)
@@ -115,7 +115,7 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
 
 def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
     """What the fit would do, and whether there is room for it."""
-    from mercer._memory import available_bytes, size_text
+    from mercer._base.machine import available_bytes, size_text
     from mercer.cli.console import print_json, summary
 
     facts: dict[str, Any] = {
@@ -139,7 +139,7 @@ def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
 
 def _announce(plan: "Plan", what: str, *, resumed: bool) -> None:
     """Say what is going to happen, or that there is no room for it."""
-    from mercer._memory import available_bytes, size_text
+    from mercer._base.machine import available_bytes, size_text
     from mercer.cli.console import remark
 
     free = available_bytes()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer._types import Estimator
+from mercer._base.types import Estimator
 from mercer.cli.options import (
     Output,
     Reading,
@@ -18,7 +18,7 @@ from mercer.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mercer.rows import Table
+    from mercer.io import Table
 
 
 #: Rows that are compared with those of the fit; more might not fit into memory.
@@ -97,7 +97,7 @@ def novelty(
     fitted without '--model novelty' has no threshold: give it one with --normal, or get the scores
     alone.
     """
-    from mercer._numbers import counted
+    from mercer._base.numbers import counted
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model, seen_by
     from mercer.cli.tables import check_output, open_input, write_output

@@ -1,14 +1,22 @@
-"""Models as commands use them: loaded from a file, asked for what they can do."""
+"""The options of ``mercer fit`` that describe the model."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from mercer._types import Estimator
+import click
+
+from mercer._base.catalogue import DENSITIES, MODELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
+from mercer._base.catalogue import KERNELS as ALL_KERNELS
+from mercer._base.types import Estimator
 from mercer.cli.faults import Failure
+
+# Models as commands use them: loaded from a file, asked for what they can do.
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -30,7 +38,7 @@ def existing(path: str) -> str:
     """The path, if there is something."""
     if Path(path).exists():
         return path
-    from mercer._spelling import similar_file
+    from mercer._base.spelling import similar_file
     from mercer.exceptions import ModelFileError
     from mercer.tables.reading import TABLES
 
@@ -43,7 +51,7 @@ def existing(path: str) -> str:
 
 def feature_names(model: Estimator) -> Sequence[str] | None:
     """The names of the columns that the model was fitted to, if they had any."""
-    from mercer.eigen import names_of
+    from mercer.model import names_of
 
     return names_of(model)
 
@@ -74,3 +82,111 @@ _WORDS = {
     "explained_variance_ratio_": "tell the shares of the variance",
 }
 _MODELS = dict.fromkeys(_WORDS, "kpca") | {"sample": "generative"}
+
+
+KERNELS = [name for name in ALL_KERNELS if name != "precomputed"]  # no columns of numbers
+
+
+def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    name = text.partition(":")[0]
+    if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
+        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}")
+    return text
+
+
+def _number_or_rule(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    if text is None or text in ("median", "scale"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
+
+
+def _share_or_auto(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+    if text is None or text == "auto":
+        return text
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 0.5:
+        raise click.BadParameter(f"{text!r} is neither 'auto' nor a share from 0 to 0.5")
+    return share
+
+
+kernel_option = click.option(
+    "--kernel",
+    default="gaussian",
+    show_default=True,
+    callback=_check_kernel,
+    shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
+    metavar="NAME[:P=V,...]",
+    help="The kernel, e.g. polynomial:degree=2.",
+)
+preimage_option = click.option(
+    "--preimage",
+    type=click.Choice([*PREIMAGES]),
+    help="The way back to input space.  [default: the model's own]",
+)
+
+
+def describes_model(function: Any) -> Any:
+    """The options of :class:`~mercer.cli.recipe.Recipe`, as the argument ``recipe``."""
+
+    @click.option(
+        "--model",
+        type=click.Choice([*MODELS]),
+        default="kpca",
+        show_default=True,
+        help="The estimator.",
+    )
+    @kernel_option
+    @click.option(
+        "--gamma",
+        callback=_number_or_rule,
+        metavar="NUMBER|median|scale",
+        help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
+    )
+    @click.option("--sigma", type=float, help="Width as exp(-r²/2 sigma²).")
+    @click.option("--width", type=float, help="Width as exp(-r²/width²), or a length scale.")
+    @click.option(
+        "--components",
+        default="auto",
+        show_default=True,
+        metavar="N|SHARE|auto|all|parallel",
+        help="How many: a count, a share of the variance, or a rule.",
+    )
+    @click.option(
+        "--solver",
+        type=click.Choice(sorted({*SOLVERS, *SPARSE_SOLVERS})),
+        help="How to find the components.  [default: auto]",
+    )
+    @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
+    @click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model.")
+    @preimage_option
+    @click.option(
+        "--false-alarm-rate",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Of a novelty model.  [default: 0.05]",
+    )
+    @click.option(
+        "--contamination",
+        callback=_share_or_auto,
+        metavar="SHARE|auto",
+        help="Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
+    )
+    @click.option(
+        "--density",
+        type=click.Choice([*DENSITIES]),
+        help="Where a generative model draws from.  [default: local]",
+    )
+    @functools.wraps(function)
+    def wrapper(*args: Any, **rest: Any) -> Any:
+        from mercer.cli.recipe import Recipe
+
+        widths = {name: rest.pop(name) for name in ("gamma", "sigma", "width")}
+        given = {part.name: rest.pop(part.name) for part in fields(Recipe) if part.name in rest}
+        return function(*args, recipe=Recipe(widths=widths, **given), **rest)
+
+    return wrapper

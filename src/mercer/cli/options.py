@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from mercer.rows import Choice
+    from mercer.io import Choice
 
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
@@ -38,7 +38,7 @@ class Reading:
 
     def choice(self, like: Sequence[str] | None = None) -> Choice:
         """The columns to read, or those that a model is like."""
-        from mercer.rows import Choice
+        from mercer.io import Choice
 
         return Choice(self.columns, self.drop, self.label, like)
 
@@ -77,7 +77,7 @@ def _complete_columns(_context: click.Context, _option: click.Parameter, text: s
     from click.shell_completion import split_arg_string
 
     from mercer.exceptions import DataError
-    from mercer.rows.look import TEXT, Look
+    from mercer.io.look import TEXT, Look
 
     # click drops the arguments before an option without a value; the shell has the whole line.
     words = map(Path, split_arg_string(os.environ.get("COMP_WORDS", "")))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mercer._types import Estimator, Targets
+from mercer._base.types import Estimator, Targets
 from mercer.cli.options import Reading, model_argument, reads, speaks
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
@@ -108,7 +108,7 @@ def plot(
     from mercer.cli.console import print_json, progress, remark
     from mercer.cli.models import load_model
     from mercer.cli.tables import check_target
-    from mercer.rows import atomic_file
+    from mercer.io import atomic_file
 
     endings = (".html",) if kind == "live" else ENDINGS
     if output.suffix.lower() not in endings:
@@ -139,7 +139,7 @@ def plot(
 
 def _pyplot() -> Any:
     """matplotlib without a screen."""
-    from mercer._extras import require
+    from mercer._base.optional import require
 
     matplotlib = require("matplotlib", "plot")
     matplotlib.use("Agg")
@@ -166,8 +166,8 @@ def _draw(
     from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
     from mercer.exceptions import MercerWarning, warn
+    from mercer.io import image_shape
     from mercer.plots._models import nameless_rows
-    from mercer.rows import image_shape
 
     model = seen_by(fitted)
     if on_tables(fitted):  # pictures name what the entries of a vector are
@@ -241,9 +241,9 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.cli.models import feature_names, on_tables, seen_by
     from mercer.cli.tables import open_input
+    from mercer.io import image_shape
     from mercer.live import describe, render
     from mercer.plots._models import nameless_rows
-    from mercer.rows import image_shape
 
     model, names = seen_by(fitted), feature_names(fitted)
     encoder = fitted.encoder_ if on_tables(fitted) else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mercer.catalogue import SOLVERS, SPARSE_SOLVERS
+from mercer._base.catalogue import SOLVERS, SPARSE_SOLVERS
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -19,9 +19,9 @@ from mercer.estimators import (
     SparseKernelPCA,
 )
 from mercer.kernels import Kernel, as_kernel
+from mercer.model import ParallelAnalysis
 from mercer.novelty import ShareUpTo
 from mercer.solvers import Landmarks, as_solver
-from mercer.subspace import ParallelAnalysis
 
 #: ``--components auto`` keeps this share of the variance in at most so many components.
 AUTO = ShareUpTo(0.95, 64)

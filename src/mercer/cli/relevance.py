@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from mercer._types import Estimator
+from mercer._base.types import Estimator
 from mercer.cli.options import Output, Reading, model_argument, reads, speaks, writes
 
 
@@ -88,7 +88,8 @@ def _table(found: Any, sure: Any) -> Any:
     """A row for each variable: components, all together, the error; limits, if there are any."""
     import numpy as np
 
-    from mercer.rows import MemoryRows, Table
+    from mercer.io import Table
+    from mercer.points.source import MemoryRows
 
     q = len(found.components)
     names = [f"component {k}" for k in range(q)] + ["overall", "error"]

@@ -12,7 +12,7 @@ from mercer.cli.options import output_folder, seed_option, speaks
 
 if TYPE_CHECKING:
     from mercer.papers.item import Item
-    from mercer.papers.writing import Outcome
+    from mercer.papers.report import Outcome
 
 
 @click.command(short_help="Run the papers' tables and figures again; a verdict for each.")
@@ -68,7 +68,7 @@ def reproduce(
     from mercer.exceptions import MercerError
     from mercer.papers import Setting, Sources
     from mercer.papers import reproduce as run
-    from mercer.papers.writing import record
+    from mercer.papers.report import record
 
     try:
         items = select(*what)

@@ -25,8 +25,61 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import click
+
+from mercer import __version__
+from mercer.cli.demo import demo
+from mercer.cli.explore import explore
+from mercer.cli.faults import COMMANDS
+from mercer.cli.fit import fit
+from mercer.cli.info import convert, info
+from mercer.cli.judge import novelty, score
+from mercer.cli.plot import plot
+from mercer.cli.relevance import relevance
+from mercer.cli.reproduce import reproduce
+from mercer.cli.rows_to_rows import denoise, impute, inverse, sample, transform
 from mercer.cli.stop import Terminated, interruptible
+from mercer.cli.tune import tune
+
+# The ``mercer`` group: its options, and one line per command.
+
+
+class _InOrder(click.Group):
+    """Lists the commands in the order in which they are used, not by the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command, or what to type instead of one that people try."""
+        if (instead := COMMANDS.get(args[0].lower())) and args[0] not in self.commands:
+            ctx.fail(f"No such command '{args[0]}'; {instead}.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_InOrder,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+    epilog="Start with: mercer demo",
+)
+@click.version_option(__version__, prog_name="mercer")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+@click.pass_context
+def mercer(context: click.Context) -> None:
+    """Kernel PCA for real work: embed, denoise, generate, fill in and find what is new."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (
+    *(demo, fit, tune, transform, inverse, denoise, impute, score, novelty, relevance, sample),
+    *(info, plot, explore, convert, reproduce),
+):
+    mercer.add_command(command)
+
 
 INTERRUPTED = 130
 CLOSED_PIPE = 141
@@ -75,8 +128,8 @@ def _run(args: list[str]) -> int:
     # Imported here, so that Ctrl-C in the first moments is already answered by `main`.
     import click
 
-    from mercer.cli.app import mercer
     from mercer.cli.faults import describe, exit_status
+    from mercer.cli.run import mercer
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         # An ASCII-only terminal gets "?" for a bar of the spectrum instead of an error.
@@ -126,7 +179,7 @@ def _leave(error: BaseException) -> None:
     """End the process now: the work does not react, and nobody waits for it."""
     terminated = isinstance(error, Terminated)
     _say("terminated" if terminated else "interrupted")
-    if (atomic := sys.modules.get("mercer.rows.atomic")) is not None:  # else nothing was written
+    if (atomic := sys.modules.get("mercer._base.files")) is not None:  # else nothing was written
         atomic.remove_temporary()
     os._exit(TERMINATED if terminated else INTERRUPTED)
 

@@ -7,13 +7,13 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mercer._memory import peak_bytes, size_text
-from mercer._numbers import counted, shortened
-from mercer._types import Estimator
+from mercer._base.machine import peak_bytes, size_text
+from mercer._base.numbers import counted, shortened
+from mercer._base.types import Estimator
 from mercer.cli.console import print_json, summary
-from mercer.eigen import model_of
 from mercer.exceptions import said
-from mercer.rows import Rows
+from mercer.model import model_of
+from mercer.points.source import Source
 
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
@@ -27,7 +27,7 @@ def size_of(rows: int, numbers: int, columns: int | None = None) -> str:
 
 
 def facts_of_fit(
-    model: Estimator, rows: Rows, target: Path, seconds: float, encoder: TableEncoder | None
+    model: Estimator, rows: Source, target: Path, seconds: float, encoder: TableEncoder | None
 ) -> dict[str, Any]:
     """Everything that was chosen and found, as plain values."""
     learnt, inner = model_of(model), getattr(model, "estimator", None) or model
@@ -120,10 +120,10 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def _describe_rule(model: Estimator, asked: Any) -> str:
-    from mercer.subspace import as_rule
+    from mercer.model import as_rule
 
     if asked is None and hasattr(model, "offset_"):
-        from mercer.novelty.components import default_rule
+        from mercer.novelty.width import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)
         return f"auto: {default.describe()}"

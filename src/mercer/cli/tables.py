@@ -1,4 +1,4 @@
-"""Tables of a command: what its options say about them, handed to :mod:`mercer.rows`."""
+"""Tables of a command: what its options say about them, handed to :mod:`mercer.io`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from sklearn.utils import get_tags
 
-from mercer._linalg import Array
-from mercer._types import Estimator
+from mercer._base.files import is_device
+from mercer._base.linalg import Array
+from mercer._base.types import Estimator
 from mercer.cli.console import print_json, progress, remark
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import ColumnKinds, Output, Reading
-from mercer.rows import Table, check_sink, open_table, spooled, write_stream, write_table
-from mercer.rows.atomic import is_device
-from mercer.rows.compressed import COMPRESSED, open_plain, plain_name
-from mercer.rows.files import names_text
-from mercer.rows.look import Look
+from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
+from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
+from mercer.io.look import Look
 
 if TYPE_CHECKING:
     from mercer.tables import TableEncoder
@@ -176,3 +175,47 @@ def _try_to_write(folder: Path, remedy: str) -> None:
             file.write(b"\0")
     except OSError as error:
         raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
+
+
+# The model file that a command writes.
+
+
+if TYPE_CHECKING:
+    from mercer.tables import TableEncoder
+
+
+model_output = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The model file to write.  [default: the data's name with .mercer]",
+)
+
+
+#: Endings that other programs would open, in vain.
+_OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
+_OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
+
+
+def target_of(data: str, output: Path | None) -> Path:
+    """The model file to write, by the name of the data if none is given."""
+    if output is not None and str(output) != "-":
+        if output.suffix.lower() in _OTHERS:
+            raise click.UsageError(
+                f"a model is not a {output.suffix} file; name it {output.with_suffix('.mercer')}"
+            )
+        return output
+    if data == "-" or output is not None:
+        raise click.UsageError("a model is written to a file; name it with --output")
+    from mercer.io.files import plain_name
+
+    return Path(plain_name(Path(data).resolve()).stem + ".mercer")
+
+
+def save_to(target: Path, model: Estimator, encoder: TableEncoder | None) -> None:
+    """Write the model, with the encoder of its table if it has one."""
+    if encoder is not None:
+        from mercer.tables import TableModel
+
+        model = TableModel.from_fitted(model, encoder)
+    model.save(target)

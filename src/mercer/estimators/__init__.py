@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mercer import catalogue
+from mercer._base import catalogue
 
 if TYPE_CHECKING:
     from mercer.estimators._saving import load as load

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from mercer._config import Config
-from mercer._held_out import take
-from mercer._linalg import Array
-from mercer._memory import available_bytes
-from mercer.eigen import Dense, EigenSolver, Lanczos, Landmarks, Model, Plan, Solver
-from mercer.eigen.landmarks import as_landmark_rule
+from mercer._base.config import Config
+from mercer._base.held_out import take
+from mercer._base.linalg import Array
+from mercer._base.machine import available_bytes
+from mercer._base.numbers import make_rng
+from mercer._base.types import ArrayLike, RowsLike
+from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, plan_of
-from mercer.kernels import Gaussian, Kernel
+from mercer.kernels import Gaussian, Kernel, RadialKernel
 from mercer.landmarks import Given, random_pivots
+from mercer.model import Model
 from mercer.novelty import (
     NoveltyScore,
+    WidthChoice,
     gram_folds,
     landmark_folds,
     neighbour_kernel,
     novelty_score,
 )
-from mercer.novelty.components import default_rule
-from mercer.solvers import as_solver
+from mercer.novelty import select_width as choose_width
+from mercer.novelty.width import default_rule
+from mercer.solvers import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver, as_solver
+from mercer.solvers.landmarks import as_landmark_rule
 
 #: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
 EXACT_UP_TO = 2_000
@@ -121,3 +127,44 @@ def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> 
     sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
     exact = kernel.points(take(X, sample)).cast(np.float64).rows
     return np.sort(sample[random_pivots(kernel, exact, m, rng)])
+
+
+# A search for the width of a novelty detector, kept for those who call it.
+
+
+#: Widths that ``select_width`` tries, in units of the median distance.
+WIDTHS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+
+
+@verb("data", needs="a width")
+def select_width(self: Any, X: RowsLike, widths: ArrayLike = WIDTHS) -> WidthChoice:
+    """Choose the kernel width by normal rows alone; deprecated, because it does not help.
+
+    The default width detects better on the data sets that we tried
+    (``python -m benchmarks defaults novelty``); this method will be removed.
+
+    Parameters
+    ----------
+    X : (n, d) normal rows
+    widths : sequence of float
+        Candidates, as multiples of the length that this kernel takes on X.
+
+    Returns
+    -------
+    WidthChoice
+        ``kernel`` is the best; ``kernels`` and ``separation`` tell about the others.
+    """
+    warnings.warn(
+        "select_width will be removed: the default width (kernel=None) detects better; leave "
+        "the kernel out.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    rows, kernel = self._check_fit(X)
+    resolved = (kernel or Gaussian()).resolve(rows)
+    assert isinstance(resolved, RadialKernel)
+    kernels = [resolved.with_length(resolved.length * width) for width in widths]
+    rng = make_rng(self.random_state)
+    return choose_width(
+        lambda kernel, index: self._learner(rows, kernel, rng)(index), rows, kernels, rng
+    )

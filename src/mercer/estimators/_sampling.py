@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._random import fixed_rng, make_rng
-from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count, fixed_rng, make_rng
+from mercer._base.types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes
 from mercer.exceptions import DataError
 from mercer.generative import FittedDensity, as_density

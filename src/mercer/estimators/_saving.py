@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import Estimator, RowsLike
-from mercer.eigen import model_of
+from mercer._base.linalg import Array
+from mercer._base.types import Estimator, RowsLike
 from mercer.exceptions import DataError, ModelFileError, Remedy
-from mercer.model_file import read_model
-from mercer.model_file.checks import check_loaded, expect
+from mercer.io.model_file import read_model
+from mercer.io.model_file.checks import check_loaded, expect
+from mercer.model import model_of
 from mercer.novelty import Conformal, NoveltyScore
+from mercer.points.source import MemoryRows, Source
+from mercer.points.sparse import same_rows
 from mercer.robust import Filling
 from mercer.robust.gaussian import GaussianRows
-from mercer.rows import MemoryRows, Rows
-from mercer.sparse_rows import same_rows
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -62,7 +62,7 @@ def remember_data(estimator: Estimator, rows: object, *, more: bool = False) -> 
 
     Size, precision, and a hash over a part of the rows: it tells data sets apart, and is cheap.
     """
-    source = rows if isinstance(rows, Rows) else MemoryRows(rows)
+    source = rows if isinstance(rows, Source) else MemoryRows(rows)
     numeric = source.dtype.kind == "f"
     # Rows on a cluster would have to be computed first, and objects have no bytes of their own.
     sha256 = source.fingerprint() if numeric and not hasattr(source, "collection") else None
@@ -84,7 +84,7 @@ def was_fitted_to(model: Estimator, X: RowsLike, rows: Array) -> bool:
     ``X`` as given, ``rows`` as checked: a file is known by itself or by what is in it.
     """
     known = getattr(model, "_data_fingerprint", None)
-    sources = [MemoryRows(rows), *([X] if isinstance(X, Rows) else [])]
+    sources = [MemoryRows(rows), *([X] if isinstance(X, Source) else [])]
     same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
     return same or same_rows(model_of(model).subspace.support, rows)
 

@@ -15,16 +15,16 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mercer._linalg import Array
-from mercer._memory import available_bytes
-from mercer._types import ArrayLike, Estimator, RowsLike
-from mercer.eigen import model_of, names_of
+from mercer._base.linalg import Array
+from mercer._base.machine import available_bytes
+from mercer._base.types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._saving import remember_data
 from mercer.exceptions import ColumnsError, DataError, Remedy
+from mercer.io import as_rows, is_source
 from mercer.kernels import Kernel
-from mercer.rows import MemoryRows, Rows, as_rows, is_source
-from mercer.rows.base import remedy_for
-from mercer.sparse_rows import SparseRows
+from mercer.model import model_of, names_of
+from mercer.points.source import MemoryRows, Source, remedy_for
+from mercer.points.sparse import SparseRows
 
 
 def check_rows(
@@ -41,7 +41,7 @@ def check_rows(
     Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
     checked as they are read), and are loaded otherwise, and wherever they hold kernel values.
 
-    SciPy's sparse matrices and arrays become :class:`~mercer.sparse_rows.SparseRows`, if both the
+    SciPy's sparse matrices and arrays become :class:`~mercer.points.sparse.SparseRows`, if both the
     estimator and the kernel take them.
 
     Records ``n_features_in_``, ``feature_names_in_`` and a fingerprint of the data when ``reset``,
@@ -165,7 +165,7 @@ def _describe_sparse(X: Any) -> str:
     return f" The first is at row {row}, column {column}. Remove such rows or entries."
 
 
-def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
+def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
     """A row source whose size and names fit the estimator; an array if it is in memory already."""
     if len(rows) < (2 if reset else 1):
         raise DataError(f"kernel PCA needs at least 2 rows, not {len(rows)}; give more rows.")
@@ -192,7 +192,7 @@ def _check_source(estimator: Estimator, rows: Rows, reset: bool) -> Any:
 def _load(rows: RowsLike) -> Any:
     if isinstance(rows, SparseRows):
         return rows
-    if not isinstance(rows, Rows):
+    if not isinstance(rows, Source):
         return np.asarray(rows)
     needed = len(rows) * rows.shape[1] * rows.dtype.itemsize
     if needed > available_bytes() // 2:

@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from mercer._sklearn import Tags
-from mercer._types import Estimator, RowsLike
-from mercer.eigen import Plan, model_of
+from mercer._base.sklearn import Tags
+from mercer._base.types import Estimator, RowsLike
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel
+from mercer.model import model_of
 from mercer.preimage import PreImageSolver
+from mercer.solvers import Plan
 
 
 def _wrapped(estimator: Estimator) -> Any:

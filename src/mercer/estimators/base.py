@@ -4,27 +4,68 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._random import make_rng
-from mercer._sklearn import BaseEstimator
-from mercer._spelling import answer_spelling, other_spelling
-from mercer._types import Estimator as AnyEstimator
-from mercer._types import RowsLike, Seed
-from mercer.eigen import Model, model_of
-from mercer.eigen.result import PARTS
+from mercer._base.numbers import make_rng
+from mercer._base.sklearn import BaseEstimator
+from mercer._base.spelling import answer_spelling, other_spelling
+from mercer._base.types import Estimator as AnyEstimator
+from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
+from mercer.io.model_file import write_model
+from mercer.io.model_file.file import Fingerprint
 from mercer.kernels import as_kernel
-from mercer.model_file import write_model
-from mercer.model_file.file import Fingerprint
+from mercer.model import Model, Subspace, model_of
+from mercer.model.model import PARTS
+from mercer.points.source import Source
 from mercer.preimage import BoundPreImage, PreImageSolver
-from mercer.rows import Rows
-from mercer.subspace import Subspace
+
+# What an estimator takes and gives: declared once, for the table in the docs and for the tests.
+
+
+def _can(words: str, usual: bool = False) -> bool:
+    """A yes or no with the words of the table's head."""
+    able: bool = field(default=usual, metadata={"words": words})
+    return able
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """Every estimator takes arrays; this says what else.
+
+    Attributes
+    ----------
+    tables : pandas and polars frames, whose names are remembered
+    sparse : SciPy's sparse matrices
+    objects : lists of any Python objects, with a kernel of them
+    precomputed : a kernel matrix
+    files : paths and row sources in ``fit``
+    dask : dask arrays and frames in ``fit``
+    missing : NaN in ``fit``
+    weights : ``sample_weight``
+    streaming : ``partial_fit``
+    onnx : :func:`mercer.export_onnx`
+    experimental : names and defaults may change
+    """
+
+    tables: bool = _can("tables", True)
+    sparse: bool = _can("sparse matrices")
+    objects: bool = _can("objects")
+    precomputed: bool = _can("kernel matrix")
+    files: bool = _can("files", True)
+    dask: bool = _can("dask", True)
+    missing: bool = _can("missing values")
+    weights: bool = _can("weights")
+    streaming: bool = _can("chunks")
+    onnx: bool = _can("ONNX")
+    experimental: bool = _can("experimental")
+
 
 Made = TypeVar("Made")
 
@@ -120,7 +161,7 @@ class Estimator(BaseEstimator):
         --------
         mercer.load : the way back.
         mercer.register : for kernels and solvers of your own.
-        mercer.model_file.describe : what a file holds.
+        mercer.io.model_file.describe : what a file holds.
 
         Examples
         --------
@@ -171,7 +212,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, self._saved[0])
         subspace = model_of(self).subspace
         rows = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
-        return rows if isinstance(rows, Rows) else subspace.in_precision(rows)
+        return rows if isinstance(rows, Source) else subspace.in_precision(rows)
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""

@@ -7,19 +7,17 @@ from dataclasses import replace
 
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._parallel import held
-from mercer._random import make_rng
-from mercer._types import Seed
-from mercer.eigen import Model, Report, model_of
+from mercer._base.linalg import Array
+from mercer._base.machine import held
+from mercer._base.numbers import check_count, make_rng
+from mercer._base.types import Seed
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, report_of
 from mercer.exceptions import DataError, RankWarning, warn
-from mercer.sparse import Rows, Selection, SparseSolver, as_sparse_solver
+from mercer.model import Model, Report, Subspace, model_of
+from mercer.sparse import Selection, Source, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import project
 from mercer.sparse.noise import choose_kernels
-from mercer.subspace import Subspace
 
 
 @held
@@ -75,7 +73,7 @@ def compress(
             f"n_kernels={n_kernels!r}: the model has {big.n_support} support points; "
             f"ask for 1 to {big.n_support - 1}."
         )
-    rows = Rows(big.kernel, big.support, make_rng(random_state))
+    rows = Source(big.kernel, big.support, make_rng(random_state))
     strategy, _ = as_sparse_solver(solver).choose(rows)
     chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)

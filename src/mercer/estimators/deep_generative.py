@@ -8,15 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array
-from mercer._numbers import check_positive
-from mercer._sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._types import ArrayLike, RowsLike, Seed, Targets
-from mercer.eigen import Solver
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_positive
+from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._base.types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._sampling import check_hidden, draw, keep_labels, one_row
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.exceptions import DataError, KernelError
@@ -30,6 +28,7 @@ from mercer.generative import (
 )
 from mercer.kernels import Kernel, as_kernel
 from mercer.preimage import PreImageSolver
+from mercer.solvers import Solver
 
 
 class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):

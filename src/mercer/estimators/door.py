@@ -16,17 +16,17 @@ import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array
-from mercer._parallel import held
-from mercer._types import Estimator
-from mercer.eigen import model_of, names_of
+from mercer._base.linalg import Array
+from mercer._base.machine import held
+from mercer._base.types import Estimator
 from mercer.estimators._validation import check_codes, check_missing
 from mercer.estimators.learning import by_blocks
 from mercer.exceptions import KernelError, MercerError, UnavailableError
 from mercer.kernels import Kernel, RadialKernel, as_kernel
+from mercer.model import model_of, names_of
 from mercer.points import SparseVectors
-from mercer.rows import Rows
-from mercer.sparse_rows import SparseRows
+from mercer.points.source import Source
+from mercer.points.sparse import SparseRows
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Why the model cannot do it; None if it can.
@@ -106,7 +106,7 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
             check_is_fitted(self, self._saved[0])
         elif check is not None and (by_place or name in options):
             checked = None if given is None and optional else check(self, given)
-            if takes == "blocks" and isinstance(checked, Rows):
+            if takes == "blocks" and isinstance(checked, Source):
                 options.pop(name, None)
                 plain = _Plain(self, method.__name__, args[place + 1 :], options)
                 subspace = model_of(self).subspace

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array
-from mercer._numbers import check_positive
-from mercer._types import ArrayLike, Estimator, RowsLike, Seed, Targets
-from mercer.eigen import Model, Plan, Solver, model_of
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_positive
+from mercer._base.types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators import returning
-from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._sampling import check_hidden, draw, keep_labels, one_row
 from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.returning import points_of, projected
@@ -31,9 +30,10 @@ from mercer.generative import (
     straight_line,
 )
 from mercer.kernels import Kernel, as_kernel
+from mercer.model import ComponentRule, Model, model_of
 from mercer.preimage import PreImageSolver
 from mercer.preimage.noise import MatchNoise
-from mercer.subspace import ComponentRule
+from mercer.solvers import Plan, Solver
 
 
 class GenerativeKernelPCA(SubspaceEstimator):

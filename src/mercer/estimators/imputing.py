@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._random import fixed_rng, make_rng
-from mercer._types import Estimator, RowsLike, Seed
-from mercer.eigen import model_of
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count, fixed_rng, make_rng
+from mercer._base.types import Estimator, RowsLike, Seed
 from mercer.estimators.base import parameters_of
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.exceptions import ConvergenceWarning, DataError, Remedy, warn
+from mercer.model import Count, Subspace, model_of
 from mercer.preimage import PreImages
 from mercer.robust import Filling, choose_filling, mixed_masks
 from mercer.robust.filling import FEWEST_ROWS
 from mercer.robust.gaussian import MOST_COLUMNS
-from mercer.subspace import Count, Subspace
 
 
 @verb("missing", "rows", needs="dense rows", instead="to fill in values, use a kernel of vectors")

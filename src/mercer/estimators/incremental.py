@@ -7,17 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._numbers import check_count
-from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Model, Report
-from mercer.eigen.audit import audit_rows, audited
-from mercer.eigen.landmark_errors import Few, counted
-from mercer.eigen.landmark_model import LandmarkModel
-from mercer.eigen.landmarks import as_landmark_rule
-from mercer.eigen.policy import refuse_square
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.numbers import check_count
+from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators._saving import remember_data
 from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, KernelError
@@ -26,11 +20,15 @@ from mercer.gram.growing import carried, missed
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
+from mercer.model import ComponentRule, Model, Report, as_rule
+from mercer.points.source import CHUNK, MemoryRows, Source
+from mercer.points.sparse import SparseRows, concatenate
 from mercer.preimage import PreImageSolver
 from mercer.relevance import spectrum_advice
-from mercer.rows import CHUNK, MemoryRows, Rows
-from mercer.sparse_rows import SparseRows, concatenate
-from mercer.subspace import ComponentRule, as_rule
+from mercer.solvers.audit import audit_rows, audited
+from mercer.solvers.landmark_model import Few, LandmarkModel, counted
+from mercer.solvers.landmarks import as_landmark_rule
+from mercer.solvers.policy import refuse_square
 
 
 class IncrementalKernelPCA(SubspaceEstimator):
@@ -130,7 +128,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     def _learn(self, rows: RowsLike) -> None:
         """Forget everything, and fit to rows that have been checked."""
         self.__dict__.pop("_features", None)
-        source = rows if isinstance(rows, Rows) else MemoryRows(rows)
+        source = rows if isinstance(rows, Source) else MemoryRows(rows)
         starts = range(0, len(source), CHUNK)
         chunks = [slice(i, min(i + CHUNK, len(source))) for i in starts]
         if len(chunks) > 1 and chunks[-1].stop - chunks[-1].start < 2:  # one row is no chunk

@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import ArrayLike, RowsLike, Seed, Targets
-from mercer.eigen import Plan, Solver
-from mercer.estimators._callbacks import (
-    CallbackSupportMixin,
-    steps_to_callbacks,
-    with_callbacks,
-)
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.linalg import Array
+from mercer._base.progress import current_listener, listen
+from mercer._base.types import ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, check_weight
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel, as_kernel
+from mercer.model import ComponentRule
+from mercer.points.source import Source
 from mercer.preimage import PreImageSolver
-from mercer.rows import Rows
-from mercer.subspace import ComponentRule
+from mercer.solvers import Plan, Solver
+
+# Progress for the callbacks of scikit-learn 1.9 and later, which older versions do not have.
+
+
+Method = TypeVar("Method")
+
+
+class CallbackSupportMixin:
+    """Without callbacks."""
+
+
+def with_callbacks(method: Method) -> Method:
+    """Leave the method as it is."""
+    return method
+
+
+if not TYPE_CHECKING:  # scikit-learn ships no types
+    with suppress(ImportError):  # before 1.9
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+
+@contextmanager
+def steps_to_callbacks(estimator: Estimator) -> Iterator[None]:
+    """Tell the estimator's callbacks of every step that is announced inside the block.
+
+    Each step is one task of unknown total. A callback that raises cancels the fit, as a listener
+    does; a request to stop early is not granted, because half a spectrum is no result.
+    """
+    watched = hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx")
+    if not watched:
+        yield
+        return
+    root = estimator._init_callback_context(max_subtasks=None)
+    root.call_on_fit_task_begin(estimator=estimator)
+    outer = current_listener()
+
+    def step(stage: str, done: int, total: int) -> None:
+        if outer is not None:
+            outer(stage, done, total)
+        task = root.subcontext(task_name=stage)
+        task.call_on_fit_task_begin(estimator=estimator)
+        task.call_on_fit_task_end(estimator=estimator)
+
+    with listen(step):
+        yield
+    root.call_on_fit_task_end(estimator=estimator)
 
 
 class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
@@ -114,7 +158,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         ----------
         X : (n, d) array, data frame, or SciPy sparse matrix
             (n, n) for a precomputed kernel; a list for kernels of objects. A path, a row source
-            (:func:`mercer.rows.open_rows`) or a dask collection is read in blocks, by landmarks.
+            (:func:`mercer.io.open_rows`) or a dask collection is read in blocks, by landmarks.
         y : ignored
         sample_weight : (n,) array, optional
             Weight 2 is the row given twice; weight 0 is the row left out.
@@ -150,7 +194,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         kernel = as_kernel(self.kernel)
         present, rows, weight = _present(kernel, rows, sample_weight)
         plan = self._plan(kernel, rows)
-        if isinstance(rows, Rows) and plan.loads:
+        if isinstance(rows, Source) and plan.loads:
             present, rows, weight = _present(kernel, rows[:], weight)  # the one time it is read
             plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
@@ -170,7 +214,7 @@ def _present(
 
     In a row source rows of weight 0 stay: in sums they change nothing.
     """
-    if weight is None or weight.all() or isinstance(rows, Rows):
+    if weight is None or weight.all() or isinstance(rows, Source):
         return None, rows, weight
     present = np.flatnonzero(weight)
     return present, kernel.points(rows).subset(present).rows, weight[present]

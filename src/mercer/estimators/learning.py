@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
-from mercer._types import RowsLike
-from mercer.eigen import Model, Plan, Problem, Solver
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import RowsLike
+from mercer.io import is_source
 from mercer.kernels import Kernel
+from mercer.model import Model, Subspace, as_rule
+from mercer.points.source import MemoryRows, Source
+from mercer.points.sparse import SparseRows
 from mercer.relevance import spectrum_advice
-from mercer.rows import MemoryRows, Rows, is_source
-from mercer.solvers import as_solver
-from mercer.sparse_rows import SparseRows
-from mercer.subspace import Subspace, as_rule
+from mercer.solvers import Plan, Problem, Solver, as_solver
 
 
 def plan_of(
@@ -57,7 +57,7 @@ def by_blocks(
     function: Callable[[Any], Array], rows: RowsLike, subspace: Subspace, width: int
 ) -> Any:
     """``function(rows)`` in memory; block by block, (n, width), of rows that are elsewhere."""
-    if not isinstance(rows, Rows):
+    if not isinstance(rows, Source):
         return function(rows)
     dtype = subspace.coef.dtype
     return rows.apply(OnBlocks(function, dtype), width, dtype)

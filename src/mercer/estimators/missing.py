@@ -6,20 +6,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._sklearn import Tags
-from mercer._types import Estimator, RowsLike, Seed, Targets
-from mercer.eigen import model_of
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count
+from mercer._base.sklearn import Tags
+from mercer._base.types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
 from mercer.estimators._wrapper import WrappingEstimator
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.imputing import fill
 from mercer.exceptions import DataError
 from mercer.kernels import as_kernel
+from mercer.model import Subspace, model_of
 from mercer.robust import Filling, fill_missing
-from mercer.subspace import Subspace
 
 
 class MissingKernelPCA(WrappingEstimator):

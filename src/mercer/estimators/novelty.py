@@ -9,22 +9,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._held_out import take
-from mercer._linalg import Array
-from mercer._random import fixed_rng
-from mercer._sklearn import OutlierMixin, Tags
-from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Model, Plan, Solver, model_of
-from mercer.estimators._capabilities import Capabilities
-from mercer.estimators._novelty_learner import NoveltyLearner
-from mercer.estimators._novelty_width import select_width
+from mercer._base.held_out import take
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.sklearn import OutlierMixin, Tags
+from mercer._base.types import RowsLike, Seed, Targets
+from mercer.estimators._novelty_learner import NoveltyLearner, select_width
 from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Estimator, parts_in
+from mercer.estimators.base import Capabilities, Estimator, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
+from mercer.model import ComponentRule, Model, model_of
 from mercer.novelty import (
     Calibration,
     Conformal,
@@ -37,12 +35,12 @@ from mercer.novelty import (
     novelty_score,
     outlier_threshold,
 )
-from mercer.novelty.components import default_rule
-from mercer.novelty.conformal import leave_one_out_p_values, rows_needed
+from mercer.novelty.calibration import leave_one_out_p_values, rows_needed
 from mercer.novelty.trimming import check_share
+from mercer.novelty.width import default_rule
+from mercer.points.sparse import SparseRows
 from mercer.preimage import as_preimage
-from mercer.sparse_rows import SparseRows
-from mercer.subspace import ComponentRule
+from mercer.solvers import Plan, Solver
 
 #: Measures with T², whose promise cross-fitting breaks.
 T_SQUARED = ("hotelling", "combined")
@@ -284,7 +282,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         """Which variables did it: each one's part in the score, (n, d); sparse for sparse rows.
 
         The score is integrated along the line from the point that the model would put in its place
-        (the pre-image of its projection), see :func:`mercer.novelty.contributions`.
+        (the pre-image of its projection), see :func:`mercer.novelty.score`.
         """
         rows, subspace, way = X, self.score_.subspace, "auto"
         if isinstance(subspace.support, SparseRows):

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils._set_output import _get_output_config
 
-from mercer._linalg import Array
-from mercer._types import ArrayLike, Estimator, RowsLike
-from mercer.eigen import model_of, names_of
+from mercer._base.linalg import Array
+from mercer._base.types import ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
+from mercer.model import model_of, names_of
+from mercer.points.source import Source
 from mercer.relevance import (
     Relevance,
     Uncertainty,
@@ -23,7 +24,6 @@ from mercer.relevance import (
 )
 from mercer.relevance import sensitivity as measure_sensitivity
 from mercer.relevance.measure import MOST_ROWS, require_vectors, support_weight
-from mercer.rows import Rows
 
 
 @verb("source")
@@ -188,7 +188,7 @@ def _given_rows(
             raise DataError("sample_weight belongs to rows; give X, too.")
         return None
     require_vectors(model_of(model).subspace)
-    if isinstance(rows, Rows) and rows.allow_nan:
+    if isinstance(rows, Source) and rows.allow_nan:
         raise DataError(
             "rows with missing values have no derivatives; "
             + Remedy(

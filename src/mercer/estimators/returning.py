@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import eye_array
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
-from mercer._types import ArrayLike, Estimator, RowsLike, Targets
-from mercer.eigen import model_of
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
+from mercer.model import model_of
+from mercer.points.sparse import SparseRows, dense, squared_differences
 from mercer.preimage import BoundPreImage, PreImages
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import MatchNoise, matched_scores
 from mercer.selection import Noise, add_noise, choose_by_noise, typical_noise
-from mercer.sparse_rows import SparseRows, dense, squared_differences
 
 #: A share of the variance that leaves no room for noise to be lost in.
 ALL = 0.999

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from mercer._held_out import take
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._types import Estimator, RowsLike, Seed, Targets
-from mercer.eigen import model_of
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.held_out import take
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count
+from mercer._base.types import Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import require_open, verb
 from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
+from mercer.model import model_of
 from mercer.robust import Loss, as_loss, reweight
 
 

@@ -8,15 +8,13 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from mercer._linalg import Array
-from mercer._numbers import check_positive
-from mercer._random import fixed_rng
-from mercer._sklearn import ClassifierMixin, RegressorMixin, Tags
-from mercer._types import ArrayLike, RowsLike, Seed, Targets
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_positive, fixed_rng
+from mercer._base.sklearn import ClassifierMixin, RegressorMixin, Tags
+from mercer._base.types import ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._sampling import check_hidden, draw
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError
 from mercer.generative import (
@@ -27,9 +25,9 @@ from mercer.generative import (
     fit_least_squares,
 )
 from mercer.kernels import Kernel, as_kernel
+from mercer.model import Subspace
 from mercer.preimage import PreImageSolver
 from mercer.preimage.nearest import SupportScores
-from mercer.subspace import Subspace
 
 
 class _Machine(Estimator):

@@ -9,25 +9,24 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count, check_positive
-from mercer._random import fixed_rng
-from mercer._types import RowsLike, Seed, Targets
-from mercer.eigen import Model, Plan, Report, model_of
-from mercer.eigen.audit import audit_rows, audited
-from mercer.eigen.policy import refuse_square, warn_if_degenerate
-from mercer.estimators._capabilities import Capabilities
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count, check_positive, fixed_rng
+from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, argument, warn
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
+from mercer.model import ComponentRule, Model, Report, as_rule, model_of
 from mercer.preimage import PreImageSolver
+from mercer.solvers import Plan
+from mercer.solvers.audit import audit_rows, audited
+from mercer.solvers.policy import refuse_square, warn_if_degenerate
 from mercer.sparse import Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
 from mercer.sparse.noise import choose_kernels
-from mercer.subspace import ComponentRule, as_rule
 
 #: So many kernels are planned for where the data decide.
 USUAL_KERNELS = 100

@@ -12,24 +12,25 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from mercer._linalg import Array
-from mercer._sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._types import RowsLike
-from mercer.eigen import Model, Plan, model_of
-from mercer.eigen.plan import stand_in
+from mercer._base.linalg import Array
+from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
+from mercer._base.types import RowsLike
 from mercer.estimators import imputing, relevance, returning
-from mercer.estimators._capabilities import Capabilities
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Estimator, learnt, parts_in
+from mercer.estimators.base import Capabilities, Estimator, learnt, parts_in
 from mercer.estimators.door import takes_sparse, verb
 from mercer.estimators.imputing import filling_of
 from mercer.estimators.learning import OnBlocks
 from mercer.exceptions import ModelFileError
+from mercer.io import Table, as_rows, write_table
 from mercer.kernels import Kernel, as_kernel
+from mercer.model import Model, model_of
+from mercer.points.source import Source
 from mercer.preimage import PreImageSolver, as_preimage
 from mercer.robust import Filling
-from mercer.rows import Rows, Table, as_rows, write_table
 from mercer.selection import Choice
+from mercer.solvers import Plan
+from mercer.solvers.plan import stand_in
 
 
 @verb("data", needs="a plan")
@@ -61,7 +62,7 @@ def plan(self: Any, X: RowsLike) -> Plan:
     if self._reads_in_place:
         planned = self._plan(kernel, rows)
         return planned
-    if not isinstance(rows, Rows):
+    if not isinstance(rows, Source):
         planned = self._plan(kernel, rows)
         return replace(planned, resumable=False)
     planned = self._plan(kernel, stand_in(rows))
@@ -159,7 +160,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         Parameters
         ----------
         X : (n, d) array, data frame, or a list of objects for kernels of objects
-            A file or row source (:mod:`mercer.rows`) is read in blocks.
+            A file or row source (:mod:`mercer.io`) is read in blocks.
 
         Returns
         -------
@@ -175,7 +176,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
         Parameters
         ----------
-        path : where to write; the ending decides, see :func:`mercer.rows.write_table`
+        path : where to write; the ending decides, see :func:`mercer.io.write_table`
         X : as for :meth:`transform`
 
         Returns

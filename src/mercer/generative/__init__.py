@@ -10,7 +10,6 @@ from mercer.generative.densities import (
     Normal,
     as_density,
 )
-from mercer.generative.energy import generation_energy, total_energy, train_energy
 from mercer.generative.least_squares import (
     LeastSquaresMachine,
     fit_least_squares,
@@ -19,7 +18,7 @@ from mercer.generative.least_squares import (
 from mercer.generative.metrics import SampleReport, judge
 from mercer.generative.paths import along_component, largest_step, straight_line
 from mercer.generative.ridge import LocalRidge, as_generator_preimage
-from mercer.generative.rkm import RKM
+from mercer.generative.rkm import RKM, generation_energy, total_energy, train_energy
 from mercer.generative.smoother import KernelSmoother, scaled_similarities
 
 __all__ = [

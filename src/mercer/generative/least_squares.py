@@ -19,12 +19,12 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer._linalg import Array
-from mercer._parallel import lapack_threads
-from mercer._types import RowsLike
+from mercer._base.linalg import Array
+from mercer._base.machine import lapack_threads
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Basis, Kernel
-from mercer.subspace import Subspace, from_features
+from mercer.model import Subspace, from_features
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array, evenly
-from mercer._parallel import thread_map
-from mercer._random import fixed_rng
-from mercer.generative.densities.local import mix, neighbors, unit_size
+from mercer._base.linalg import Array, evenly
+from mercer._base.machine import thread_map
+from mercer._base.numbers import fixed_rng
+from mercer.generative.densities import mix, neighbors, unit_size
 from mercer.kernels import Basis, Gaussian
+from mercer.model import Subspace
 from mercer.preimage import Auto, PreImageSolver, Ridge, as_preimage
 from mercer.preimage.base import BoundPreImage
 from mercer.preimage.nearest import SupportScores
-from mercer.subspace import Subspace
 
 #: Support points for the choice of width and penalty; of more, evenly spaced ones.
 SAMPLE, LARGEST = 600, 4000

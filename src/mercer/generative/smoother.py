@@ -7,15 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array, evenly, square_sums
-from mercer._numbers import check_count
-from mercer._parallel import blocks, thread_map
-from mercer._random import fixed_rng
+from mercer._base.linalg import Array, evenly, square_sums
+from mercer._base.machine import blocks, thread_map
+from mercer._base.numbers import check_count, fixed_rng
 from mercer.exceptions import DataError
-from mercer.generative.densities.local import unit_size
+from mercer.generative.densities import unit_size
+from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
 from mercer.preimage.nearest import SupportScores
-from mercer.subspace import Subspace
 
 ROWS = 256
 #: Support points that are held out in the choice of S, and the neighbours that tell the noise.

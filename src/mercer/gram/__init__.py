@@ -1,7 +1,7 @@
 """The Gram matrix as an operator: kept, streamed, weighted, centred."""
 
 from mercer.gram.base import GramOperator, MatrixOperator
-from mercer.gram.centered import CenteredGram, ProbedGram, UncenteredGram
+from mercer.gram.centered import CenteredGram, ProbedGram, UncenteredGram, WeightedGram
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.dense import DenseGram
 from mercer.gram.feature_sums import ChunkSums, LandmarkFeatures, sum_features
@@ -9,7 +9,6 @@ from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.spot_check import SpotCheck
 from mercer.gram.streamed import StreamedGram
 from mercer.gram.sums import FeatureSums
-from mercer.gram.weighted import WeightedGram
 
 __all__ = [
     "CenteredGram",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._base.linalg import Array
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis
-from mercer.tiles import Tiles
+from mercer.points.tiles import Tiles
 
 
 class GramOperator(ABC):

@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._progress import announce
-from mercer._types import RowsLike
+from mercer._base.files import remove_strays, write_atomic
+from mercer._base.linalg import Array
+from mercer._base.progress import announce
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.sums import FeatureSums
-from mercer.rows import Rows, write_atomic
-from mercer.rows.atomic import remove_strays
-from mercer.sparse_rows import SparseRows
+from mercer.points.source import Source
+from mercer.points.sparse import SparseRows
 
 #: Saving may take this share of the time.
 OVERHEAD = 0.05
@@ -89,7 +89,7 @@ class Checkpoint:
         elif self._state["pool"] != chosen_from:
             raise self._changed("the rows from which the landmarks were chosen")
 
-    def position(self, zero: FeatureSums, rows: Rows) -> tuple[int, FeatureSums]:
+    def position(self, zero: FeatureSums, rows: Source) -> tuple[int, FeatureSums]:
         """Steps done, and the sums over them; the rows of these steps are read and compared."""
         if "square" not in self._state:
             return 0, zero
@@ -101,7 +101,7 @@ class Checkpoint:
         return int(done), FeatureSums(float(weight), linear, square, float(diagonal))
 
     def steps(
-        self, rows: Rows, function: Callable[[slice, Array], FeatureSums], first: int
+        self, rows: Source, function: Callable[[slice, Array], FeatureSums], first: int
     ) -> Iterator[FeatureSums]:
         """What ``rows.map_steps`` gives, while the digests are noted for :meth:`keep`."""
         for part in rows.map_steps(_Witness(function), first):
@@ -118,7 +118,7 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
         remove_strays(self.path)
 
-    def _compare(self, rows: Rows) -> None:
+    def _compare(self, rows: Source) -> None:
         """Read the rows that have been summed, without any work on them, and compare digests."""
         done = len(self._digests)
         for i, found in enumerate(islice(rows.map_steps(digest), done)):

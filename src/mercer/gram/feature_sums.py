@@ -12,16 +12,16 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import SQUARABLE, Array
-from mercer._parallel import blocks, lapack_threads
-from mercer._progress import announce
-from mercer._types import RowsLike
+from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.machine import blocks, lapack_threads
+from mercer._base.progress import announce
+from mercer._base.types import RowsLike
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis, Kernel, RadialKernel
 from mercer.points import Points
-from mercer.rows import as_rows
+from mercer.points.source import as_source
 
 #: Rows whose features stay in cache while they are squared.
 BLOCK = 2048
@@ -205,7 +205,7 @@ def sum_features(
 
     With a checkpoint the pass begins where an earlier one was stopped, and gives the same bits.
     """
-    source, work = as_rows(X), ChunkSums(features, weight)
+    source, work = as_source(X), ChunkSums(features, weight)
     done, total = 0, FeatureSums.zero(features.size)
     if checkpoint is None:
         parts = source.map_steps(work)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import square_sums
-from mercer._types import RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import RowsLike
 from mercer.gram.feature_sums import LandmarkFeatures
 from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._linalg import SQUARABLE, Array
-from mercer._parallel import blocks, lapack_threads, thread_map
-from mercer._types import RowsLike
+from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.machine import blocks, lapack_threads, thread_map
+from mercer._base.types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky
 from mercer.landmarks.base import sample_rows, take
-from mercer.sparse_rows import concatenate
-from mercer.tiles import Tiles
+from mercer.points.sparse import concatenate
+from mercer.points.tiles import Tiles
 
 #: Rows among which small groups are looked for.
 SEARCHED = 20_000

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array, mirror
-from mercer._parallel import blocks
-from mercer._types import RowsLike
+from mercer._base.linalg import Array, mirror
+from mercer._base.machine import blocks
+from mercer._base.types import RowsLike
 from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
-from mercer.tiles import Tiles
+from mercer.points.tiles import Tiles
 
 #: Columns that a pass has at least.
 BLOCK = 16

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from mercer import catalogue
-from mercer._registry import by_name
-from mercer._spelling import no_such_name
+from mercer._base import catalogue
+from mercer._base.registry import by_name
+from mercer._base.spelling import no_such_name
 from mercer.exceptions import KernelError
 from mercer.kernels.adapters import FunctionKernel, Precomputed
 from mercer.kernels.base import Kernel, Origin

@@ -1,12 +1,13 @@
-r"""The role of a kernel: :math:`k(x, y)` and nothing about how many rows there are.
+"""The role of a kernel: :math:`k(x, y)` and nothing about how many rows there are.
 
 A kernel fills *tiles*: ``fill(A, B, out)`` writes ``k(a_i, b_j)`` into a small array in place. Rows
-are made ready for that once, by ``pack``; :mod:`mercer.tiles` decides which tiles are needed.
+are made ready for that once, by ``pack``; :mod:`mercer.points.tiles` decides which are needed.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from inspect import isabstract
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import numpy as np
 from scipy.sparse import issparse
 
-from mercer._config import Config
-from mercer._linalg import Array
-from mercer._types import Precision, RowsLike
+from mercer._base.config import Config
+from mercer._base.linalg import Array
+from mercer._base.types import Precision, RowsLike
+from mercer.exceptions import DegenerateKernelWarning, KernelError, argument, warn
 from mercer.points import Objects, Points, SparseVectors, Vectors
-from mercer.sparse_rows import SparseRows, alike
-from mercer.tiles import Packed
+from mercer.points.sparse import SparseRows, alike
+from mercer.points.tiles import Packed
 
 if TYPE_CHECKING:
     from mercer.kernels.composite import Product, Scaled, Sum
@@ -51,7 +53,7 @@ class Kernel(Config, ABC):
 
     @property
     def takes_sparse(self) -> bool:
-        """Whether ``pack`` takes :class:`~mercer.sparse_rows.SparseRows`, too."""
+        """Whether ``pack`` takes :class:`~mercer.points.sparse.SparseRows`, too."""
         return False
 
     @property
@@ -199,3 +201,60 @@ def full_precision(X: RowsLike) -> Any:
     X = np.asarray(X)
     kept = X.dtype in (np.float32, np.float64)
     return np.asarray(X if kept else X.astype(np.float64))
+
+
+# Checks of kernel parameters, with the wording in one place.
+
+
+def require_finite(name: str, value: Any) -> float:
+    """A real, finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise KernelError(f"{name} must be a number, not {value!r}; give a real number.")
+    if not np.isfinite(value):
+        raise KernelError(argument(name, value) + " is not finite; give a real number.")
+    return float(value)
+
+
+def require_positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    if require_finite(name, value) <= 0:
+        raise KernelError(argument(name, value) + " must be above zero; give a positive number.")
+    return float(value)
+
+
+def require_nonnegative(name: str, value: Any) -> float:
+    """A finite number that is not negative; zero makes a constant kernel and warns."""
+    if require_finite(name, value) < 0:
+        raise KernelError(argument(name, value) + " is negative; give a positive number.")
+    if value == 0:
+        warn(
+            argument(name, 0)
+            + " makes the kernel constant (effective rank 1); give "
+            + argument(name, "median")
+            + " or a positive number.",
+            DegenerateKernelWarning,
+        )
+    return float(value)
+
+
+def require_positive_or(name: str, value: Any, words: Sequence[str]) -> None:
+    """A finite number above zero, or a word for the rule that will give one."""
+    if isinstance(value, str):
+        require_choice(name, value, words)
+    else:
+        require_positive(name, value)
+
+
+def require_number(name: str, value: Any) -> float:
+    """The number that a rule was to be turned into; :class:`KernelError` if it was not."""
+    if value is None or isinstance(value, str):
+        raise KernelError(argument(name, value) + " has no value yet; call resolve(X) first.")
+    return float(value)
+
+
+def require_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """One of a few values."""
+    if value not in choices:
+        options = ", ".join(map(repr, choices))
+        wrong = argument(name, value)
+        raise KernelError(wrong + f" is not known; give one of {options}, or a number.")

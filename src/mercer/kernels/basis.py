@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array, mirror
-from mercer._types import Precision, RowsLike
+from mercer._base.linalg import Array, mirror
+from mercer._base.types import Precision, RowsLike
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Points
-from mercer.sparse_rows import SparseRows
-from mercer.tiles import Packed, RowTiles, Tiles
+from mercer.points.sparse import SparseRows
+from mercer.points.tiles import Packed, RowTiles, Tiles
 
 #: Points from which the typical similarity of neighbours is taken.
 SAMPLE = 1000

@@ -7,15 +7,14 @@ from typing import Self
 
 import numpy as np
 
-from mercer._linalg import SQUARABLE, Array
-from mercer._types import Precision, RowsLike
+from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.types import Precision, RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels._check import require_positive
-from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.base import Kernel, Origin, require_positive
 from mercer.kernels.basis import Basis
 from mercer.kernels.radial import RadialKernel
 from mercer.points import Points
-from mercer.tiles import Packed
+from mercer.points.tiles import Packed
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._linalg import Array, power_of_two, square_sums
-from mercer._types import Precision, RowsLike
+from mercer._base.linalg import Array, power_of_two, square_sums
+from mercer._base.types import Precision, RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels._check import require_finite, require_number, require_positive_or
-from mercer.kernels.base import Kernel, Origin, has_formula
+from mercer.kernels.base import (
+    Kernel,
+    Origin,
+    has_formula,
+    require_finite,
+    require_number,
+    require_positive_or,
+)
 from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
-from mercer.sparse_rows import SparseRows, alike
-from mercer.tiles import Packed
+from mercer.points.sparse import SparseRows, alike
+from mercer.points.tiles import Packed
 
 
 class DotProductKernel(Kernel):

@@ -8,11 +8,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array, power_of_two
-from mercer._types import Precision
+from mercer._base.linalg import Array, power_of_two
+from mercer._base.types import Precision
 from mercer.exceptions import DataError
-from mercer.kernels._check import require_number, require_positive, require_positive_or
-from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.base import (
+    Kernel,
+    Origin,
+    require_number,
+    require_positive,
+    require_positive_or,
+)
 from mercer.kernels.width import median_length
 
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import blocks
-from mercer._types import RowsLike
+from mercer._base.linalg import Array
+from mercer._base.machine import blocks
+from mercer._base.types import RowsLike
 from mercer.kernels.base import Kernel
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.radial import RadialKernel
-from mercer.sparse_rows import SparseRows, alike
-from mercer.tiles import EDGE
+from mercer.points.sparse import SparseRows, alike
+from mercer.points.tiles import EDGE
 
 #: Columns (components × variables) of one matrix product: its right factor stays in the cache.
 COLUMNS = 2048

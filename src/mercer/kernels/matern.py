@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer.kernels._check import require_choice
+from mercer._base.linalg import Array
+from mercer.kernels.base import require_choice
 from mercer.kernels.radial import OneLength
 
 

@@ -12,21 +12,23 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._linalg import Array, power_of_two, square_sums
-from mercer._types import RowsLike
+from mercer._base.linalg import Array, power_of_two, square_sums
+from mercer._base.types import RowsLike
 from mercer.exceptions import KernelError
-from mercer.kernels._check import (
+from mercer.kernels.base import (
+    Kernel,
+    Origin,
+    has_formula,
     require_choice,
     require_nonnegative,
     require_number,
     require_positive,
     require_positive_or,
 )
-from mercer.kernels.base import Kernel, Origin, has_formula
 from mercer.kernels.distances import WIDE, Scaled, Scattered, negative_squares, pack_shifted
 from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
-from mercer.sparse_rows import SparseRows
+from mercer.points.sparse import SparseRows
 
 
 class RadialKernel(Kernel):

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer._types import Precision
-from mercer.sparse_rows import SparseRows, squared_differences
+from mercer._base.linalg import Array, square_sums
+from mercer._base.types import Precision
+from mercer.points.sparse import SparseRows, squared_differences
 
 #: Columns with an entry in more than this share of the rows are quicker as dense ones: measured
 #: with words of a text, 3.2 ms a tile against 6.9 ms without a head. The block takes no more than

@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from mercer._linalg import Array, square_sums
-from mercer._random import fixed_rng
-from mercer._types import RowsLike
+from mercer._base.linalg import Array, square_sums
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
 from mercer.kernels.sparse_tiles import all_squares
-from mercer.sparse_rows import SparseRows
+from mercer.points.sparse import SparseRows
 
 #: Rows used for the median; its sampling error is then about 1 %.
 SAMPLE = 1000

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from mercer._linalg import Array, square_sums, write_shifted
-from mercer._parallel import blocks, thread_map
-from mercer._types import Precision, RowsLike
+from mercer._base.linalg import Array, square_sums, write_shifted
+from mercer._base.machine import blocks, thread_map
+from mercer._base.types import Precision, RowsLike
 from mercer.kernels import Kernel, Linear
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.rpcholesky import RPCholesky
-from mercer.sparse_rows import SparseRows
-from mercer.tiles import EDGE
+from mercer.points.sparse import SparseRows
+from mercer.points.tiles import EDGE
 
 #: Rows that are assigned at a time; and parts in which their means are summed, in fixed order.
 STEP, PARTS = 512, 4

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._linalg import Array, square_sums
-from mercer._types import RowsLike
+from mercer._base.linalg import Array, square_sums
+from mercer._base.types import RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
-from mercer.tiles import Tiles
+from mercer.points.tiles import Tiles
 
 #: Share of the trace below which what is left is rounding.
 ROUNDING = 1e-13

@@ -9,10 +9,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from mercer._types import Estimator, RowsLike, Targets
-from mercer.live.bundle import bundle, source
+from mercer._base.types import Estimator, RowsLike, Targets
 from mercer.live.model import LiveModel, describe
-from mercer.live.page import pack, render, write_html
+from mercer.live.page import bundle, pack, render, source, write_html
 
 __all__ = ["LiveModel", "bundle", "describe", "pack", "render", "show", "source", "write_html"]
 
@@ -33,10 +32,10 @@ def show(
     LiveWidget
         What is selected in its map is in ``selection``, as row numbers from 0.
     """
-    from mercer._extras import require
+    from mercer._base.optional import require
 
     require("anywidget", "notebook")
-    from mercer.live.widget import LiveWidget
+    from mercer.live.page import LiveWidget
 
     return LiveWidget(model, X, labels=labels, images=images, **options)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mercer import catalogue
+from mercer._base import catalogue
 from mercer.exceptions import KernelError
+from mercer.io.model_file.onnx_trace import Namespace, Traced
 from mercer.kernels import (
     Cosine,
     DotProductKernel,
@@ -20,7 +21,6 @@ from mercer.kernels import (
 from mercer.kernels.base import has_formula
 from mercer.kernels.dot_product import _Affine
 from mercer.kernels.histogram import _EntrywiseKernel
-from mercer.model_file.onnx_trace import Namespace, Traced
 
 
 class Tape:

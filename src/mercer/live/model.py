@@ -6,23 +6,21 @@ notebook.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import shortened
-from mercer._random import fixed_rng
-from mercer._types import Estimator, RowsLike, Targets
-from mercer.eigen import names_of
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng, shortened
+from mercer._base.types import Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
-from mercer.kernels import RadialKernel
+from mercer.kernels import Basis, RadialKernel
 from mercer.kernels.width import median_length
-from mercer.live.columns import column_facts
+from mercer.landmarks import RPCholesky
 from mercer.live.kernels import kernel_spec, page_kernels
-from mercer.live.novelty import novelty_facts
-from mercer.live.thin import LARGEST, thin
+from mercer.model import Subspace, names_of
+from mercer.novelty import Conformal
 from mercer.plots._images import shape_of_image
 from mercer.plots._models import (
     check_labels,
@@ -31,8 +29,127 @@ from mercer.plots._models import (
     shares_if_known,
     subspace_of,
 )
-from mercer.subspace import Subspace
-from mercer.tables import TableEncoder, TableModel
+from mercer.sparse.axes import project_onto
+from mercer.tables import Category, Date, Number, TableEncoder, TableModel
+from mercer.tables.columns import count_units
+
+# Columns of a table as a page shows them: numbers in their units, categories by their names.
+
+
+def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
+    """How each column comes back from the entries of a vector, ``width`` of them from ``at`` on."""
+    facts, at = [], 0
+    for name, column in encoder.columns_.items():
+        if isinstance(column, Number):
+            facts.append({"name": name, "at": at, "kind": "number", **_number(column)})
+        elif isinstance(column, Category):
+            values = [_text(value) for value in column.values]
+            facts.append({"name": name, "at": at, "kind": "category", "values": values})
+        elif isinstance(column, Date):
+            # Milliseconds, as JavaScript counts them.
+            origin = float(np.datetime64(column.origin, "ms").astype(np.int64))
+            unit = float(count_units(np.array(1, f"m8[{column.unit}]"), "ms"))
+            when = {"origin": origin, "unit": unit, "day": column.unit == "D"}
+            facts.append({"name": name, "at": at, "kind": "date", **_number(column.number), **when})
+        at += column.width
+    return [{**fact, "width": encoder.columns_[fact["name"]].width} for fact in facts]
+
+
+def _number(column: Number) -> dict[str, Any]:
+    low, high = (None if np.isinf(edge) else edge for edge in (column.low, column.high))
+    return {**asdict(column), "low": low, "high": high, "levels": list(column.levels)}
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# A model small enough for a page: its directions, written on fewer support points.
+
+
+#: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
+LARGEST = 2_000_000
+
+
+def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | None]:
+    """The subspace, on landmarks where it is too large, and a sentence that says so.
+
+    Components keep their order, meaning and sign, as in :func:`mercer.compress`; the landmarks are
+    drawn by randomly pivoted Cholesky, which is quick for very many support points.
+
+    Parameters
+    ----------
+    subspace : Subspace
+    largest : int
+        Numbers that it may have: m (d + q + 1) of them.
+    """
+    M, q = subspace.n_support, subspace.n_components
+    d = subspace.support.shape[1]
+    m = max(int(largest // (d + q + 1)), 2)
+    if m >= M:
+        return subspace, None
+    q = min(q, m)
+    big, kernel = subspace.leading(q), subspace.kernel
+    points = RPCholesky().select(kernel, big.support, m, fixed_rng(0))
+    K = Basis(kernel, points, np.float64).gram()
+    products = big.basis.matmat(points, np.column_stack([big.coef, big.mean]))
+    # Directions that hold less than 1e-7 of the kernel would need coefficients beyond float32.
+    cosines, small = project_onto(big, points, K, products, floor=1e-7)
+    kept = float(np.sum(cosines**2) / q)
+    note = (
+        f"The model has {M:,} support points; the page keeps {len(points):,} of them as landmarks "
+        f"({kept:.1%} of its directions), so that it stays quick. Scores differ a little."
+    )
+    return small, note
+
+
+# How new each row is, and what a p-value in the page can promise.
+
+
+def novelty_facts(
+    model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The score ``Σ a_k z_k² + ρ r``, and calibration scores in order.
+
+    Parameters
+    ----------
+    model : estimator
+        A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Of any other
+        model the score is the reconstruction error, and the rows shown are the yardstick.
+    subspace : Subspace
+    Z, error : (n, q) scores and (n,) residuals of the rows shown
+    seen : bool
+        Whether the rows shown are those that the model was fitted to: then p-values are ranks, and
+        too kind to them.
+
+    Returns
+    -------
+    facts and arrays of the page
+    """
+    if hasattr(model, "conformal_"):
+        score, fair, held_out = model.score_, model.conformal_, True
+        inside, outside = score.inside, score.outside
+        novelty = Z**2 @ inside + outside * error
+        rate = float(model.false_alarm_rate)
+    else:
+        inside, outside, rate = np.zeros(subspace.n_components), 1.0, 0.05
+        novelty, held_out = error, not seen
+        eps = float(np.finfo(subspace.coef.dtype).eps)
+        fair = Conformal.of(error, slack=64 * eps * float(np.abs(error).max()))
+    facts = {
+        "inside": [float(a) for a in inside],
+        "outside": float(outside),
+        "rate": rate,
+        "slack": float(fair.slack),
+        "heldOut": held_out,
+    }
+    arrays = {
+        "novelty": np.asarray(novelty, dtype=np.float32),
+        "pValues": fair.p_values(novelty).astype(np.float32),
+        "calibration": fair.scores.astype(np.float64),
+    }
+    return facts, arrays
+
 
 #: Numbers of the rows that a page holds; of more rows it knows the scores alone.
 MOST_ROWS = 2_000_000
@@ -90,7 +207,7 @@ def describe(
         What the columns are called; ``feature_names_in_`` if the model knows them.
     title : str, optional
     largest : int
-        Numbers that the model may have before it is thinned, see :func:`~mercer.live.thin.thin`.
+        Numbers that the model may have before it is thinned, see :func:`~mercer.live.model.thin`.
     encoder : TableEncoder, optional
         Made the rows of a table, and tells how they are shown; of a TableModel its own, and X is
         such a table.

@@ -6,19 +6,74 @@ import base64
 import hashlib
 import json
 import os
+import re
 import zlib
+from functools import cache
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import anywidget
 import numpy as np
+import traitlets
 
-from mercer._linalg import Array
-from mercer._types import Estimator, RowsLike, Targets
-from mercer.live.bundle import bundle, source
+from mercer._base.linalg import Array
+from mercer._base.types import Estimator, RowsLike, Targets
+from mercer.io import atomic_file
 from mercer.live.model import LiveModel, describe
-from mercer.rows import atomic_file
+
+# Our ES modules as one script: a bundler for the imports and exports that we write ourselves.
+#
+# Pages opened from ``file://`` may not import files. Every module becomes a function that returns
+# its exports, in the order in which they need each other; nothing else is changed, so
+# that a line of the page is a line of the file.
+
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";$', re.M)
+_EXPORT = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) (\w+)", re.M)
+
+
+def source(name: str) -> str:
+    """The text of a file in ``static/``."""
+    return files("mercer.live").joinpath("static", name).read_text(encoding="utf-8")
+
+
+@cache
+def bundle(entry: str) -> str:
+    """The module ``entry`` and all that it imports, as the text of one script.
+
+    Parameters
+    ----------
+    entry : str
+        Name of a module without ``.js``. Its exports are left in ``$entry``.
+    """
+    order: list[str] = []
+    _visit(entry, order, ())
+    return "\n".join(_wrapped(name) for name in order)
+
+
+def _visit(name: str, order: list[str], above: tuple[str, ...]) -> None:
+    """Depth first: what a module imports stands before it."""
+    if name in above:
+        raise ValueError(f"modules import each other in a circle: {' → '.join((*above, name))}")
+    if name in order:
+        return
+    for match in _IMPORT.finditer(source(f"{name}.js")):
+        _visit(match[2], order, (*above, name))
+    order.append(name)
+
+
+def _wrapped(name: str) -> str:
+    text = source(f"{name}.js")
+    names = _EXPORT.findall(text)
+    text = _IMPORT.sub(lambda m: f"const {{{m[1].replace(' as ', ': ')}}} = ${m[2]};", text)
+    text = re.sub(r"^export ", "", text, flags=re.M)
+    left = re.search(r"^(import|export)\b.*", text, re.M)
+    if left:
+        raise ValueError(f"{name}.js: the bundler does not know this form: {left[0]!r}")
+    return f"const ${name} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();"
 
 
 def write_html(
@@ -108,3 +163,38 @@ def _policy(code: str, style: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+# The live model in a notebook: Jupyter, VS Code, Colab, marimo.
+
+
+class LiveWidget(anywidget.AnyWidget):
+    """A model to touch, whose selection comes back to Python.
+
+    Made by :func:`mercer.live.show`.
+
+    Attributes
+    ----------
+    selection : list of int
+        Rows that are selected in the map, from 0; set it to select rows from Python. ``observe``
+        tells of changes.
+    """
+
+    _esm = f"{bundle('widget')}\nexport default $widget.widget;\n"
+    _css = source("live.css")
+    facts = traitlets.Dict().tag(sync=True)
+    numbers = traitlets.Bytes().tag(sync=True)
+    selection = traitlets.List(traitlets.Int()).tag(sync=True)
+
+    def __init__(self, model: Estimator, X: RowsLike = None, **options: Any) -> None:
+        live = describe(model, X, **options)
+        facts, numbers = pack(live, level=3)
+        super().__init__(facts=facts, numbers=numbers)
+
+    @traitlets.validate("selection")
+    def _check(self, proposal: Any) -> list[int]:
+        n = self.facts["n"]
+        rows = [int(row) for row in proposal["value"]]
+        if any(not 0 <= row < n for row in rows):
+            raise traitlets.TraitError(f"selection holds rows from 0 to {n - 1}.")
+        return rows

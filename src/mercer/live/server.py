@@ -23,15 +23,14 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from mercer._base.files import temporary_folder
 from mercer.exceptions import DataError, MercerError
-from mercer.live.bundle import bundle, source
+from mercer.io import atomic_file
 from mercer.live.guard import Guard, Rules, Timed
+from mercer.live.page import bundle, source
 from mercer.live.store import Item, Store
 from mercer.live.wanted import Wanted, is_id, read_message
-from mercer.live.work import MODEL, PAGE, Job
-from mercer.live.worker import Desk, Pool
-from mercer.rows import atomic_file
-from mercer.rows.atomic import temporary_folder
+from mercer.live.worker import MODEL, PAGE, Desk, Job, Pool
 
 #: Bytes of an upload.
 LARGEST_UPLOAD = 256 << 20

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mercer.exceptions import DataError
-from mercer.live.tables import ENDINGS
-from mercer.live.work import MODEL
+from mercer.live.worker import ENDINGS, MODEL
 
 #: Uploads and results that are kept; those that were not used for longest go first.
 MOST_ITEMS = 24

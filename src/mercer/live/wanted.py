@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from mercer._linalg import Array
-from mercer.catalogue import MODELS
+from mercer._base.catalogue import MODELS
+from mercer._base.linalg import Array
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,

@@ -7,16 +7,207 @@ be ended at any moment.
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
 import os
+import struct
 import threading
 import time
+import warnings
+import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
-from mercer.exceptions import MercerError, said
-from mercer.live.work import Job, do
+from mercer._base.types import Estimator
+from mercer.estimators import load
+from mercer.exceptions import DataError, MercerError, MercerWarning, said
+from mercer.io import Choice, Table, atomic_file, image_shape
+from mercer.points.source import MemoryRows
+from mercer.io.files import decoding, names_text
+from mercer.live.model import MOST_CLASSES, LiveModel, describe
+from mercer.live.page import pack
+from mercer.live.wanted import MOST_NUMBERS, Wanted
+from mercer.plots._models import nameless_rows, rows_of
+from mercer.model import names_of
+from mercer.tables import Category, TableEncoder, TableModel, open_encoded
+
+# Files of a visitor as tables: which column is the label, and what is made of the others.
+
+
+#: Endings of files that are taken.
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer")
+MOST_IMAGES = 100_000
+
+
+def open_guessing(
+    path: Path, label: str | None, *, allow_nan: bool = False
+) -> tuple[Table, TableEncoder | None]:
+    """A table in memory, as vectors where its columns are not all numbers of one unit.
+
+    Parameters
+    ----------
+    path : file, or a folder of images
+    label : name of the column that colours the map and is not learnt from; "" for none. If None,
+        the first of few categories
+    allow_nan : whether values may be missing
+
+    Returns
+    -------
+    The table, and the encoder of its columns, if they needed one.
+    """
+    opened = open_encoded(path, choice=Choice(label=label or None), allow_nan=allow_nan)
+    if label is None and (guess := _first_classes(opened[1])) is not None:
+        opened = open_encoded(path, choice=Choice(label=guess), allow_nan=allow_nan)
+    table, encoder = opened
+    n, d = table.rows.shape
+    if n * d > MOST_NUMBERS:
+        raise DataError(
+            f"'{path.name}' has {n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}; "
+            "fit it by 'mercer fit', and explore the model."
+        )
+    return table.loaded(), encoder
+
+
+def _first_classes(encoder: TableEncoder | None) -> str | None:
+    """A column of few categories, unless it is the only one that is learnt from."""
+    columns = {} if encoder is None else encoder.columns_
+    used = [name for name, column in columns.items() if column.width]
+    few = (
+        name
+        for name in used
+        if isinstance(columns[name], Category) and columns[name].width <= MOST_CLASSES
+    )
+    return next(few, None) if len(used) > 1 else None
+
+
+def unpack_images(path: Path, folder: Path) -> Path:
+    """The PNG images of a zip archive in ``folder``, under numbers: no name of it is used."""
+    with decoding(Path(path.name), "zip archive"), zipfile.ZipFile(path) as archive:
+        entries = [e for e in archive.infolist() if e.filename.lower().endswith(".png")]
+        entries.sort(key=lambda entry: entry.filename)
+        size = sum(entry.file_size for entry in entries)
+        if not entries or len(entries) > MOST_IMAGES or size > 8 * MOST_NUMBERS:
+            raise DataError(
+                f"'{path.name}' holds {len(entries):,} PNG images of {size >> 20:,} MB; give "
+                f"from 1 to {MOST_IMAGES:,}, of at most {8 * MOST_NUMBERS >> 20} MB."
+            )
+        for i, entry in enumerate(entries):
+            entry.filename = f"{i:06}.png"
+            archive.extract(entry, folder)
+    return folder
+
+
+# What the worker process does: from a file to a model and the page that shows it.
+
+
+MODEL = "model.mercer"
+PAGE = "page.bin"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work.
+
+    Attributes
+    ----------
+    source : Path
+        Rows to fit, or a model to show.
+    name : str
+        What its owner calls it; shown, and nothing else.
+    folder : Path
+        Where the results go.
+    wanted : Wanted, optional
+        How to fit; without it the source is a model.
+    """
+
+    source: Path
+    name: str
+    folder: Path
+    wanted: Wanted | None = None
+
+
+def do(job: Job) -> None:
+    """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if job.wanted is None:
+            model = load(job.source)
+            live = show(model, title=job.name)
+        else:
+            table, encoder = read_table(job.source, job.wanted, job.folder)
+            model, live = fit(table, job.wanted, encoder, title=job.name)
+    notes = [said(one.message, "page") for one in caught if issubclass(one.category, MercerWarning)]
+    live.facts["notes"] = list(dict.fromkeys([*live.facts["notes"], *notes]))
+    job.folder.mkdir(exist_ok=True)
+    model.save(job.folder / MODEL)
+    with atomic_file(job.folder / PAGE) as file:
+        file.write(payload(live))
+
+
+def read_table(source: Path, wanted: Wanted, folder: Path) -> tuple[Table, TableEncoder | None]:
+    """The rows of an upload, with their label; of a model its support points."""
+    kind = source.suffix.lower()
+    if kind == ".mercer":
+        model = load(source)
+        if isinstance(model, TableModel):
+            return Table(MemoryRows(rows_of(model.model_, None))), model.encoder_
+        names = names_of(model)
+        rows = MemoryRows(rows_of(model, None), names if names is None else tuple(names))
+        return Table(rows), None
+    if kind == ".zip":
+        source = unpack_images(source, folder / "images")
+    return open_guessing(source, wanted.label, allow_nan=wanted.model == "missing")
+
+
+def fit(
+    table: Table, wanted: Wanted, encoder: TableEncoder | None = None, title: str | None = None
+) -> tuple[Any, LiveModel]:
+    """The fitted model, and the page of it with the rows of the table."""
+    rows = table.rows
+    X = rows[:]
+    model = wanted.make(X).fit(MemoryRows(X, rows.columns))
+    if wanted.model == "missing":
+        X = model.impute(MemoryRows(X, rows.columns))
+    with nameless_rows():
+        live = describe(
+            model,
+            X,
+            table.label,
+            image_shape(rows.columns),
+            names=rows.columns,
+            title=title,
+            encoder=encoder,
+        )
+    if encoder is None:
+        return model, live
+    live.facts["notes"].append(_words(encoder, next(iter(table.beside), None)))
+    return TableModel.from_fitted(model, encoder), live
+
+
+def _words(encoder: TableEncoder, label: str | None) -> str:
+    """Which columns the model is made of, and which not."""
+    left = encoder.left_out_
+    words = [f"Learnt from {names_text([n for n in encoder.columns_ if n not in left])}."]
+    if label is not None:
+        words.append(f"Coloured by {label!r}, which is not learnt from.")
+    words += [f"Left out: {name!r}, {why}." for name, why in list(left.items())[:5]]
+    return " ".join(words)
+
+
+def show(model: Estimator, title: str | None = None) -> LiveModel:
+    """The page of a model alone, with its support points as rows."""
+    return describe(model, images=image_shape(names_of(model)), title=title)
+
+
+def payload(live: LiveModel) -> bytes:
+    """A live model in one piece: length of the facts, the facts as JSON, the numbers."""
+    facts, numbers = pack(live, level=1)
+    text = json.dumps(facts).encode()
+    return struct.pack("<I", len(text)) + text + numbers
+
 
 #: Processes that fit at the same time, for all pages together.
 MOST_FITS = 2

@@ -1,21 +1,18 @@
 """How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
 
-from mercer._held_out import held_out_scores
+from mercer._base.held_out import held_out_scores
 from mercer.novelty.calibration import (
     Calibrated,
     Calibration,
+    Conformal,
     CrossFit,
     Split,
     as_calibration,
 )
-from mercer.novelty.components import ShareUpTo
-from mercer.novelty.conformal import Conformal
-from mercer.novelty.contributions import contributions
 from mercer.novelty.folds import gram_folds, landmark_folds
-from mercer.novelty.judging import judge
-from mercer.novelty.score import KINDS, NoveltyScore, novelty_score
+from mercer.novelty.score import KINDS, NoveltyScore, contributions, judge, novelty_score
 from mercer.novelty.trimming import calm_rows, outlier_threshold
-from mercer.novelty.width import WidthChoice, neighbour_kernel, select_width
+from mercer.novelty.width import ShareUpTo, WidthChoice, neighbour_kernel, select_width
 
 __all__ = [
     "KINDS",

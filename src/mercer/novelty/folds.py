@@ -11,14 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer._held_out import take
-from mercer._linalg import Array
-from mercer._parallel import lapack_threads, ordered_map
-from mercer._progress import announce
-from mercer._random import fixed_rng
-from mercer.eigen import Dense, EigenSolver
-from mercer.eigen.landmark_model import LandmarkModel
-from mercer.eigen.policy import rank_floor
+from mercer._base.held_out import take
+from mercer._base.linalg import Array
+from mercer._base.machine import lapack_threads, ordered_map
+from mercer._base.numbers import fixed_rng
+from mercer._base.progress import announce
 from mercer.gram import (
     CenteredGram,
     FeatureSums,
@@ -28,8 +25,11 @@ from mercer.gram import (
     sum_features,
 )
 from mercer.kernels import Basis
+from mercer.model import from_gram
 from mercer.novelty.score import NoveltyScore, novelty_score
-from mercer.subspace import from_gram
+from mercer.solvers import Dense, EigenSolver
+from mercer.solvers.landmark_model import LandmarkModel
+from mercer.solvers.policy import rank_floor
 
 
 def gram_folds(

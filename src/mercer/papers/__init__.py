@@ -7,7 +7,7 @@ One module per paper computes data and numbers; :data:`ITEMS` lists what can be 
 
 from typing import TYPE_CHECKING, Any
 
-from mercer import catalogue
+from mercer._base import catalogue
 
 if TYPE_CHECKING:
     from mercer.papers.item import Check as Check
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from mercer.papers.registry import ITEMS as ITEMS
     from mercer.papers.registry import PAPERS as PAPERS
     from mercer.papers.registry import select as select
+    from mercer.papers.report import reproduce as reproduce
     from mercer.papers.report import write_report as write_report
-    from mercer.papers.running import reproduce as reproduce
     from mercer.papers.sources import Labelled as Labelled
     from mercer.papers.sources import Sources as Sources
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
+from mercer.model import Subspace
 from mercer.papers.sources import read_pima_part as read_pima
-from mercer.subspace import Subspace
 
 __all__ = [
     "Figure3",

@@ -7,11 +7,10 @@ new figure and keeps the numbers drawn and the artists, so that both can be used
 
 from mercer.plots.biplot import BiplotDisplay
 from mercer.plots.components import ComponentsDisplay
-from mercer.plots.contributions import ContributionsDisplay
 from mercer.plots.denoising import DenoisingDisplay
 from mercer.plots.embedding import EmbeddingDisplay
 from mercer.plots.gallery import PreImageGalleryDisplay
-from mercer.plots.novelty import NoveltyDisplay
+from mercer.plots.novelty import ContributionsDisplay, NoveltyDisplay
 from mercer.plots.relevance import RelevanceDisplay
 from mercer.plots.representing import RepresentingVectorsDisplay
 from mercer.plots.roc import NoveltyRocDisplay

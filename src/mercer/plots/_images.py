@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import Axes
+from mercer._base.linalg import Array
+from mercer._base.types import Axes
 from mercer.exceptions import DataError, Remedy, argument
 from mercer.plots._matplotlib import axes_or_new
 

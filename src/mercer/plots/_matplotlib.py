@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._extras import require
-from mercer._linalg import Array
-from mercer._types import Axes
+from mercer._base.linalg import Array
+from mercer._base.optional import require
+from mercer._base.types import Axes, Figure
 from mercer.exceptions import DataError
 
 #: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,
@@ -99,3 +99,23 @@ def legend_above(ax: Axes) -> Any:
 
 def _pyplot() -> Any:
     return require("matplotlib.pyplot", "plot")
+
+
+# What all displays have in common.
+
+
+class Display:
+    """A picture and the numbers in it: ``from_estimator`` computes both, ``plot`` draws again.
+
+    What was drawn is kept under names that end in an underscore, as in scikit-learn.
+    """
+
+    #: The axes that were drawn into, or all of several panels.
+    ax_: Axes = None
+    axes_: Axes = None
+
+    @property
+    def figure_(self) -> Figure:
+        """The figure that the axes are in; None before anything is drawn."""
+        ax = self.ax_ if self.axes_ is None else np.ravel(self.axes_)[0]
+        return None if ax is None else ax.figure

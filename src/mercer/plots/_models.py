@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
-from mercer import eigen
-from mercer._linalg import Array
-from mercer._types import Estimator, RowsLike, Targets
-from mercer.eigen import model_of
+from mercer import model as models
+from mercer._base.linalg import Array
+from mercer._base.types import Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError, Remedy, argument
-from mercer.subspace import Subspace
+from mercer.model import Subspace, model_of
 
 #: More different numbers than this in ``y`` are a scale, not classes.
 MOST_CLASSES = 20
@@ -126,7 +125,7 @@ def check_components(components: Any, available: int, default: int, at_least: in
 
 def names_of(estimator: Estimator, columns: Iterable[int]) -> tuple[str, ...]:
     """Names of variables, as they were in ``fit``."""
-    names = eigen.names_of(estimator)
+    names = models.names_of(estimator)
     return tuple(f"x{j}" if names is None else names[j] for j in columns)
 
 

@@ -7,13 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer._numbers import check_count
-from mercer._random import fixed_rng
-from mercer._types import Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import Array, square_sums
+from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._display import Display
 from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
+from mercer.plots._matplotlib import Display
 from mercer.plots._models import (
     check_labels,
     nameless_rows,

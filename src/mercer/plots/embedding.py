@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
-from mercer.plots._display import Display
+from mercer._base.linalg import Array
+from mercer._base.types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.plots._matplotlib import (
     MARKERS,
     PALETTE,
+    Display,
     axes_or_new,
     ink,
     legend_outside,

@@ -9,12 +9,12 @@ from typing import Self
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer._numbers import check_count
-from mercer._types import Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import Array, square_sums
+from mercer._base.numbers import check_count
+from mercer._base.types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, argument
-from mercer.plots._display import Display
 from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
+from mercer.plots._matplotlib import Display
 from mercer.plots._models import check_labels, require_preimages, rows_of, subspace_of
 
 

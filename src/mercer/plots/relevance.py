@@ -8,14 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count
+from mercer._base.types import Artist, Axes, Estimator, RowsLike, Targets
 from mercer.estimators.relevance import relevance_of
 from mercer.exceptions import DataError
-from mercer.plots._display import Display
 from mercer.plots._images import shape_of_image, show_tiles
-from mercer.plots._matplotlib import PALETTE, axes_or_new, ink, panel_grid, tidy
+from mercer.plots._matplotlib import PALETTE, Display, axes_or_new, ink, panel_grid, tidy
 from mercer.plots._models import check_components, rows_of, subspace_of
 from mercer.relevance import Interval, Uncertainty
 

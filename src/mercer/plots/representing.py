@@ -9,13 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._types import Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count
+from mercer._base.types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
-from mercer.plots._display import Display
 from mercer.plots._images import look_like_images, shape_of_image, show_tiles
-from mercer.plots._matplotlib import ACCENT, axes_or_new, ink, legend_above, tidy
+from mercer.plots._matplotlib import ACCENT, Display, axes_or_new, ink, legend_above, tidy
 from mercer.plots._models import nameless_rows, names_of, rows_of, subspace_of
 from mercer.plots.components import plane
 

@@ -9,13 +9,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._random import fixed_rng
-from mercer._types import ArrayLike, Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.types import ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
-from mercer.plots._display import Display
 from mercer.plots._images import shape_of_rows, show_tiles
+from mercer.plots._matplotlib import Display
 from mercer.plots._models import rows_of, subspace_of
 
 

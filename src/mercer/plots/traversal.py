@@ -9,14 +9,14 @@ from typing import Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._types import Axes, Estimator, RowsLike, Targets
-from mercer.eigen import model_of
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count
+from mercer._base.types import Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import along_component
-from mercer.plots._display import Display
+from mercer.model import model_of
 from mercer.plots._images import shape_of_rows, show_tiles
+from mercer.plots._matplotlib import Display
 from mercer.plots._models import check_components, require_preimages, rows_of, subspace_of
 
 

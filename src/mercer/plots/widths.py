@@ -8,17 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._numbers import check_count
-from mercer._types import Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import Array
+from mercer._base.numbers import check_count
+from mercer._base.types import Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import Kernel, RadialKernel
-from mercer.plots._display import Display
-from mercer.plots._matplotlib import axes_or_new, ink, tidy
+from mercer.plots._matplotlib import Display, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, subspace_of
 from mercer.selection import kernels_around
-from mercer.selection.choice import fit_quietly
+from mercer.selection.by_noise import fit_quietly
 
 #: Widths that are tried, in units of the model's own.
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))

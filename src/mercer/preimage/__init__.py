@@ -1,10 +1,10 @@
 """From feature space back to input space; the names in lower case work as strings."""
 
-from mercer import catalogue
-from mercer._registry import by_name
+from mercer._base import catalogue
+from mercer._base.registry import by_name
 from mercer.exceptions import KernelError
 from mercer.preimage.auto import Auto
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status
 from mercer.preimage.combination import Combination
 from mercer.preimage.distances import Distances
 from mercer.preimage.fixed_point import FixedPoint
@@ -13,7 +13,6 @@ from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
-from mercer.preimage.status import Status
 
 __all__ = [
     "Auto",

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer._parallel import blocks
+from mercer._base.linalg import Array, square_sums
+from mercer._base.machine import blocks
 from mercer.kernels import RadialKernel
-from mercer.subspace import Subspace
-from mercer.tiles import EDGE, Tiles
+from mercer.model import Subspace
+from mercer.points.tiles import EDGE, Tiles
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._base.linalg import Array
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver
-from mercer.preimage.fixed_point import FixedPoint
+from mercer.model import Subspace
+from mercer.points.sparse import SparseRows
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status
+from mercer.preimage.fixed_point import FixedPoint, in_single, shifted
 from mercer.preimage.gradient import Gradient
 from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother
-from mercer.preimage.status import Status
-from mercer.sparse_rows import SparseRows
-from mercer.subspace import Subspace
 
 
 class Auto(PreImageSolver):
@@ -113,3 +112,37 @@ class _BoundAuto(BoundPreImage):
 def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
     """Whether the kernel, or a part of it, is one of these."""
     return isinstance(kernel, kinds) or any(_contains(part, kinds) for part in kernel.parts)
+
+
+# Pre-images that are good enough to compare models by.
+
+
+#: Steps below this share of the scale count as converged: the error of denoising is then right to
+#: about a thousandth.
+TOL = 1e-3
+
+
+def rough_preimage(solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
+    """The solver bound to a subspace; a fixed point in float32 alone and to three digits."""
+    chosen = solver.choose(subspace, has_start=True) if isinstance(solver, Auto) else solver
+    if not isinstance(chosen, FixedPoint) or chosen.early_stop is not None or chosen.input_weight:
+        return solver.init(subspace)
+    quick = FixedPoint(max(TOL, chosen.tol), chosen.max_iter, accelerate=chosen.accelerate)
+    single = in_single(subspace)
+    if single is None:
+        return quick.init(subspace)
+    return _BoundInSingle(subspace, quick.init(single))
+
+
+@dataclass(frozen=True)
+class _BoundInSingle(BoundPreImage):
+    """A solver in float32 and shifted coordinates, behind rows that are in neither."""
+
+    subspace: Subspace
+    single: BoundPreImage
+
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:
+        first = None if start is None else shifted(self.subspace, start).astype(np.float32)
+        found = self.single.solve(Z.astype(np.float32), first)
+        mean = np.asarray(self.subspace.support).mean(axis=0)
+        return replace(found, points=found.points + mean)

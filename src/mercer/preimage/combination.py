@@ -9,17 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
-from mercer._types import RowsLike
+from mercer._base.linalg import Array
+from mercer._base.machine import blocks, thread_map
+from mercer._base.types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels import RadialKernel
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
+from mercer.model import Subspace
+from mercer.points.sparse import SparseRows, concatenate, squared_differences
+from mercer.points.tiles import Tiles
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
-from mercer.preimage.status import Status
-from mercer.sparse_rows import SparseRows, concatenate, squared_differences
-from mercer.subspace import Subspace
-from mercer.tiles import Tiles
 
 #: Rows whose weights on all support points are held at a time.
 ROWS = 256

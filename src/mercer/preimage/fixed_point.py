@@ -1,4 +1,4 @@
-r"""Mika's fixed-point iteration, for every radial kernel (Mika et al. 1999, eqs. 8-10)."""
+"""Mika's fixed-point iteration, for every radial kernel (Mika et al. 1999, eqs. 8-10)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,127 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer._parallel import n_threads, thread_map
-from mercer._progress import announce
+from mercer._base.linalg import SQUARABLE, Array, square_sums
+from mercer._base.machine import n_threads, thread_map
+from mercer._base.progress import announce
 from mercer.exceptions import KernelError
-from mercer.preimage._anderson import Anderson
-from mercer.preimage._single import in_single
+from mercer.model import Subspace
 from mercer.preimage._sweep import Coefficients, Images, Sweep
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
-from mercer.preimage.status import Status
-from mercer.subspace import Subspace
+
+# Anderson acceleration of many small fixed-point iterations at once.
+
+
+DEPTH = 3
+
+
+@dataclass(frozen=True)
+class Anderson:
+    """The last differences of images and residuals of n iterations (Anderson 1965; type II).
+
+    The next point is ``g - sum_j theta_j dg_j`` with theta minimising ``|r - sum_j theta_j dr_j|``,
+    where g is the image of the current point and r = g - y its residual.
+    """
+
+    last_image: Array  # (n, d)
+    last_residual: Array  # (n, d)
+    d_image: Array  # (n, DEPTH, d)
+    d_residual: Array  # (n, DEPTH, d)
+    seen: Array  # (n,) images since the last reset
+
+    @classmethod
+    def start(cls, n: int, d: int, dtype: np.dtype) -> Anderson:
+        """No history yet."""
+        flat, deep = (n, d), (n, DEPTH, d)
+        return cls(
+            np.zeros(flat, dtype),
+            np.zeros(flat, dtype),
+            np.zeros(deep, dtype),
+            np.zeros(deep, dtype),
+            np.zeros(n, int),
+        )
+
+    def reset(self, rows: Array) -> None:
+        """Forget what rows have seen: they have jumped."""
+        self.seen[rows] = 0
+
+    def adopt(self, other: Anderson, rows: Array) -> None:
+        """Go on with what another has seen of these rows, e.g. in another precision."""
+        for name in ("last_image", "last_residual", "d_image", "d_residual", "seen"):
+            getattr(self, name)[rows] = getattr(other, name)[rows]
+
+    def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
+        """Record an image for each of ``rows`` and return the accelerated next points.
+
+        A row without history gets its image back: the plain step.
+        """
+        seen = self.seen[rows]
+        slot = (seen - 1) % DEPTH
+        old = seen > 0
+        at = rows[old]
+        self.d_image[at, slot[old]] = image[old] - self.last_image[at]
+        self.d_residual[at, slot[old]] = residual[old] - self.last_residual[at]
+        self.last_image[rows], self.last_residual[rows] = image, residual
+        self.seen[rows] += 1
+        known = np.arange(DEPTH) < seen[:, None]  # seen images before this one: as many differences
+        theta = _least_squares(self.d_residual[rows], residual, known).astype(image.dtype)
+        return np.asarray(image - np.einsum("nj,njd->nd", theta, self.d_image[rows]))
+
+
+def _least_squares(D: Array, r: Array, known: Array) -> Array:
+    """The minimiser of |r - Σ θ_j D_j| for each row over the known D_j; θ_j = 0 for the others."""
+    D, r = np.where(known[:, :, None], D, 0).astype(np.float64), r.astype(np.float64)
+    unit = np.abs(r).max(axis=1, initial=0.0)  # θ has none, and squares of 1e±300 are none
+    unit = np.where(unit > 0, unit, 1)[:, None]
+    D, r = D / unit[:, :, None], r / unit
+    gram = np.einsum("nid,njd->nij", D, D)
+    size = np.einsum("nii->n", gram)
+    # A little ridge: residuals of a well-behaved iteration become parallel, and the system
+    # singular.
+    ridge = np.where(size > 0, 1e-12 * size, 1.0)
+    gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
+    right = np.einsum("njd,nd->nj", D, r)
+    return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])
+
+
+# A model in float32, for the first sweeps of an iteration that ends in float64.
+
+
+#: Squared norms of the points in units of the kernel's length, up to which float32 keeps five
+#: digits of the kernel: the product formula errs by 6e-8 of them.
+SPREAD = 64.0
+#: Sizes of data whose squares float32 holds.
+SIZES = (1e-12, 1e12)
+#: Support points below which a sweep costs less than its bookkeeping.
+FEWEST = 128
+
+
+def in_single(subspace: Subspace) -> Subspace | None:
+    """The same subspace in float32, in coordinates shifted by its origin; None if it would not do.
+
+    The shift is made in float64: a large offset of the data costs no digits.
+    """
+    kernel = subspace.kernel.radial
+    if kernel is None or subspace.coef.dtype != np.float64 or subspace.n_support < FEWEST:
+        return None
+    if not 1 / SQUARABLE < float(subspace.kernel.diag(subspace.support[:1])[0]) < SQUARABLE:
+        return None  # a factor before the kernel, which takes scores out of range
+    S = shifted(subspace, subspace.support)
+    radius = float(np.sqrt(square_sums(S).max()))
+    spread = (radius / kernel.length) ** 2
+    if kernel.is_kinked or not (SIZES[0] < radius < SIZES[1] and spread <= SPREAD):
+        return None
+    with np.errstate(over="ignore"):
+        single = replace(subspace.astype(np.float32), kernel=kernel, support=S.astype(np.float32))
+    parts = (single.coef, single.mean, single.offset)
+    return single if all(np.isfinite(part).all() for part in parts) else None
+
+
+def shifted(subspace: Subspace, X: Array) -> Array:
+    """Rows measured from the mean of the support points, which a radial kernel does not notice."""
+    return np.asarray(X - np.asarray(subspace.support).mean(axis=0))
+
 
 #: Rows of a batch: enough for BLAS, and few enough that their coefficients (rows x m) take about
 #: 16 MB, which malloc gives again without asking the system for fresh pages.

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
+from mercer._base.linalg import Array
+from mercer._base.machine import blocks, thread_map
 from mercer.kernels import DotProductKernel
+from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
-from mercer.subspace import Subspace
 
 ROWS = 512
 

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._linalg import Array, square_sums
-from mercer._parallel import blocks, thread_map
+from mercer._base.linalg import Array, square_sums
+from mercer._base.machine import blocks, thread_map
 from mercer.exceptions import KernelError
+from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
-from mercer.subspace import Subspace
 
 ROWS = 512
 

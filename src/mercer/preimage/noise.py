@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import RowsLike
+from mercer._base.linalg import Array
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError, KernelError
-from mercer.subspace import Subspace
-from mercer.tiles import RowTiles
+from mercer.model import Subspace
+from mercer.points.tiles import RowTiles
 
 #: True, False, or "auto".
 MatchNoise = bool | str

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer._linalg import Array, evenly
-from mercer._parallel import lapack_threads
+from mercer._base.linalg import Array, evenly
+from mercer._base.machine import lapack_threads
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
+from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
-from mercer.subspace import Subspace
 
 #: Support points used for the choice of width and penalty, and for the final regression.
 SAMPLE, LARGEST = 600, 4000

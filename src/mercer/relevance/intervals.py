@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import blocks, thread_map
+from mercer._base.linalg import Array
+from mercer._base.machine import blocks, thread_map
 from mercer.exceptions import DataError
 from mercer.kernels.jacobian import jacobian
-from mercer.sparse_rows import SparseRows, dense
+from mercer.points.sparse import SparseRows, dense
 
 #: Replicates that relevance is measured on.
 REPLICATES = 100

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import blocks, held, ordered_map, thread_map
-from mercer._progress import announce
-from mercer._random import fixed_rng
-from mercer._types import RowsLike
+from mercer._base.linalg import Array
+from mercer._base.machine import blocks, held, ordered_map, thread_map
+from mercer._base.numbers import fixed_rng
+from mercer._base.progress import announce
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels.jacobian import jacobian
-from mercer.rows import Rows
-from mercer.sparse_rows import SparseRows, dense
-from mercer.subspace import Subspace
+from mercer.model import Subspace
+from mercer.points.source import Source
+from mercer.points.sparse import SparseRows, dense
 
 UNITS = ("std", "raw", "share")
 #: Rows at which derivatives are taken: their mean is then right to a percent or so.
@@ -284,7 +284,7 @@ class _Pass:
 
 
 def _parts(work: _Pass, X: RowsLike) -> Iterator[_Sums]:
-    if isinstance(X, Rows):
+    if isinstance(X, Source):
         total, parts = X.n_steps, X.map_steps(work)
     else:
         tasks = blocks(len(X), max(TASK, work._step()))

@@ -1,12 +1,9 @@
 """Outliers and missing values: bounded losses, reweighting, and imputation by projection."""
 
-from mercer.robust.fill_missing import fill_missing
-from mercer.robust.filling import Filling, choose_filling, mixed_masks
+from mercer.robust.filling import Filling, choose_filling, fill_missing, mixed_masks
 from mercer.robust.gaussian import GaussianRows, fit_gaussian
-from mercer.robust.impute import Imputer, impute, shrinkage
-from mercer.robust.loss import Hampel, Loss, Tukey, as_loss
-from mercer.robust.one_hot import one_hot_groups
-from mercer.robust.reweight import Reweighting, reweight
+from mercer.robust.impute import Imputer, impute, one_hot_groups, shrinkage
+from mercer.robust.reweight import Hampel, Loss, Reweighting, Tukey, as_loss, reweight
 
 __all__ = [
     "Filling",

@@ -4,11 +4,16 @@ Errors in feature space do not compare across kernels. Here models are compared 
 input space to rows with synthetic noise, or by how far their spectrum exceeds that of chance.
 """
 
-from mercer.selection.assess import Assessment, assess
 from mercer.selection.by_chance import choose_by_parallel_analysis
-from mercer.selection.by_noise import choose_by_noise
-from mercer.selection.choice import Choice, kernels_around
-from mercer.selection.noise import DenoisingScore, Noise, add_noise, typical_noise
+from mercer.selection.by_noise import Choice, choose_by_noise, kernels_around
+from mercer.selection.noise import (
+    Assessment,
+    DenoisingScore,
+    Noise,
+    add_noise,
+    assess,
+    typical_noise,
+)
 
 __all__ = [
     "Assessment",

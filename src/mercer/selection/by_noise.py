@@ -10,26 +10,75 @@ comes close to the best is computed again in full before the choice.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from mercer._linalg import Array
-from mercer._parallel import held
-from mercer._progress import announce
-from mercer._random import fixed_rng
-from mercer._types import Estimator, RowsLike
-from mercer.exceptions import DataError
-from mercer.kernels import Kernel, RadialKernel
+from mercer._base.linalg import Array
+from mercer._base.machine import held
+from mercer._base.numbers import fixed_rng
+from mercer._base.progress import announce
+from mercer._base.types import Estimator, RowsLike
+from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
+from mercer.kernels import Kernel, RadialKernel, as_kernel
+from mercer.model import Subspace
+from mercer.points.sparse import SparseRows, squared_differences
 from mercer.preimage import PreImageSolver
+from mercer.preimage.auto import rough_preimage
 from mercer.preimage.noise import matched_scores
-from mercer.preimage.rough import rough_preimage
-from mercer.selection.choice import Choice, fit_quietly, kernels_around
 from mercer.selection.noise import Noise, add_noise, typical_noise
-from mercer.sparse_rows import SparseRows, squared_differences
-from mercer.subspace import Subspace
+
+# What is chosen from, and what was chosen.
+
+
+#: Widths that are tried, as multiples of the kernel's own.
+FACTORS = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, and what it was chosen from.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    n_components : int
+    value : float
+        The criterion at the choice: smallest error, or largest energy.
+    table : list of (kernel, n_components, value)
+        Every candidate.
+    """
+
+    kernel: Kernel
+    n_components: int
+    value: float
+    table: list[tuple[Kernel, int, float]]
+
+
+def kernels_around(
+    kernel: str | Kernel, X: Array, factors: Sequence[float] = FACTORS
+) -> list[Kernel]:
+    """The same kernel at multiples of the width that it has on these rows, 0.35 to 2 by default.
+
+    A kernel without a width is returned alone.
+    """
+    resolved = as_kernel(kernel).resolve(X)
+    if isinstance(resolved, RadialKernel):
+        return [resolved.with_length(resolved.length * factor) for factor in factors]
+    return [resolved]
+
+
+def fit_quietly(candidate: Estimator, X: Array) -> Any:
+    """Fit one of many: that some have too few components or an unsuitable width is no news."""
+    with warnings.catch_warnings():
+        for category in (RankWarning, DegenerateKernelWarning):
+            warnings.simplefilter("ignore", category)
+        return candidate.fit(X)
+
 
 LARGEST_COUNT = 512
 #: Up to so many rows there are five splits instead of three.

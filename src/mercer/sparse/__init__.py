@@ -1,15 +1,13 @@
 """Few representing vectors by maximum likelihood (Tipping 2001): the optimisers."""
 
-from mercer import catalogue
-from mercer._registry import by_name
+from mercer._base import catalogue
+from mercer._base.registry import by_name
 from mercer.exceptions import DataError
-from mercer.sparse.auto import Auto
 from mercer.sparse.base import Selection, SparseSolver
 from mercer.sparse.centres import Centres
-from mercer.sparse.column_generation import ColumnGeneration
+from mercer.sparse.column_generation import Auto, ColumnGeneration
 from mercer.sparse.greedy import Greedy
-from mercer.sparse.likelihood import Likelihood
-from mercer.sparse.pool import KernelRows, Pool
+from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
 from mercer.sparse.updates import EM, MM, Fast
 
 __all__ = [
@@ -29,7 +27,7 @@ __all__ = [
 ]
 
 
-Rows = KernelRows  # the name of 0.1
+Source = KernelRows  # the name of 0.1
 
 
 def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:

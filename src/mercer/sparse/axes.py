@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import RowsLike
-from mercer.eigen.policy import noise_floor
+from mercer._base.linalg import Array
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError
 from mercer.gram import whiten
 from mercer.kernels import Kernel
+from mercer.model import Subspace, from_features
+from mercer.model.rank import NullSpectra
+from mercer.points.sparse import permuted_columns
+from mercer.solvers.policy import noise_floor
 from mercer.sparse.base import Selection
-from mercer.sparse.pool import KernelRows, Pool
-from mercer.sparse_rows import permuted_columns
-from mercer.subspace import Subspace, from_features
-from mercer.subspace.rank import NullSpectra
+from mercer.sparse.likelihood import KernelRows, Pool
 
 
 def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._config import Config
-from mercer._linalg import Array, square_sums
-from mercer._types import RowsLike
+from mercer._base.config import Config
+from mercer._base.linalg import Array, square_sums
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError
-from mercer.sparse.likelihood import Likelihood
-from mercer.sparse.pool import KernelRows, Pool
+from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
 
 
 @dataclass(frozen=True)

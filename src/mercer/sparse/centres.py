@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from mercer._parallel import one_blas_thread
-from mercer._types import RowsLike
-from mercer.eigen.landmarks import as_landmark_rule
+from mercer._base.machine import one_blas_thread
+from mercer._base.types import RowsLike
 from mercer.exceptions import DataError
 from mercer.landmarks import LandmarkRule
+from mercer.solvers.landmarks import as_landmark_rule
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, violation
 from mercer.sparse.greedy import positive_part
-from mercer.sparse.likelihood import Likelihood
+from mercer.sparse.likelihood import KernelRows, Likelihood, Pool, triangular_factor
 from mercer.sparse.newton import ascend
-from mercer.sparse.pool import KernelRows, Pool, triangular_factor
 
 
 class Centres(SparseSolver):

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import lapack_threads, one_blas_thread
-from mercer._progress import announce
-from mercer.eigen.policy import noise_floor, refuse_negative
+from mercer._base.linalg import Array
+from mercer._base.machine import lapack_threads, one_blas_thread
+from mercer._base.progress import announce
+from mercer.solvers.policy import noise_floor, refuse_negative
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
-from mercer.sparse.likelihood import Likelihood, gain, one_weight
+from mercer.sparse.likelihood import KernelRows, Likelihood, Pool, gain, one_weight
 from mercer.sparse.newton import Ascent, ascend
-from mercer.sparse.pool import KernelRows, Pool
 
 #: Weights are this exact before the next kernel enters: a copy of a kernel whose own weight is not
 #: yet right would seem to gain.

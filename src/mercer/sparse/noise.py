@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer._held_out import take
-from mercer._parallel import one_blas_thread
-from mercer._progress import announce
+from mercer._base.held_out import take
+from mercer._base.machine import one_blas_thread
+from mercer._base.progress import announce
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
 from mercer.sparse.centres import Centres
-from mercer.sparse.likelihood import Likelihood
+from mercer.sparse.likelihood import KernelRows, Likelihood
 from mercer.sparse.newton import ascend
-from mercer.sparse.pool import KernelRows
 
 #: Without other wish, directions below this share of the mean k(x, x) are noise.
 DEFAULT_SHARE = 0.01

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._parallel import one_blas_thread
-from mercer._progress import announce
+from mercer._base.linalg import Array
+from mercer._base.machine import one_blas_thread
+from mercer._base.progress import announce
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import dense_pool
-from mercer.sparse.likelihood import Likelihood, one_weight
+from mercer.sparse.likelihood import KernelRows, Likelihood, one_weight
 from mercer.sparse.newton import prune
-from mercer.sparse.pool import KernelRows
 
 
 class Update(SparseSolver):

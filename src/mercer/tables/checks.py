@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from mercer.exceptions import ModelFileError
-from mercer.model_file.checks import check_loaded
-from mercer.tables.columns import Category, Column, Date, LeftOut, Number
-from mercer.tables.cycles import CYCLES
+from mercer.io.model_file.checks import check_loaded
+from mercer.tables.columns import CYCLES, Category, Column, Date, LeftOut, Number
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.model import TableModel
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
+from mercer._base.linalg import Array
 from mercer.exceptions import DataError, MercerWarning, warn
-from mercer.rows.files import names_text
+from mercer.io.files import names_text
 from mercer.tables.columns import (
     Category,
     Column,
@@ -20,9 +20,9 @@ from mercer.tables.columns import (
     Number,
     as_kind,
     count_units,
+    parse_cycles,
     parse_dates,
 )
-from mercer.tables.cycles import parse_cycles
 from mercer.tables.frames import absent
 from mercer.tables.numerals import read_numerals
 

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array
-from mercer._sklearn import TransformerMixin
+from mercer._base.linalg import Array
+from mercer._base.sklearn import TransformerMixin
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
-from mercer.rows.files import instead_text, names_text
+from mercer.io.files import instead_text, names_text
 from mercer.tables.columns import (
     Category,
     Column,
@@ -22,9 +22,9 @@ from mercer.tables.columns import (
     LeftOut,
     Number,
     as_kind,
+    parse_cycles,
     warn_of_far_rows,
 )
-from mercer.tables.cycles import parse_cycles
 from mercer.tables.deciding import KINDS, decide, is_id, one_unit, warn_of_odd_units
 from mercer.tables.frames import Frame, is_absent, no_column, take_apart
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._linalg import Array
+from mercer._base.linalg import Array
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,
@@ -25,7 +25,7 @@ from mercer.estimators import (
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.exceptions import DataError, Remedy
-from mercer.rows.files import names_text
+from mercer.io.files import names_text
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, objects

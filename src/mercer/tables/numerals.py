@@ -12,8 +12,8 @@ from itertools import compress
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer.rows.look import is_missing, numbers_of
+from mercer._base.linalg import Array
+from mercer.io.look import is_missing, numbers_of
 
 _CURRENCY = r"(?:US\$|[$€£¥₹₽₩]|CHF|EUR|GBP|USD|JPY|SEK|NOK|DKK|PLN)"
 #: Units that are written without a blank; any word may follow one.
@@ -69,7 +69,7 @@ def read_numerals(texts: Sequence[str], delimiter: str = ",", mark: str = "") ->
 def numerals_of(
     texts: Sequence[str], values: Array | None, delimiter: str, mark: str
 ) -> Numerals | None:
-    """The same, where it is known what :func:`~mercer.rows.look.numbers_of` makes of the texts."""
+    """The same, where it is known what :func:`~mercer.io.look.numbers_of` makes of the texts."""
     given = None if values is None else ~np.isnan(values)
     if given is None or not given.all():
         given = np.array([not is_missing(text) for text in texts], dtype=bool)

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 
-from mercer._linalg import Array
+from mercer._base.linalg import Array
 from mercer.exceptions import DataError, MercerWarning, argument, warn
-from mercer.rows import Choice, MemoryRows, Table, open_table
-from mercer.rows.look import LOOK, TEXT, Look, is_missing
+from mercer.io import Choice, Table, open_table
+from mercer.io.look import LOOK, TEXT, Look, is_missing
+from mercer.points.source import MemoryRows
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, classes_of, kept_columns, no_column
-from mercer.tables.joining import is_pattern
 from mercer.tables.model import TableModel
 from mercer.tables.numerals import is_code
-from mercer.tables.reading import TABLES, read_table
+from mercer.tables.reading import TABLES, is_pattern, read_table
 
 #: Rows that the encoder looks at where the numbers are read in place.
 LOOK_ROWS = 200_000
@@ -44,10 +44,10 @@ def open_encoded(
     Parameters
     ----------
     path : path
-        As for :func:`mercer.rows.open_table`, or for :func:`read_table`.
+        As for :func:`mercer.io.open_table`, or for :func:`read_table`.
     encoder : TableEncoder, optional
         What is said about the columns; the data decide on the others.
-    choice : mercer.rows.Choice, optional
+    choice : mercer.io.Choice, optional
         Which columns to use, and which one is the label.
     array : str, optional
         For npz and Zarr: which array.

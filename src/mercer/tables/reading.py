@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import io
 import json
 import os
@@ -15,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer._extras import require
-from mercer._memory import available_bytes
+from mercer._base.linalg import Array
+from mercer._base.machine import available_bytes
+from mercer._base.optional import require
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
-from mercer.rows.compressed import plain_name
-from mercer.rows.files import check_there, decoding, repeated
-from mercer.rows.look import (
+from mercer.io.files import check_there, decoding, names_text, plain_name, repeated
+from mercer.io.look import (
     TEXT,
     Look,
     after_comments,
@@ -29,12 +30,124 @@ from mercer.rows.look import (
     numbers_of,
     wrong_width,
 )
-from mercer.rows.parquet import parquet_files
+from mercer.io.parquet import parquet_files
 from mercer.tables.columns import as_kind
-from mercer.tables.frames import Frame, objects, take_apart
-from mercer.tables.joining import joined, matching
+from mercer.tables.frames import Frame, absent, objects, take_apart
 from mercer.tables.numerals import decimal_mark, numerals_of, read_numerals, units_of
-from mercer.tables.spreadsheet import SHEETS, read_sheet
+
+# Several files as one table: a pattern such as ``part-*.csv``, or a list of names.
+
+
+def is_pattern(path: str | os.PathLike[str]) -> bool:
+    """Whether a name stands for several files, and is not that of one."""
+    return glob.has_magic(os.fspath(path)) and not Path(path).exists()
+
+
+def matching(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Look]:
+    """The files of a name, a pattern (in order of their names) or a list of these."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found: list[Look] = []
+    for path in given:
+        several = is_pattern(path)  # of any form, as a shell would take it
+        files = sorted(glob.glob(os.fspath(path))) if several else [path]  # noqa: PTH207
+        if not files:
+            raise DataError(f"no file matches '{os.fspath(path)}'; check the pattern.")
+        found += map(Look.at, files)
+    if not found:
+        raise DataError("there are no files in the list; give at least one.")
+    return found
+
+
+def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
+    """Tables of the same columns, in any order, one below the other."""
+    first, names = frames[0], set(frames[0].columns)
+    for frame, path in zip(frames, paths, strict=True):
+        if other := sorted(names ^ set(frame.columns)):
+            lacking = sorted(names - set(frame.columns))
+            verb = "lacks" if lacking else "has one more than"
+            raise DataError(
+                f"'{path}' {verb} the columns of '{paths[0]}': {names_text(lacking or other)}; "
+                "give files of the same columns."
+            )
+    columns = {
+        name: np.concatenate(_alike(name, [frame.columns[name] for frame in frames], paths))
+        for name in first.columns
+    }
+    dtypes = {
+        name: dtype if all(frame.dtypes.get(name) == dtype for frame in frames) else ""
+        for name, dtype in first.dtypes.items()
+    }
+    long = {name for frame in frames for name in frame.exact}
+    as_given = [frame.make(frame.columns) for frame in frames] if long else []
+    exact = {name: np.concatenate([given[name] for given in as_given]) for name in long}
+    return Frame(columns, first.container, dtypes, exact=exact)
+
+
+def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
+    """Parts of one kind; one without a single value is of any."""
+    empty = [bool(absent(part).all()) for part in parts]
+    kinds = {part.dtype.kind for part, none in zip(parts, empty, strict=True) if not none}
+    if len(kinds) > 1:
+        known = [part.dtype.kind for part in parts]
+        other = next(i for i, kind in enumerate(known) if kind != known[0])
+        words = {"f": "numbers", "M": "dates"}
+        raise DataError(
+            f"column {name!r} holds {words.get(known[0], 'texts')} in '{paths[0]}' and "
+            f"{words.get(known[other], 'texts')} in '{paths[other]}'; fix it, or make it a "
+            "category."
+        )
+    kind = next(iter(kinds), "f")
+    missing = {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(kind)
+    dtype: Any = {"f": np.float64, "M": "M8[us]"}.get(kind, object)
+    return [
+        np.full(len(part), missing, dtype=dtype) if none and part.dtype.kind != kind else part
+        for part, none in zip(parts, empty, strict=True)
+    ]
+
+
+# The first sheet of a workbook (Excel, OpenDocument) as columns.
+
+
+#: Endings of workbooks.
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+
+
+def read_sheet(path: Path) -> Frame:
+    """The first sheet: its first line has the names, empty cells are missing."""
+    calamine = require("python_calamine", "excel")
+    with decoding(path, "workbook"):
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        names = list(book.sheet_names)
+        lines = book.get_sheet_by_index(0).to_python(skip_empty_area=False) if names else []
+    lines = [line for line in lines if any(cell != "" for cell in line)]
+    if not lines:
+        raise DataError(f"the first sheet of '{path}' is empty; put the table there.")
+    if len(names) > 1:
+        others = ", ".join(repr(name) for name in names[1:6])
+        warn(
+            f"of '{path}' the first sheet {names[0]!r} is read, and not {others}; save another "
+            "one as a file of its own if you mean it.",
+            MercerWarning,
+        )
+    head = [str(cell).strip() for cell in lines[0]]
+    if "" in head:
+        raise DataError(f"column {head.index('') + 1} of '{path}' has no name; give it one.")
+    if twice := repeated(head):
+        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
+    if len(lines) < 2:
+        raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
+    columns: dict[str, list[Any]] = {
+        name: [None if cell == "" else cell for cell in cells]
+        for name, cells in zip(head, zip(*lines[1:], strict=True), strict=True)
+    }
+    # A sheet knows one kind of number, and its cells show 3.0 as 3.
+    whole = {
+        name: "int"
+        for name, cells in columns.items()
+        if all(type(cell) in (int, float) and cell == int(cell) for cell in cells)
+    }
+    return Frame(take_apart(columns).columns, "columns", whole)
+
 
 #: Endings of files that hold tables of any kind.
 TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
@@ -137,7 +250,7 @@ def _decoded(look: Look) -> str:
                     f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free "
                     "memory; "
                     + Remedy(
-                        "read its numbers in blocks by open_rows of mercer.rows.",
+                        "read its numbers in blocks by open_rows of mercer.io.",
                         shell="leave out columns of text by 'cut', and it is read in blocks.",
                     )
                 )

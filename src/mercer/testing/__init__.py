@@ -2,33 +2,21 @@
 
 Each check is a plain function that raises ``AssertionError`` with the numbers that it saw;
 ``check_kernel``, ``check_operator``, ``check_eigensolver`` and ``check_preimage`` run all that
-belong to a role. ``check_fit`` judges a whole fit, of a ``random_problem`` or of one of your own,
-by the definition in extended precision. They need no test framework; mercer's own implementations
-pass them in its tests.
+belong to a role. They need no test framework; mercer's own implementations pass them in its tests.
 """
 
 from mercer.testing.eigensolvers import check_eigensolver, lapack_ratio, prescribed_spectra
-from mercer.testing.judge import Verdict, check_fit, judge_fit
 from mercer.testing.kernels import check_kernel
 from mercer.testing.operators import check_block_sizes, check_memory, check_operator
 from mercer.testing.preimages import check_preimage
-from mercer.testing.problems import FitProblem, Method, random_problem
-from mercer.testing.reference import Reference
 
 __all__ = [
-    "FitProblem",
-    "Method",
-    "Reference",
-    "Verdict",
     "check_block_sizes",
     "check_eigensolver",
-    "check_fit",
     "check_kernel",
     "check_memory",
     "check_operator",
     "check_preimage",
-    "judge_fit",
     "lapack_ratio",
     "prescribed_spectra",
-    "random_problem",
 ]

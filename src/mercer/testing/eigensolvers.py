@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
-from mercer.eigen import EigenSolver, Spectrum
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
 from mercer.gram import MatrixOperator
+from mercer.model import Spectrum
+from mercer.solvers import EigenSolver
 
 #: LAPACK's own test programs fail a routine above 30 to 60, depending on the driver.
 LARGEST_RATIO = 60.0

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
-from mercer._types import RowsLike
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, DotProductKernel, Kernel, RadialKernel
-from mercer.testing._assert import assert_close
-from mercer.tiles import Tiles
+from mercer.points.tiles import Tiles
+from mercer.testing.operators import assert_close
 
 
 def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
 from mercer.estimators import KernelPCA
 from mercer.exceptions import KernelError
 from mercer.kernels import Gaussian, Polynomial
+from mercer.model import Subspace
 from mercer.preimage import PreImages, PreImageSolver
-from mercer.subspace import Subspace
-from mercer.testing._assert import assert_close
+from mercer.testing.operators import assert_close
 
 #: A point that is said to have converged may still move by this share of the data's radius.
 MOVEMENT = 1e-2

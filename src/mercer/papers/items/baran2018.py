@@ -9,13 +9,23 @@ from sklearn.decomposition import FastICA
 from sklearn.linear_model import LogisticRegression
 
 from mercer import KernelPCA
-from mercer._linalg import Array
-from mercer._random import fixed_rng
-from mercer._types import Axes
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import Axes
 from mercer.kernels import Gaussian
 from mercer.papers import baran2018 as paper
-from mercer.papers.drawing import INK, PALE, PALETTE, cloud, need_matplotlib, plane, sheet
-from mercer.papers.item import Check, Result, Setting
+from mercer.papers.item import (
+    INK,
+    PALE,
+    Check,
+    Result,
+    Setting,
+    cloud,
+    need_matplotlib,
+    plane,
+    sheet,
+)
+from mercer.plots._matplotlib import PALETTE
 from mercer.preimage import FixedPoint
 
 PICTURES_ONLY = "The report prints pictures alone, without data or numbers; both are ours."

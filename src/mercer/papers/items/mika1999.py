@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
 from mercer.papers import mika1999 as paper
-from mercer.papers.drawing import INK, PALE, PALETTE, cloud, plane, sheet, tidy
-from mercer.papers.item import Check, Result, Setting
+from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.plots._matplotlib import PALETTE, tidy
 
 #: Lower bars for medians of ten draws: a right implementation misses any of the 45 once in a
 #: hundred runs; uncentred models miss 28 of them, and models without the mean in γ 24.

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._types import Axes
+from mercer._base.linalg import Array
+from mercer._base.types import Axes
 from mercer.papers import mika1999 as paper
-from mercer.papers.drawing import PALETTE, sheet, tidy
-from mercer.papers.item import Check, Result, Setting
+from mercer.papers.item import Check, Result, Setting, sheet
 from mercer.papers.sources import Labelled
 from mercer.plots._images import show_tiles
+from mercer.plots._matplotlib import PALETTE, tidy
 
 SMOOTHED = (
     "The digits are smoothed by a Gaussian of 0.75 pixels: only then is the paper's c = 0.5 twice "

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._random import fixed_rng
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
 from mercer.generative import KernelSmoother
 from mercer.papers import schreurs2018 as paper
-from mercer.papers.drawing import PALE, PALETTE, cloud, plane, sheet, tidy
-from mercer.papers.item import Check, Result, Setting
+from mercer.papers.item import PALE, Check, Result, Setting, cloud, plane, sheet
 from mercer.papers.sources import Labelled
 from mercer.plots._images import show_tiles
+from mercer.plots._matplotlib import PALETTE, tidy
 
 #: The layout of the two lines that is drawn and judged; all four are in the numbers.
 LAYOUT = "horizontal"

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer._linalg import Array
-from mercer._progress import announce
-from mercer._types import Estimator
+from mercer._base.linalg import Array
+from mercer._base.progress import announce
+from mercer._base.types import Estimator
 from mercer.papers import tipping2001 as paper
-from mercer.papers.drawing import INK, PALE, PALETTE, cloud, plane, sheet, tidy
-from mercer.papers.item import Check, Result, Setting
+from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.plots._matplotlib import PALETTE, tidy
 
 SETTING = {"points": "3 × 30, sd 0.1", "kernel": "exp(-r²/0.25²)", "centred": "no"}
 DRAWS = (

@@ -5,7 +5,6 @@ numbers; they are inferences, and each is marked. Ratios are the error of linear
 kernel PCA with the same number of components, unless said otherwise.
 """
 
-from mercer.papers.mika1999.curves import Curve, alternatives, figure1, half_circle, square
 from mercer.papers.mika1999.digits import (
     NOISES,
     Eigenvectors,
@@ -20,8 +19,20 @@ from mercer.papers.mika1999.digits import (
     usps_digits,
     usps_study,
 )
-from mercer.papers.mika1999.gaussians import PAPER_TABLE1, Draw, gaussians, table1
-from mercer.papers.mika1999.methods import Denoiser, denoise_with, linear_denoise
+from mercer.papers.mika1999.toys import (
+    PAPER_TABLE1,
+    Curve,
+    Denoiser,
+    Draw,
+    alternatives,
+    denoise_with,
+    figure1,
+    gaussians,
+    half_circle,
+    linear_denoise,
+    square,
+    table1,
+)
 
 __all__ = [
     "NOISES",

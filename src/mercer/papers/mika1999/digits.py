@@ -11,11 +11,11 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from mercer import KernelPCA
-from mercer._linalg import Array
-from mercer._progress import announce
-from mercer._random import fixed_rng
+from mercer._base.linalg import Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.progress import announce
 from mercer.kernels import Gaussian
-from mercer.papers.mika1999.methods import linear_denoise, mean_error
+from mercer.papers.mika1999.toys import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, read_usps
 from mercer.preimage import FixedPoint, PreImageSolver
 from mercer.preimage.noise import match_noise

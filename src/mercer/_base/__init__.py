@@ -1,0 +1,1 @@
+"""What everything stands on: numbers, threads, memory, progress, names. It knows no kernel."""

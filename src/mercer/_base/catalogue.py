@@ -1,0 +1,224 @@
+"""What mercer has: names → ``"module:Class"``. Nothing is imported before it is asked for.
+
+Strategies by name, words of model files, choices of the command line and of the page, the names of
+``import mercer``, the tables of the reference and the contract tests all come from here, so that a
+new kernel, solver or estimator is its own file and one line.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+#: Names that are arguments: ``kernel="gaussian"``.
+KERNELS = {
+    "gaussian": "mercer.kernels.radial:Gaussian",
+    "laplacian": "mercer.kernels.histogram:Laplacian",
+    "matern": "mercer.kernels.matern:Matern",
+    "rational_quadratic": "mercer.kernels.radial:RationalQuadratic",
+    "cauchy": "mercer.kernels.radial:Cauchy",
+    "linear": "mercer.kernels.dot_product:Linear",
+    "polynomial": "mercer.kernels.dot_product:Polynomial",
+    "sigmoid": "mercer.kernels.dot_product:Sigmoid",
+    "cosine": "mercer.kernels.dot_product:Cosine",
+    "chi2": "mercer.kernels.histogram:Chi2",
+    "precomputed": "mercer.kernels.adapters:Precomputed",
+}
+SOLVERS = {
+    "auto": "mercer.solvers.auto:Auto",
+    "dense": "mercer.solvers.dense:Dense",
+    "lanczos": "mercer.solvers.lanczos:Lanczos",
+    "davidson": "mercer.solvers.davidson:Davidson",
+    "landmarks": "mercer.solvers.landmarks:Landmarks",
+}
+LANDMARK_RULES = {
+    "kmeans": "mercer.landmarks.kmeans:KMeans",
+    "rpcholesky": "mercer.landmarks.rpcholesky:RPCholesky",
+    "uniform": "mercer.landmarks.base:Uniform",
+}
+PREIMAGES = {
+    "auto": "mercer.preimage.auto:Auto",
+    "fixed_point": "mercer.preimage.fixed_point:FixedPoint",
+    "gradient": "mercer.preimage.gradient:Gradient",
+    "distances": "mercer.preimage.distances:Distances",
+    "ridge": "mercer.preimage.ridge:Ridge",
+    "smoother": "mercer.preimage.smoother:Smoother",
+    "inverse_dot": "mercer.preimage.inverse_dot:InverseDot",
+    "nearest": "mercer.preimage.nearest:Nearest",
+    "combination": "mercer.preimage.combination:Combination",
+}
+SPARSE_SOLVERS = {
+    "auto": "mercer.sparse.column_generation:Auto",
+    "greedy": "mercer.sparse.greedy:Greedy",
+    "column_generation": "mercer.sparse.column_generation:ColumnGeneration",
+    "em": "mercer.sparse.updates:EM",
+    "fast": "mercer.sparse.updates:Fast",
+    "mm": "mercer.sparse.updates:MM",
+    "kmeans": "mercer.sparse.centres:Centres",
+}
+DENSITIES = {
+    "local": "mercer.generative.densities:Local",
+    "interpolate": "mercer.generative.densities:Interpolate",
+    "kde": "mercer.generative.densities:KDE",
+    "mixture": "mercer.generative.densities:Mixture",
+    "normal": "mercer.generative.densities:Normal",
+}
+LOSSES = {
+    "hampel": "mercer.robust.reweight:Hampel",
+    "tukey": "mercer.robust.reweight:Tukey",
+}
+CALIBRATIONS = {
+    "auto": "mercer.novelty.calibration:CrossFit",
+    "cross": "mercer.novelty.calibration:CrossFit",
+    "split": "mercer.novelty.calibration:Split",
+}
+
+ESTIMATORS = {
+    "KernelPCA": "mercer.estimators.kernel_pca:KernelPCA",
+    "KernelNovelty": "mercer.estimators.novelty:KernelNovelty",
+    "GenerativeKernelPCA": "mercer.estimators.generative:GenerativeKernelPCA",
+    "SparseKernelPCA": "mercer.estimators.sparse:SparseKernelPCA",
+    "IncrementalKernelPCA": "mercer.estimators.incremental:IncrementalKernelPCA",
+    "MissingKernelPCA": "mercer.estimators.missing:MissingKernelPCA",
+    "ReweightedKernelPCA": "mercer.estimators.reweighted:ReweightedKernelPCA",
+    "DeepGenerativeKernelPCA": "mercer.estimators.deep_generative:DeepGenerativeKernelPCA",
+    "RKMClassifier": "mercer.estimators.rkm:RKMClassifier",
+    "RKMRegressor": "mercer.estimators.rkm:RKMRegressor",
+}
+#: Estimators as ``mercer fit --model`` and the page call them.
+MODELS = {
+    "kpca": ESTIMATORS["KernelPCA"],
+    "sparse": ESTIMATORS["SparseKernelPCA"],
+    "novelty": ESTIMATORS["KernelNovelty"],
+    "generative": ESTIMATORS["GenerativeKernelPCA"],
+    "missing": ESTIMATORS["MissingKernelPCA"],
+    "robust": ESTIMATORS["ReweightedKernelPCA"],
+}
+#: Functions of the estimators' package.
+FUNCTIONS = {
+    "load": "mercer.estimators._saving:load",
+    "compress": "mercer.estimators.compression:compress",
+}
+#: What ``import mercer`` has. Loaded on first use: nobody waits for what they do not need.
+PUBLIC = {
+    **ESTIMATORS,
+    **FUNCTIONS,
+    "ParallelAnalysis": "mercer.model.rank:ParallelAnalysis",
+    "Subspace": "mercer.model.subspace:Subspace",
+    "TableEncoder": "mercer.tables.encoder:TableEncoder",
+    "TableModel": "mercer.tables.model:TableModel",
+    "export_onnx": "mercer.io.model_file.onnx_export:export_onnx",
+    "listen": "mercer._base.progress:listen",
+    "register": "mercer._base.registry:register",
+    "strict": "mercer.exceptions:strict",
+}
+#: What :mod:`mercer.papers` has: the data of one paper do not wait for the code of all.
+PAPERS = {
+    "Check": "mercer.papers.item:Check",
+    "ITEMS": "mercer.papers.registry:ITEMS",
+    "Item": "mercer.papers.item:Item",
+    "Labelled": "mercer.papers.sources:Labelled",
+    "PAPERS": "mercer.papers.registry:PAPERS",
+    "Result": "mercer.papers.item:Result",
+    "Setting": "mercer.papers.item:Setting",
+    "Sources": "mercer.papers.sources:Sources",
+    "Verdict": "mercer.papers.item:Verdict",
+    "reproduce": "mercer.papers.report:reproduce",
+    "select": "mercer.papers.registry:select",
+    "write_report": "mercer.papers.report:write_report",
+}
+
+#: What a model file may hold, by the first part of its word. A word is of all files ever written:
+#: a class may move, its word may not.
+_IN_FILES = {
+    "": (
+        *ESTIMATORS.values(),
+        "mercer.model.model:Report",
+        "mercer.points.sparse:SparseRows",
+        "mercer.model.subspace:Subspace",
+    ),
+    "kernels": (
+        *KERNELS.values(),
+        "mercer.kernels.composite:Product",
+        "mercer.kernels.composite:Scaled",
+        "mercer.kernels.composite:Sum",
+    ),
+    "landmarks": (*LANDMARK_RULES.values(), "mercer.landmarks.base:Given"),
+    "gram": (
+        "mercer.gram.sums:FeatureSums",
+        "mercer.gram.feature_sums:LandmarkFeatures",
+        "mercer.gram.feature_sums:_Whitening",
+    ),
+    "subspace": (
+        "mercer.model.rank:All",
+        "mercer.model.rank:Count",
+        "mercer.model.rank:ParallelAnalysis",
+        "mercer.model.rank:Share",
+    ),
+    "solvers": tuple(SOLVERS.values()),
+    "preimage": tuple(PREIMAGES.values()),
+    "sparse": tuple(SPARSE_SOLVERS.values()),
+    "novelty": (
+        *CALIBRATIONS.values(),
+        "mercer.novelty.width:ShareUpTo",
+        "mercer.novelty.calibration:Conformal",
+        "mercer.novelty.score:NoveltyScore",
+    ),
+    "robust": (
+        *LOSSES.values(),
+        "mercer.robust.filling:Filling",
+        "mercer.robust.gaussian:GaussianRows",
+    ),
+    "generative": (
+        *DENSITIES.values(),
+        "mercer.generative.densities:FittedKDE",
+        "mercer.generative.densities:FittedInterpolate",
+        "mercer.generative.densities:FittedLocal",
+        "mercer.generative.densities:FittedMixture",
+        "mercer.generative.densities:FittedNormal",
+        "mercer.generative.least_squares:LeastSquaresMachine",
+        "mercer.generative.ridge:LocalRidge",
+        "mercer.generative.rkm:RKM",
+        "mercer.generative.smoother:KernelSmoother",
+    ),
+    "tables": (
+        "mercer.tables.columns:Category",
+        "mercer.tables.columns:Date",
+        "mercer.tables.columns:LeftOut",
+        "mercer.tables.columns:Number",
+        "mercer.tables.encoder:TableEncoder",
+        "mercer.tables.model:TableModel",
+    ),
+    "compat": ("mercer.compat:KernelPCA",),
+    "alternatives": (
+        "mercer.alternatives.principal_surface:Mesh",
+        "mercer.alternatives.principal_curve:Polyline",
+        "mercer.alternatives.autoencoder:BottleneckAutoencoder",
+        "mercer.alternatives.multilinear_pca:MultilinearPCA",
+        "mercer.alternatives.non_negative_multilinear_pca:NonNegativeMultilinearPCA",
+        "mercer.alternatives.principal_curve:PrincipalCurve",
+        "mercer.alternatives.principal_surface:PrincipalSurface",
+        "mercer.alternatives.robust_multilinear_pca:RobustMultilinearPCA",
+        "mercer.alternatives.robust_pca:RobustPCA",
+        "mercer.alternatives.uncorrelated_multilinear_pca:UncorrelatedMultilinearPCA",
+    ),
+}
+#: Words of model files, ``"kernels.Gaussian"``.
+WORDS = {
+    ".".join(filter(None, (layer, place.partition(":")[2].lstrip("_")))): place
+    for layer, places in _IN_FILES.items()
+    for place in places
+}
+
+
+def load(place: str) -> Any:
+    """What stands at ``"module:name"``, imported now.
+
+    Examples
+    --------
+    >>> from mercer._base import catalogue
+    >>> catalogue.load(catalogue.KERNELS["gaussian"])(gamma=0.5)
+    Gaussian(gamma=0.5)
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,22 @@
+"""Config: what users construct. It holds parameters, and computes nothing."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from mercer._base.sklearn import BaseEstimator
+from mercer._base.spelling import answer_spelling
+
+
+class Config(BaseEstimator):
+    """Named parameters with ``get_params``, ``set_params``, ``clone`` and a short ``repr``.
+
+    Kernels, solvers and pre-image strategies inherit from it, so that ``GridSearchCV`` reaches
+    ``kernel__gamma``. What ``fit`` makes from a Config is a frozen dataclass, never a Config.
+    """
+
+    #: Arguments that neighbours have → what to write here.
+    _foreign: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        answer_spelling(cls)

@@ -1,0 +1,291 @@
+"""Threads over tiles, with BLAS held at one thread.
+
+Small matrix products are slower with several BLAS threads than with one, and NumPy releases the
+GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single: every
+method of our estimators is :func:`held`. Large decompositions alone ask for more, and get it where
+nobody else wants the cores (:func:`lapack_threads`).
+"""
+
+import functools
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice, pairwise
+from pathlib import Path
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
+
+# How much memory this process may still take, and bytes in words.
+
+
+def available_bytes() -> int:
+    """Free memory in bytes: the machine's, or less where a container limits us.
+
+    ``MERCER_MEMORY`` (bytes) overrides it.
+    """
+    override = os.environ.get("MERCER_MEMORY")
+    if override:
+        return int(float(override))
+    return min(_machine_available(), _container_available())
+
+
+def peak_bytes() -> int:
+    """The most that this process has held so far; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)
+
+
+def size_text(size: float) -> str:
+    """Bytes as people write them."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def _machine_available() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass  # not Linux
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+    except (AttributeError, OSError, ValueError):
+        return 4 << 30  # Windows has no sysconf: assume a small machine
+
+
+def _container_available() -> int:
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):  # no cgroup, or "max"
+        return 1 << 62
+    return max(limit - used, 0)
+
+
+#: Matrices of fewer rows gain nothing from a second BLAS thread.
+SMALL = 600
+
+#: Threads before we held BLAS back; a limit of the caller's is respected.
+_before_our_limit: ContextVar[int | None] = ContextVar("mercer_threads", default=None)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+P = ParamSpec("P")
+
+
+def n_threads() -> int:
+    """Threads to use: the cores we may run on, or the BLAS limit that the caller has set."""
+    ours = _before_our_limit.get()
+    if ours is not None:
+        return ours
+    blas = [pool["num_threads"] for pool in _blas_pools().info()]
+    return max(1, int(min([_cores(), *blas])))
+
+
+def thread_map(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """``[function(i) for i in items]`` in threads, in order, with one BLAS thread each.
+
+    Inside another map BLAS is at one thread already, so that nested maps run in their thread.
+    """
+    workers = min(n_threads(), len(items))
+    with one_blas_thread():
+        if workers <= 1:
+            return [function(item) for item in items]
+        futures = [_pool(workers).submit(function, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            # After an error or Ctrl-C the waiting items must not run to the end first.
+            for future in futures:
+                future.cancel()
+            wait(futures)
+            raise
+
+
+def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """The results in order, one at a time, computed in threads only a little ahead of their use.
+
+    The items may come from a generator: the next one is fetched while the threads work.
+    """
+    workers = n_threads()
+    with one_blas_thread():
+        if workers <= 1:
+            yield from map(function, items)
+            return
+        pool = ThreadPoolExecutor(workers)
+        try:
+            source = iter(items)
+            ahead = deque(pool.submit(function, item) for item in islice(source, workers))
+            for item in source:
+                ahead.append(pool.submit(function, item))
+                yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS at one thread inside the block."""
+    with _LIMITS.at(1):
+        yield
+
+
+def held(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The function with BLAS at one thread and tiles at all; :func:`lapack_threads` asks for more.
+
+    A BLAS thread that waits for another spins. Where other work runs beside, the other one waits
+    for its core: 200 small decompositions took 31 times the processor time of a single thread.
+    """
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
+        with _ours(n_threads(), 1):
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+@contextmanager
+def lapack_threads(n: int) -> Iterator[None]:
+    """Around LAPACK and BLAS on matrices of n rows: all threads on a quiet machine, else one.
+
+    Beside other work the decomposition of 1,500 rows takes four times the time and eight times the
+    processor of a single thread. Tiles keep their threads: they never wait for each other. A thread
+    of OpenBLAS spins for a tenth of a second after its work, beside tiles that come next: around a
+    whole fit of 5,000 rows by Davidson, 0.20 s in the place of 0.12. So around the one call only.
+    """
+    threads = n_threads()
+    alone = threads > 1 and n >= SMALL and _machine_is_quiet()
+    with _ours(threads, threads if alone else 1):
+        yield
+
+
+@contextmanager
+def _ours(tiles: int, blas: int) -> Iterator[None]:
+    """Threads for the tiles, and others for BLAS."""
+    token = _before_our_limit.set(tiles)
+    try:
+        with _LIMITS.at(blas):
+            yield
+    finally:
+        _before_our_limit.reset(token)
+
+
+class _Limits:
+    """The limits on BLAS that are in force; the last one counts.
+
+    BLAS has one limit for the whole process, and threads of the caller's enter and leave in any
+    order: each takes back its own, and after the last all is as it was before the first.
+    """
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.entered: dict[object, int] = {}
+        self.before: list[int] = []
+
+    @contextmanager
+    def at(self, threads: int) -> Iterator[None]:
+        libraries, mine = _blas_pools().lib_controllers, object()
+        with self.lock:
+            if not self.entered:
+                self.before = [library.get_num_threads() for library in libraries]
+            self.entered[mine] = threads
+            self._apply(libraries)
+        try:
+            yield
+        finally:
+            with self.lock:
+                del self.entered[mine]
+                self._apply(libraries)
+
+    def _apply(self, libraries: list[Any]) -> None:
+        last = next(reversed(self.entered.values()), None)
+        for library, before in zip(libraries, self.before, strict=True):
+            # Newer threadpoolctl listens to the thread that came first, and to no other.
+            free = getattr(library, "clear_controlling_thread", lambda **_: None)
+            free(force=True)
+            library.set_num_threads(before if last is None else last)
+            free(force=True)
+
+    def after_fork(self) -> None:
+        """The thread that held the lock may not be there any more."""
+        self.lock = Lock()
+
+
+_LIMITS = _Limits()
+
+
+def hold_blas() -> None:
+    """Hold BLAS at one thread from now on, in a process whose tasks are the parallelism."""
+    _blas_pools().limit(limits=1)
+
+
+def blocks(n: int, size: int) -> list[slice]:
+    """Consecutive slices of at most ``size`` that cover ``range(n)``, near-equal in length."""
+    count = -(-n // size)
+    edges = [n * i // count for i in range(count + 1)] if count else [0]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def split_evenly(items: Sequence[Item], parts: int) -> list[list[Item]]:
+    """Deal items that shrink or grow in cost to ``parts`` hands: there and back, like a snake.
+
+    The deal depends on the number of parts only, never on timing, so that sums over a hand are
+    the same in every run.
+    """
+    hands: list[list[Item]] = [[] for _ in range(parts)]
+    for i, item in enumerate(items):
+        lap, seat = divmod(i, parts)
+        hands[seat if lap % 2 == 0 else parts - 1 - seat].append(item)
+    return [hand for hand in hands if hand]
+
+
+def _machine_is_quiet() -> bool:
+    """Whether no more than this thread and one passer-by want a core at this moment."""
+    try:
+        runnable = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):  # not Linux
+        return hasattr(os, "getloadavg") and os.getloadavg()[0] < 0.5
+    return runnable <= max(1, _cores() // 2)
+
+
+@functools.cache
+def _cores() -> int:
+    # Reading the limits of a container takes half a millisecond: once per process.
+    return int(cpu_count())
+
+
+@functools.cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    # Starting threads costs a millisecond, as much as a whole product with a small matrix.
+    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_LIMITS.after_fork)
+
+
+@functools.cache
+def _blas_pools() -> ThreadpoolController:
+    # Scanning the loaded libraries costs milliseconds: once per process.
+    import scipy.linalg  # noqa: F401  so that SciPy's BLAS is among them
+
+    return ThreadpoolController().select(user_api="blas")

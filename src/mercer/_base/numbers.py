@@ -1,0 +1,59 @@
+"""Numbers that users give as parameters, checked; and numbers in texts, shortened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from mercer.exceptions import DataError, argument
+
+
+def check_count(name: str, value: object, least: int = 1, instead: str = "") -> int:
+    """A whole number of at least ``least``; ``instead`` is what else may be given."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        wrong = argument(name, value)
+        raise DataError(wrong + f": give a whole number from {least} on{instead}.")
+    return int(value)
+
+
+def check_positive(name: str, value: object, instead: str = "") -> float:
+    """A finite number above zero; ``instead`` is what else may be given."""
+    number = value if isinstance(value, Real) and not isinstance(value, bool) else 0
+    if not 0 < float(number) < float("inf"):
+        raise DataError(argument(name, value) + f": give a positive number{instead}.")
+    return float(number)
+
+
+def counted(n: int, what: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def shortened(text: str, digits: int = 5) -> str:
+    """The text with five digits of each number that has many more."""
+    many = rf"\d+\.\d{{{digits + 1},}}(e[-+]?\d+)?"
+    return re.sub(many, lambda found: f"{float(found[0]):.{digits}g}", text)
+
+
+# Random numbers: the one place where a Generator is made.
+
+
+def make_rng(
+    random_state: int | np.random.Generator | np.random.RandomState | None,
+) -> np.random.Generator:
+    """The random numbers of one fit, from what the user gave as ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def fixed_rng(seed: int | Sequence[int] | np.random.Generator) -> np.random.Generator:
+    """The same numbers at every call: for samples and starts that are no choice of the user.
+
+    Also for a stream that is split off another one, whose draw is then the seed.
+    """
+    return np.random.default_rng(seed)

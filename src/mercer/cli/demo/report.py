@@ -1,0 +1,279 @@
+"""The report as one page of HTML: everything inside, nothing fetched, light and dark."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mercer import __version__
+from mercer._base.linalg import Array
+from mercer._base.machine import size_text
+from mercer.cli.demo.digits import SHAPE
+from mercer.cli.demo.others import SETTINGS
+from mercer.io import atomic_file
+from mercer.io.images import encode_png, to_bytes
+from mercer.relevance import measure_relevance
+
+# Pictures of the report as inline SVG and PNG, coloured by the page's own style sheet.
+
+
+SIDE, PAD = 440, 18
+
+
+def montage(images: Array, columns: int, label: str) -> str:
+    """Images in lines of ``columns``, as an ``<img>`` whose picture is inside the page.
+
+    Parameters
+    ----------
+    images : (n, d) rows of ink from 0 to 1
+    columns : images in a line
+    label : what it shows, for those who cannot see it
+    """
+    (h, w), gap = SHAPE, 2
+    lines = -(-len(images) // columns)
+    sheet = np.zeros((lines * (h + gap) - gap, columns * (w + gap) - gap))
+    for i, image in enumerate(images):
+        top, left = i // columns * (h + gap), i % columns * (w + gap)
+        sheet[top : top + h, left : left + w] = image.reshape(SHAPE)
+    data = base64.b64encode(encode_png(to_bytes(sheet))).decode()
+    size = f'width="{sheet.shape[1]}" height="{sheet.shape[0]}"'
+    return f'<img class="ink" {size} alt="{escape(label)}" src="data:image/png;base64,{data}">'
+
+
+def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
+    """Points coloured by ten classes, each class named at its median; axes of equal scale."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = (SIDE - 2 * PAD) / (float((high - low).max()) or 1.0)
+    pixels = (points - (low + high) / 2) * np.array([scale, -scale]) + SIDE / 2
+    parts = [_open(SIDE, SIDE + 26, f"{names[0]} against {names[1]}")]
+    parts.append(
+        f'<rect class="frame" x=".5" y=".5" width="{SIDE - 1}" height="{SIDE - 1}" rx="8"/>'
+    )
+    for i, name in enumerate(np.unique(labels)):
+        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in pixels[labels == name])
+        parts.append(f'<path class="dots c{i}" d="{dots}"/>')
+    for i, name in enumerate(np.unique(labels)):
+        x, y = np.median(pixels[labels == name], axis=0)
+        parts.append(
+            f'<circle class="badge c{i}" cx="{x:.1f}" cy="{y:.1f}" r="11"/>'
+            f'<text class="mark" x="{x:.1f}" y="{y + 4.5:.1f}">{escape(str(name))}</text>'
+        )
+    parts.append(f'<text class="axis" x="{SIDE / 2}" y="{SIDE + 20}">{escape(names[0])} →</text>')
+    parts.append(
+        f'<text class="axis" transform="translate(14 {SIDE / 2}) rotate(-90)">'
+        f"{escape(names[1])} →</text></svg>"
+    )
+    return "".join(parts)
+
+
+def spectrum(shares: Array) -> str:
+    """Bars of the first forty shares of the true variance, and the line of their sum."""
+    width, height, foot = 920, 190, 24
+    shares = np.asarray(shares)[:40]
+    step = width / len(shares)
+    tall = (height - 30) / shares[0]
+    parts = [_open(width, height + foot, "shares of the variance, component by component")]
+    for i, share in enumerate(shares):
+        tall_i = share * tall
+        parts.append(
+            f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - tall_i:.1f}" '
+            f'width="{step - 3:.1f}" height="{tall_i:.1f}" rx="2"/>'
+        )
+    total = np.cumsum(shares)
+    line = " ".join(
+        f"{(i + 0.5) * step:.1f},{height - value * (height - 30):.1f}"
+        for i, value in enumerate(total)
+    )
+    parts.append(f'<polyline class="line" points="{line}"/>')
+    end = height - total[-1] * (height - 30)
+    parts.append(
+        f'<text class="note end" x="{width - 4}" y="{end - 8:.1f}">together {total[-1]:.0%}</text>'
+        f'<text class="note" x="1.5" y="{height - shares[0] * tall - 7:.1f}">'
+        f"first {shares[0]:.1%}</text>"
+        f'<text class="axis" x="{width / 2}" y="{height + 19}">'
+        f"component 0 to {len(shares) - 1}</text>"
+        "</svg>"
+    )
+    return "".join(parts)
+
+
+def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
+    """A curve in the unit square with one point of it marked."""
+    side = 260
+    xs, ys = points[0] * side, (1 - points[1]) * side
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+    x, y = at[0] * side, (1 - at[1]) * side
+    head = _open(side + 40, side + 34, f"{names[1]} against {names[0]}")
+    return (
+        f'{head}<g transform="translate(34 4)">'
+        f'<rect class="frame" width="{side}" height="{side}" rx="6"/>'
+        f'<path class="zero" d="M0 {side}L{side} 0"/>'
+        f'<polyline class="line" points="{path}"/>'
+        f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>'
+        f'<text class="axis" x="{side / 2}" y="{side + 22}">{escape(names[0])} →</text>'
+        f'<text class="axis" transform="translate(-14 {side / 2}) rotate(-90)">'
+        f"{escape(names[1])} →</text></g></svg>"
+    )
+
+
+def _open(width: float, height: float, label: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-label="{escape(label)}">'
+    )
+
+
+if TYPE_CHECKING:
+    from mercer.cli.demo.denoising import Study
+    from mercer.cli.demo.others import Found
+    from mercer.cli.demo.study import Results
+
+
+def write(results: Results, folder: Path) -> None:
+    """The models first, so that a report never speaks of models that are not there."""
+    for name, model in results.models().items():
+        model.save(folder / f"{name}.mercer")
+    data = results.digits
+    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
+    with atomic_file(folder / "report.html") as file:
+        file.write(render(results).encode())
+
+
+def render(results: Results) -> str:
+    """The page for a finished demo: ``page.html`` with everything filled in."""
+    page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
+    parts = {
+        "n_train": f"{len(results.digits.train):,}",
+        "n_test": f"{len(results.digits.test):,}",
+        "version": escape(__version__),
+        "seconds": f"{results.seconds:.0f}",
+        **_embedding(results),
+        **_denoising(results),
+        **_compression(results),
+        **_generation(results),
+        **_novelty(results),
+    }
+    return Template(page).substitute(parts)
+
+
+def _embedding(results: Results) -> dict[str, str]:
+    model, labels = results.embedding, results.digits.test_labels
+    Z, share = model.transform(results.digits.test), model.explained_variance_ratio_
+    names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
+    panels = [scatter(Z[:, i : i + 2], labels, (names[i], names[i + 1])) for i in (0, 2)]
+    return {
+        "panels": "\n".join(panels),
+        "spectrum": spectrum(share),
+        "relevance": _relevance(results),
+    }
+
+
+def _relevance(results: Results) -> str:
+    """How much each pixel matters in the first nine components, and in all of these."""
+    subspace = results.embedding.subspace_.leading(9)
+    found = measure_relevance(subspace, results.digits.test, unit="share")
+    images = np.vstack([found.components, found.overall])
+    images /= images.max(axis=1, keepdims=True)
+    return montage(images, 10, "pixels that matter in nine components, and in all of them")
+
+
+def _denoising(results: Results) -> dict[str, str]:
+    gaussian, speckle = results.studies
+    before, linear, ours = (gaussian.results[i].error for i in (0, 1, -1))
+    clean, shown = results.digits.test, results.digits.one_of_each
+    return {
+        "gaussian": _strips(gaussian, clean, shown),
+        "speckle": _strips(speckle, clean, shown),
+        "removed": f"{1 - ours / before:.0%}",
+        "removed_linear": f"{1 - linear / before:.0%}",
+    }
+
+
+def _strips(study: Study, clean: Array, shown: Array) -> str:
+    worst = max(result.error for result in study.results)
+    lines = [_strip("row", "clean", "", clean[shown], "")]
+    for result in study.results:
+        bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
+        figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
+        kind = "ours" if result.method.startswith("mercer") else "row"
+        lines.append(_strip(kind, result.method, result.settings, result.images[shown], figures))
+    return "\n".join(lines)
+
+
+def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> str:
+    return (
+        f'<div class="{kind}"><div class="who">{escape(who)}<small>{escape(settings)}</small></div>'
+        f'{montage(images, 10, f"{who}: ten digits")}<div class="value">{figures}</div></div>'
+    )
+
+
+def _compression(results: Results) -> dict[str, str]:
+    small = results.compressed
+    lines = [
+        ("points kept", *(f"{count:,}" for count in small.support)),
+        ("model file", *(size_text(size) for size in small.file_bytes)),
+        ("time to project the test images", *(f"{1e3 * s:.1f} ms" for s in small.seconds)),
+        ("error after Gaussian noise", *(f"{error:.3f}" for error in small.error)),
+    ]
+    cells = "\n".join(f"<tr><td>{a}</td><td>{b}</td><td>{c}</td></tr>" for a, b, c in lines)
+    return {
+        "kept": f"{small.support[1]:,}",
+        "fewer": f"{small.support[0] / small.support[1]:.0f}",
+        "compression": cells,
+        "vectors": montage(np.asarray(small.model.subspace_.support), 15, "representing images"),
+    }
+
+
+def _generation(results: Results) -> dict[str, str]:
+    made = results.generated
+    return {
+        "read": f"{made.read:.0%}",
+        "distance": f"{made.distance:.2f}",
+        "real_distance": f"{made.real_distance:.2f}",
+        "generated": montage(made.images, 10, "generated digits, a line for each"),
+    }
+
+
+def _novelty(results: Results) -> dict[str, str]:
+    found = results.found
+    ranked = sorted(found.auc, key=lambda name: -found.auc[name])
+    lines = [
+        f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
+        f"<br><small>{escape(SETTINGS[name])}</small></td><td>{found.auc[name]:.4f}</td>"
+        f"<td>{found.best[name]}</td></tr>"
+        for name in ranked
+    ]
+    labels = [
+        f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
+        for label in found.strangest_labels
+    ]
+    threshold = (found.false_alarms, found.detected)
+    return {
+        "new_digit": str(found.digit),
+        "asked": f"{found.asked:.0%}",
+        "false_alarms": f"{found.false_alarms:.1%}",
+        "detected": f"{found.detected:.0%}",
+        "strangest": montage(found.strangest, 10, "the strangest images"),
+        "strangest_labels": "".join(labels),
+        "calmest": montage(found.calmest, 10, "the most ordinary images"),
+        "auc": "\n".join(lines),
+        "ahead": _who_is_ahead(found),
+        "curve": curve(found.curve, threshold, ("false alarms", "found")),
+    }
+
+
+def _who_is_ahead(found: Found) -> str:
+    """In words, where others are better."""
+    ours = "mercer KernelNovelty"
+    ahead = [name for name, auc in found.auc.items() if auc > found.auc[ours]]
+    if not ahead:
+        return "No other is ahead on the mean."
+    gap = max(found.auc[name] for name in ahead) - found.auc[ours]
+    return f"Ahead of mercer on the mean, by at most {gap:.4f}: {escape(', '.join(ahead))}."

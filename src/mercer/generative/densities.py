@@ -1,0 +1,469 @@
+"""A mixture of normal distributions, as many as the Bayesian information criterion wants."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+
+from mercer._base import catalogue
+from mercer._base.config import Config
+from mercer._base.linalg import Array, evenly, square_sums
+from mercer._base.machine import blocks
+from mercer._base.numbers import check_count
+from mercer._base.registry import by_name
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+
+# The role of a latent density: from the scores of the training rows to scores of new points.
+
+
+class FittedDensity(ABC):
+    """A density that has seen its scores; made of arrays only."""
+
+    @abstractmethod
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """(n, q) draws."""
+
+    def log_density(self, Z: Array) -> Array:
+        """(n,) logarithms of the density at Z, where there is one."""
+        raise DataError(
+            f"{type(self).__name__}, shape of Z {Z.shape}: these draws lie on pieces of lower "
+            "dimension and have no density; use Normal, Mixture or KDE."
+        )
+
+
+class Density(Config, ABC):
+    """A strategy for drawing new scores."""
+
+    @abstractmethod
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:
+        """Look at the scores of the training rows, (n, q)."""
+
+
+# One normal distribution: the density of the paper.
+
+
+class Normal(Density):
+    r"""A normal distribution through the hidden units, as in the paper.
+
+    Notes
+    -----
+    Scores of kernel PCA are uncorrelated, but far from normal where the data form clusters: most
+    draws then lie between the clusters, where there are no data. On digits it covers a fifth
+    of their variety; prefer :class:`Local`. O(n q²).
+
+    References
+    ----------
+    J. Schreurs, J. A. K. Suykens. Generative kernel PCA. ESANN 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import Normal
+    >>> rng = np.random.default_rng(0)
+    >>> density = Normal().fit(rng.normal(size=(500, 2)), rng)
+    >>> density.sample(3, rng).shape, density.log_density(np.zeros((1, 2))).round(1)
+    ((3, 2), array([-1.8]))
+    """
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        if len(Z) < 2:
+            raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
+        mean = Z.mean(axis=0)
+        # Rows of the factor R: draws are mean + g R with g standard normal.
+        _, sizes, axes = np.linalg.svd(Z - mean, full_matrices=False)
+        return FittedNormal(mean, sizes / np.sqrt(len(Z) - 1), axes)
+
+
+@dataclass(frozen=True)
+class FittedNormal(FittedDensity):
+    """Mean, standard deviations along the principal axes, and the axes (rows)."""
+
+    mean: Array
+    deviations: Array
+    axes: Array
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        g = rng.standard_normal((n, len(self.deviations)))
+        return np.asarray(self.mean + (g * self.deviations) @ self.axes, dtype=self.mean.dtype)
+
+    def log_density(self, Z: Array) -> Array:
+        q = len(self.mean)
+        largest = self.deviations.max(initial=0.0)
+        if len(self.deviations) < q or self.deviations.min() <= 1e-10 * largest:
+            raise DataError(
+                f"the rows span fewer than {q} directions, so that there is no density; "
+                "give more rows, or use fewer components."
+            )
+        G = (Z - self.mean) @ self.axes.T / self.deviations
+        constant = q * np.log(2 * np.pi) / 2 + np.log(self.deviations).sum()
+        return np.asarray(-square_sums(G) / 2 - constant)
+
+
+# A small normal distribution around every training row.
+
+
+#: Rows for the choice of the bandwidth, and the bandwidths that are tried.
+SAMPLE = 1500
+BANDWIDTHS = np.geomspace(0.05, 1.5, 24)
+
+
+class KDE(Density):
+    r"""Kernel density estimate: a training row, and normal noise around it.
+
+    .. math:: p(z) = \frac{1}{n} \sum_i N\bigl(z;\, z_i,\, b^2 \operatorname{diag}(s_k^2)\bigr)
+
+    with :math:`s_k` the standard deviation of coordinate k.
+
+    Parameters
+    ----------
+    bandwidth : float or "likelihood", default="likelihood"
+        b; by default the one of 24 between 0.05 and 1.5 with the largest leave-one-out likelihood.
+
+    Notes
+    -----
+    Noise in all directions alike: with many components most of it leaves the data, and
+    :class:`Local`, which follows the neighbours' directions, is the better generator. It has a
+    density. At most 20,000 evenly spaced rows are kept; O(n q) per density.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import KDE
+    >>> rng = np.random.default_rng(0)
+    >>> density = KDE().fit(rng.normal(size=(200, 2)), rng)
+    >>> bool(0.1 < density.bandwidth < 0.8), density.log_density(np.zeros((1, 2))).shape
+    (True, (1,))
+    """
+
+    def __init__(self, bandwidth: float | str = "likelihood") -> None:
+        self.bandwidth = bandwidth
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        if len(Z) < 2:
+            raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
+        points = evenly(Z, LARGEST)
+        scale = Z.std(axis=0)
+        scale[scale == 0] = 1
+        return FittedKDE(points, scale, self._choose(evenly(points, SAMPLE) / scale))
+
+    def _choose(self, Z: Array) -> float:
+        if self.bandwidth != "likelihood":
+            if isinstance(self.bandwidth, str) or not 0 < self.bandwidth < np.inf:
+                raise DataError(
+                    f"bandwidth={self.bandwidth!r}: give a positive number, or 'likelihood'."
+                )
+            return float(self.bandwidth)
+        r2 = cdist(Z, Z, "sqeuclidean")
+        np.fill_diagonal(r2, np.inf)  # leave one out
+        q = Z.shape[1]
+        fits = [logsumexp(-r2 / (2 * b * b), axis=1).mean() - q * np.log(b) for b in BANDWIDTHS]
+        return float(BANDWIDTHS[int(np.argmax(fits))])
+
+
+@dataclass(frozen=True)
+class FittedKDE(FittedDensity):
+    """Points (n, q), standard deviations of the coordinates (q,), and the bandwidth."""
+
+    points: Array
+    scale: Array
+    bandwidth: float
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        centre = self.points[rng.integers(len(self.points), size=n)]
+        noise = rng.standard_normal(centre.shape) * (self.bandwidth * self.scale)
+        return np.asarray(centre + noise, dtype=self.points.dtype)
+
+    def log_density(self, Z: Array) -> Array:
+        unit = self.bandwidth * self.scale
+        n, q = self.points.shape
+        P = self.points / unit
+        found = np.empty(len(Z))
+        for rows in blocks(len(Z), 256):
+            A = Z[rows] / unit
+            r2 = np.maximum(square_sums(A)[:, None] - 2 * (A @ P.T) + square_sums(P), 0)
+            found[rows] = logsumexp(-r2 / 2, axis=1)
+        return np.asarray(found - np.log(n) - np.log(unit).sum() - q * np.log(2 * np.pi) / 2)
+
+
+# Draws that stay where the data are: around training rows, in the directions of neighbours.
+
+
+#: Rows that a local density keeps; of more, evenly spaced ones.
+LARGEST = 20_000
+
+
+class Local(Density):
+    r"""A training row, mixed with the directions to its neighbours: the default.
+
+    .. math:: z^\star = z_i + \frac{1}{\sqrt K} \sum_{k=1}^{K} g_k\, (z_{i_k} - z_i), \qquad
+              g_k \sim N(0, 1)
+
+    with a random training row i and its K nearest neighbours :math:`i_k`. The spread is that of
+    the data around the row, and only in directions in which the data go.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        K, at most the number of other rows.
+
+    Notes
+    -----
+    Has no density: with K below the number of components the draws lie on pieces of dimension K.
+    O(n² q) once for the neighbours of at most 20,000 rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import Local
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 400)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> drawn = Local().fit(ring, rng).sample(100, rng)
+    >>> bool(np.abs(np.hypot(*drawn.T) - 1).max() < 0.1)
+    True
+    """
+
+    def __init__(self, n_neighbors: int = 10) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        points = evenly(Z, LARGEST)
+        return FittedLocal(points, neighbors(points, self.n_neighbors))
+
+
+class Interpolate(Density):
+    r"""A random place on the line from a training row to one of its neighbours.
+
+    .. math:: z^\star = z_i + t\,(z_{i_k} - z_i), \qquad t \sim U(0, 1)
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        The other end is one of so many nearest rows.
+
+    Notes
+    -----
+    Always between two examples: the safest draws, and the nearest to copies.
+
+    References
+    ----------
+    N. V. Chawla et al. SMOTE: synthetic minority over-sampling technique. JAIR 16, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import Interpolate
+    >>> rng = np.random.default_rng(0)
+    >>> drawn = Interpolate(1).fit(np.array([[0.0], [1.0], [5.0], [6.0]]), rng).sample(50, rng)
+    >>> bool(((drawn <= 1) | (drawn >= 5)).all())
+    True
+    """
+
+    def __init__(self, n_neighbors: int = 10) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        points = evenly(Z, LARGEST)
+        return FittedInterpolate(points, neighbors(points, self.n_neighbors))
+
+
+@dataclass(frozen=True)
+class FittedLocal(FittedDensity):
+    """Points (n, q) and the numbers of their neighbours (n, K)."""
+
+    points: Array
+    neighbors: Array
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        i = rng.integers(len(self.points), size=n)
+        K = self.neighbors.shape[1]
+        g = rng.standard_normal((n, K)) / np.sqrt(K)
+        return mix(self.points, i, self.neighbors[i], g)
+
+
+@dataclass(frozen=True)
+class FittedInterpolate(FittedDensity):
+    """Points (n, q) and the numbers of their neighbours (n, K)."""
+
+    points: Array
+    neighbors: Array
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        i = rng.integers(len(self.points), size=n)
+        k = rng.integers(self.neighbors.shape[1], size=n)
+        t = rng.random((n, 1))
+        start, end = self.points[i], self.points[self.neighbors[i, k]]
+        return np.asarray(start + t * (end - start), dtype=self.points.dtype)
+
+
+def mix(points: Array, i: Array, near: Array, g: Array) -> Array:
+    """``p_i + Σ_k g_k (p_k - p_i)`` for rows i with neighbours ``near``, both by number."""
+    centre = points[i]
+    toward = np.einsum("nk,nkq->nq", g, points[near])
+    mixed = centre + toward - g.sum(axis=1, keepdims=True) * centre
+    return np.asarray(mixed, dtype=points.dtype)
+
+
+def neighbors(Z: Array, count: int) -> Array:
+    """(n, K) numbers of the nearest other rows, the nearest first."""
+    K = check_count("n_neighbors", count)
+    if len(Z) < 2:
+        raise DataError(f"{len(Z)} row(s) have no neighbours; give at least 2 rows.")
+    K = min(K, len(Z) - 1)
+    # Scores have too many columns for trees to save anything.
+    from sklearn.neighbors import NearestNeighbors  # brings in a third of scikit-learn
+
+    search = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
+    return np.asarray(search.kneighbors(return_distance=False))
+
+
+def unit_size(X: Array) -> Array:
+    """X around its mean, over its largest entry: its squares neither over- nor underflow."""
+    X = X - X.mean(axis=0)
+    size = np.abs(X).max()
+    return np.asarray(X / size if size > 0 else X)
+
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
+
+#: Numbers of parts that are tried for ``"bic"``.
+CANDIDATES = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40)
+
+
+class Mixture(Density):
+    r"""Several normal distributions, fitted by scikit-learn's ``GaussianMixture``.
+
+    Parameters
+    ----------
+    n_parts : int or "bic", default="bic"
+        How many; ``"bic"`` takes the number among 1, 2, 3, 5, 7, 10, 14, 20, 28, 40 with the best
+        Bayesian information criterion.
+    covariance : {"diag", "full"}, default="diag"
+        Each part has its own variances, or its own covariance matrix. With many components there
+        are rarely rows enough for the latter.
+
+    Notes
+    -----
+    O(n k q) per iteration (q² for ``"full"``). A little blurred beside :class:`Local`, but it has
+    a density, and its size does not grow with the rows.
+
+    References
+    ----------
+    G. Schwarz. Estimating the dimension of a model. Annals of Statistics 6, 1978.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import Mixture
+    >>> rng = np.random.default_rng(0)
+    >>> Z = np.concatenate([rng.normal(m, 0.2, (100, 2)) for m in (-1, 1)])
+    >>> density = Mixture().fit(Z, rng)
+    >>> density.n_parts, density.sample(5, rng).shape
+    (2, (5, 2))
+    """
+
+    def __init__(self, n_parts: int | str = "bic", covariance: str = "diag") -> None:
+        self.n_parts = n_parts
+        self.covariance = covariance
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:
+        if self.covariance not in ("diag", "full"):
+            raise DataError(f"covariance={self.covariance!r} is not known; give 'diag' or 'full'.")
+        if len(Z) < 2:
+            raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
+        unit = Z.std(axis=0)
+        unit[unit == 0] = 1
+        # In units of each coordinate's spread, so that the floor of the variances means the same
+        # in all of them.
+        scaled = np.asarray(Z / unit, dtype=np.float64)
+        models = [self._fit_one(scaled, k, rng) for k in self._counts(len(Z))]
+        best = min(models, key=lambda model: model.bic(scaled))
+        if not best.converged_:
+            warn(
+                f"the mixture of {best.n_components} did not converge in {best.n_iter_} steps; "
+                "ask for fewer parts.",
+                ConvergenceWarning,
+            )
+        return _keep(best, unit.astype(np.float64), Z.dtype)
+
+    def _counts(self, n: int) -> list[int]:
+        if self.n_parts == "bic":
+            return [k for k in CANDIDATES if k == 1 or 5 * k <= n]
+        k = check_count("n_parts", self.n_parts)
+        if k > n:
+            raise DataError(f"n_parts={k}, but there are {n} rows; ask for at most {n}.")
+        return [k]
+
+    def _fit_one(self, Z: Array, k: int, rng: np.random.Generator) -> GaussianMixture:
+        seed = int(rng.integers(2**31))
+        from sklearn.mixture import GaussianMixture  # brings in a third of scikit-learn
+
+        model = GaussianMixture(
+            k, covariance_type=self.covariance, reg_covar=1e-4, max_iter=200, random_state=seed
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SklearnConvergenceWarning)  # said once, for the best
+            return model.fit(Z)
+
+
+@dataclass(frozen=True)
+class FittedMixture(FittedDensity):
+    """Weights (k,), means (k, q) and lower factors of the covariances (k, q, q)."""
+
+    weights: Array
+    means: Array
+    factors: Array
+
+    @property
+    def n_parts(self) -> int:
+        """How many normal distributions."""
+        return len(self.weights)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        part = rng.choice(self.n_parts, size=n, p=self.weights)
+        g = rng.standard_normal((n, self.means.shape[1]))
+        drawn = np.empty_like(g)
+        for k in np.unique(part):
+            drawn[part == k] = self.means[k] + g[part == k] @ self.factors[k].T
+        return drawn.astype(self.means.dtype, copy=False)
+
+    def log_density(self, Z: Array) -> Array:
+        q = self.means.shape[1]
+        logs = np.empty((len(Z), self.n_parts))
+        for k, (mean, L) in enumerate(zip(self.means, self.factors, strict=True)):
+            G = np.linalg.solve(L, (Z - mean).T)
+            logs[:, k] = -(G * G).sum(axis=0) / 2 - np.log(np.diagonal(L)).sum()
+        return np.asarray(logsumexp(logs, axis=1, b=self.weights) - q * np.log(2 * np.pi) / 2)
+
+
+def _keep(model: GaussianMixture, unit: Array, dtype: np.dtype) -> FittedMixture:
+    covariances = np.asarray(model.covariances_)
+    if covariances.ndim == 2:
+        factors = np.stack([np.diag(np.sqrt(row)) for row in covariances])
+    else:
+        factors = np.linalg.cholesky(covariances)
+    return FittedMixture(
+        np.asarray(model.weights_) / np.sum(model.weights_),
+        np.asarray(model.means_ * unit).astype(dtype),
+        (factors * unit[:, None]).astype(dtype),
+    )
+
+
+# Latent densities: where new hidden units come from; the names in lower case work as strings.
+#
+# They work on scores, that is on hidden units in units of feature space (√λ · u), so that distances
+# between neighbours are those that the kernel sees.
+
+
+def as_density(density: str | Density) -> Density:
+    """A latent density from its name (with default parameters), or the density itself."""
+    others = "an object of mercer.generative.densities"
+    return by_name("density", density, Density, catalogue.DENSITIES, DataError, others)

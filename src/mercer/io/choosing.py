@@ -1,0 +1,238 @@
+"""Opening a file as a table: which columns are numbers, which one names the class."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer._base.linalg import Array
+from mercer._base.spelling import did_you_mean
+from mercer.exceptions import ColumnsError, DataError, argument
+from mercer.io.delimited import CsvRows
+from mercer.io.files import check_there, decoding, instead_text, names_text
+from mercer.io.images import ImageRows, find_images
+from mercer.io.look import TEXT, Look
+from mercer.io.opening import open_rows, refuse_array
+from mercer.io.parquet import ParquetRows
+from mercer.io.table import Table, pick
+from mercer.points.source import Source
+from mercer.points.sparse import dense
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which columns of a file to read.
+
+    Attributes
+    ----------
+    columns : names
+        These only (texts such as ``"3"`` and ``"5-8"``, numbers from 0, where there are no names).
+    drop : names
+        All but these.
+    label : name, optional
+        The column, or the array of an .npz archive, that names each row's class.
+    like : names, optional
+        The columns that a model knows: they are taken by name, in this order.
+    """
+
+    columns: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    label: str | None = None
+    like: Sequence[str] | None = None
+
+    def of(self, look: Look) -> list[str]:
+        """The columns of the file that are wanted, all of which must hold numbers."""
+        path, names = look.path, look.names
+        for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
+            if name not in names:
+                raise DataError(
+                    f"'{path.name}' has no column {name!r}; {did_you_mean(name, names)}"
+                    f"name one of {names_text(names)}."
+                )
+        known = self._left(names) if self.like is None else self.like
+        wanted = list(self.columns if len(self.columns) else known)
+        if missing := [name for name in wanted if name not in names]:
+            raise ColumnsError(
+                f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
+                f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
+                "were there in fit."
+            )
+        if text := [name for name in wanted if name in look.non_numeric]:
+            raise ColumnsError(
+                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; leave them "
+                "out with "
+                + argument("drop", text)
+                + ", or keep the classes with "
+                + argument("label", text[0])
+                + "."
+            )
+        if not wanted:
+            raise DataError(f"no column of '{path.name}' is left; choose others.")
+        return wanted
+
+    def unused(self, names: Sequence[str]) -> list[str]:
+        """Columns that are left out because the model does not know them."""
+        if len(self.columns) or self.like is None:
+            return []
+        return [name for name in self._left(names) if name not in self.like]
+
+    def _left(self, names: Sequence[str]) -> list[str]:
+        return [name for name in names if name not in self.drop and name != self.label]
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    choice: Choice | None = None,
+    *,
+    array: str | None = None,
+    allow_nan: bool = False,
+) -> Table:
+    r"""A file, or a folder of PNG images, as rows of numbers with their names and labels.
+
+    Parameters
+    ----------
+    path : path
+        As for :func:`mercer.io.open_rows`, or a folder of PNG images: an image is a row.
+    choice : Choice, optional
+        Which columns to use; all if not given.
+    array : str, optional
+        For npz and Zarr: which array; ``X`` if an archive has one of that name.
+    allow_nan : bool, default=False
+        Let missing values through as NaN.
+
+    Returns
+    -------
+    Table
+        Its ``rows`` go to ``fit`` and ``transform``, its ``label`` to ``fit`` as y.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mercer.io import Choice, open_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
+    >>> _ = path.write_text("a,b,kind\n1,2,red\n3,4,blue\n")
+    >>> table = open_table(path, Choice(label="kind"))
+    >>> table.rows.columns, table.rows.shape, table.label.tolist()
+    (('a', 'b'), (2, 2), ['red', 'blue'])
+    """
+    look, choice = Look.at(path), choice or Choice()
+    path, kind = look.path, look.kind
+    check_there(path)
+    refuse_array(path, array)
+    if kind in TEXT:
+        return _open_text(look, choice, allow_nan)
+    if path.is_dir() and kind != ".zarr" and (images := find_images(path)):
+        if choice.columns or choice.drop or choice.label:
+            raise DataError("a folder of images has no columns to choose from; give none.")
+        return Table(ImageRows(images), files=[image.name for image in images])
+    if kind == ".parquet" or (path.is_dir() and kind != ".zarr"):
+        return _open_parquet(look, choice, allow_nan)
+    rows = open_rows(path, array=array or _usual_array(path), allow_nan=allow_nan)
+    return _choose_by_number(path, rows, choice)
+
+
+def _open_text(look: Look, choice: Choice, allow_nan: bool) -> Table:
+    if not look.dialect.named:
+        return _choose_by_number(look.path, CsvRows(look, allow_nan=allow_nan), choice)
+    wanted = choice.of(look)
+    columns = None if wanted == look.names else wanted
+    rows = CsvRows(look, columns, label=choice.label, allow_nan=allow_nan)
+    beside = {} if choice.label is None else {choice.label: _as_classes(rows.labels)}
+    return Table(rows, beside, unused=choice.unused(look.names))
+
+
+def _open_parquet(look: Look, choice: Choice, allow_nan: bool) -> Table:
+    rows = ParquetRows(look.path, choice.of(look))
+    rows.allow_nan = allow_nan
+    beside = {}
+    if choice.label is not None:
+        values = _as_classes(rows.column(choice.label))
+        beside = {choice.label: _check_count(values, len(rows), look.path)}
+    return Table(rows, beside, unused=choice.unused(look.names))
+
+
+def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
+    """A table without names: columns are numbered from 0; an archive may hold the labels."""
+    (n, d), drop = rows.shape, set(_positions(choice.drop, rows.shape[1], path))
+    beside = {}
+    if choice.label is not None and path.suffix.lower() == ".npz":
+        beside = {choice.label: _npz_label(path, choice.label, n)}
+    elif choice.label is not None:
+        at = _positions([choice.label], d, path)
+        beside = {choice.label: dense(pick(rows, at)[:])[:, 0]}
+        drop |= set(at)
+    if len(choice.columns) or drop:
+        index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
+        left = [i for i in index if i not in drop]
+        if not left:
+            raise DataError(f"no column of '{path.name}' is left; choose others.")
+        rows = pick(rows, left)
+    return Table(rows, beside)
+
+
+def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
+    """Column numbers from texts such as ``3`` and ``5-8``."""
+    found: list[int] = []
+    for name in names:
+        first, _, last = name.partition("-")
+        if not (first.isdigit() and (last.isdigit() or not last)):
+            raise DataError(
+                f"'{path.name}' has no names of columns, so that {name!r} means nothing; "
+                f"give numbers from 0 to {d - 1}, such as 0,2-4."
+            )
+        if int(last or first) < int(first):
+            raise DataError(
+                f"columns {name!r} of '{path.name}' run backwards; give {last}-{first}."
+            )
+        found += range(int(first), int(last or first) + 1)
+    if found and max(found) >= d:
+        raise DataError(f"'{path.name}' has no column {max(found)}; give numbers to {d - 1}.")
+    return found
+
+
+def _usual_array(path: Path) -> str | None:
+    """X, if that is one of several arrays of an archive; as ``mercer`` writes them."""
+    if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
+        return None
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
+        return "X" if "X.npy" in archive.namelist() else None
+
+
+def _npz_label(path: Path, name: str, n: int) -> Array:
+    """Another array of the archive; nothing is unpickled, and its size is looked at first."""
+    with zipfile.ZipFile(path) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    if f"{name}.npy" not in sizes:
+        listed = ", ".join(entry.removesuffix(".npy") for entry in list(sizes)[:20])
+        raise DataError(f"'{path.name}' has no array {name!r}, only {listed}; name one of them.")
+    if sizes[f"{name}.npy"] > 256 * n + 4096:
+        raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return _check_count(archive[name].ravel(), n, path)
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
+
+
+def _as_classes(values: Sequence[Any]) -> Array:
+    """Whole numbers where all are, else text; 007 and 7 are two classes, and stay so."""
+    text = [str(value).strip() for value in values]
+    try:
+        numbers = [int(value) for value in text]
+    except ValueError:
+        return np.array(text)
+    return np.array(numbers if len({*numbers}) == len({*text}) else text)
+
+
+def _check_count(values: Array, n: int, path: Path) -> Array:
+    if len(values) != n:
+        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
+    return values

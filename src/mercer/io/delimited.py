@@ -1,0 +1,252 @@
+"""Rows in text files: CSV with commas, semicolons or tabs."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import compress, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer._base.linalg import Array
+from mercer.exceptions import DataError, Remedy
+from mercer.io.files import COMPRESSED, look_inside, pick_columns
+from mercer.io.look import MISSING, Look, decode, is_missing, is_number, lines_of
+from mercer.points.source import CHUNK, LONGEST, Source, fill_in, warn_of_long
+
+#: Every so many rows their place in the file is remembered.
+STRIDE = 1024
+#: Bytes of text that pyarrow parses at once.
+BLOCK = 1 << 22
+#: Bytes of numbers that are cached once they are parsed.
+CACHED = 1 << 26
+#: Rows of large numbers whose text is looked at, of each block.
+LOOK_AT = 1000
+_WHOLE = re.compile(r"[-+]?\d{16,300}")
+_EMPTY = np.empty((0, 0))
+
+
+class CsvRows(Source):
+    """A text file of numbers in UTF-8, with or without a line of names; also as ``.gz`` or ``.xz``.
+
+    A compressed file is unpacked while it is read, again from its beginning for each read: passes
+    over all rows cost little more, single rows as much as all before them.
+
+    One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
+    are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
+    it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
+    with its line.
+
+    Parameters
+    ----------
+    path : Path, or a look at the file
+    columns : names, optional
+        Columns to use; all if not given.
+    label : name, optional
+        A column of any text, kept in ``labels``.
+    allow_nan : bool, default=False
+        Read empty fields, ``NA`` and the like as NaN.
+    """
+
+    def __init__(
+        self,
+        path: Path | Look,
+        columns: Sequence[str] | None = None,
+        *,
+        label: str | None = None,
+        allow_nan: bool = False,
+    ) -> None:
+        self._look = Look.at(path)
+        self.path = path = self._look.path
+        self._dialect = self._look.dialect
+        self.watch = self._look.watch
+        self.allow_nan = allow_nan
+        self.dtype = np.dtype(np.float64)
+        self._parsed: Array | None = None
+        look_inside(path)
+        named, fields = self._dialect.named, self._dialect.fields
+        if columns is not None and not named:
+            option = Remedy("columns=", shell="--columns")
+            raise DataError(f"'{path}' has no line of names to take " + option + " from; add one.")
+        self._use = pick_columns(fields, columns, path) if named else list(range(len(fields)))
+        self.columns = tuple(fields[i] for i in self._use) if named else None
+        self._scan(None if label is None else self._dialect.names.index(label))
+
+    def _scan(self, label: int | None) -> None:
+        """Count the rows, remember where some of them are, and collect the labels."""
+        # (row, byte, line) of every STRIDE-th row
+        self._marks: list[tuple[int, int, int]] = []
+        self.labels: list[str] = []
+        self._plain = True
+        rows = 0
+        with self._look.open() as file:
+            file.seek(self._dialect.place)
+            for place, number, line in lines_of(file, self._dialect.line, self.path):
+                if line.isspace():
+                    self._plain &= line in (b"\n", b"\r\n")  # which pyarrow passes over, too
+                    continue
+                if rows % STRIDE == 0:
+                    self._marks.append((rows, place, number))
+                rows += 1
+                if b'"' in line or b"\0" in line or b"\r" in line[:-2]:
+                    self._plain = False
+                if label is not None:
+                    text = decode(line, number, self.path)
+                    self.labels.append(self._dialect.split(text, number, self.path)[label].strip())
+        if rows == 0:
+            raise DataError(f"'{self.path}' has no rows of numbers; give a file with data.")
+        self.shape = (rows, len(self._use))
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        if self._parsed is not None:
+            yield self._parsed[start:stop].copy()
+            return
+        # A fit passes over all rows three or four times, and parsing is what a pass costs.
+        caches = (start, stop) == (0, len(self)) and 8 * self.shape[0] * self.shape[1] <= CACHED
+        parsed: list[Array] = []
+        for block in self._parse_rows(start, stop):
+            parsed += [block] * caches
+            if caches and sum(map(len, parsed)) == stop:
+                self._parsed = np.concatenate(parsed)
+            yield block
+
+    def _parse_rows(self, start: int, stop: int) -> Iterator[Array]:
+        for block in self._read_plain(start, stop):
+            lines = (decode(line, at, self.path) for _, at, line in self._from(start))
+            self._look_for_long(block, lines)
+            yield block
+            start += len(block)
+        rest = self._from(start)
+        while start < stop:
+            batch = [
+                (number, decode(line, number, self.path))
+                for _, number, line in islice(rest, min(CHUNK, stop - start))
+            ]
+            if not batch:
+                return
+            block = self._parse(batch)
+            self._look_for_long(block, (line for _, line in batch))
+            yield block
+            start += len(batch)
+
+    def _read_plain(self, start: int, stop: int) -> Iterator[Array]:
+        """What pyarrow reads without complaint; the rest, and why, is left to our own parser."""
+        try:
+            from pyarrow import OSFile, csv
+        except ImportError:
+            return
+        if not self._plain or self.path.suffix.lower() in COMPRESSED:
+            return
+        row, place, _ = self._mark(start)
+        # A file of pyarrow's own: its threads read ahead, and one that asks for a Python object
+        # while the interpreter ends aborts the process.
+        with OSFile(str(self.path)) as file, contextlib.suppress(ValueError):
+            # pyarrow's errors are of this kind; they know no line, so that we look for it again
+            file.seek(place)
+            for batch in _arrow_reader(csv, file, self):
+                part = batch[max(start - row, 0) : max(stop - row, 0)]
+                row += len(batch)
+                block = np.empty((len(part), self.shape[1]))
+                for j, column in enumerate(part.columns):
+                    block[:, j] = column.to_numpy(zero_copy_only=False)
+                yield block
+                if row >= stop:
+                    return
+
+    def _look_for_long(self, block: Array, lines: Iterator[str]) -> None:
+        """The text shows whether a large number is whole, and was rounded."""
+        far = np.asarray((np.abs(block) > LONGEST).any(axis=1))
+        if self.told_of_long or not far.any():
+            return
+        texts = islice(compress(lines, far), LOOK_AT)
+        rows = [self._dialect.split(text, 0, self.path) for text in texts]  # parsed before
+        fields = [[row[j].strip() for j in self._use] for row in rows]
+        whole = [[int(f) if _WHOLE.fullmatch(f) else 0 for f in row] for row in fields]
+        self.told_of_long = warn_of_long(np.array(whole, dtype=object), self.columns)
+
+    def place(self, row: int) -> str:
+        return f"line {next(self._from(row))[1]}"
+
+    def fingerprint(self) -> str:
+        return self._look.fingerprint + ",".join(self.columns or ())
+
+    def _mark(self, row: int) -> tuple[int, int, int]:
+        """The last mark at or before a row."""
+        return self._marks[bisect_right(self._marks, (row, np.inf, 0)) - 1]
+
+    def _from(self, row: int) -> Iterator[tuple[int, int, bytes]]:
+        """Row number, line number and content, from ``row`` on."""
+        i, place, number = self._mark(row)
+        with self._look.open() as file:
+            file.seek(place)
+            for _, at, line in lines_of(file, number, self.path):
+                if not line.isspace():
+                    if i >= row:
+                        yield i, at, line
+                    i += 1
+
+    def _parse(self, batch: list[tuple[int, str]]) -> Array:
+        width = len(self._dialect.fields)
+        if any(line.count('"') % 2 for _, line in batch):  # NumPy closes an open quote in silence
+            return self._parse_slowly(batch)
+        try:
+            block = np.loadtxt(
+                [line for _, line in batch],
+                delimiter=self._dialect.delimiter,
+                comments=None,
+                quotechar='"',
+                ndmin=2,
+            )
+        except ValueError:
+            block = _EMPTY
+        if block.shape != (len(batch), width) or len(self._use) != width:
+            return self._parse_slowly(batch)
+        return block
+
+    def _parse_slowly(self, batch: list[tuple[int, str]]) -> Array:
+        """Line by line: finds the line at fault, and reads tables that are numbers only in part."""
+        block = np.empty((len(batch), len(self._use)))
+        for i, (number, line) in enumerate(batch):
+            fields = self._dialect.split(line, number, self.path)
+            for j, column in enumerate(self._use):
+                text = fields[column]
+                if not is_number(text) and not (self.allow_nan and is_missing(text)):
+                    raise DataError(
+                        f"line {number} of '{self.path}', column "
+                        f"{self._dialect.names[column]!r}: " + _complain(text)
+                    )
+                block[i, j] = float(text) if is_number(text) else np.nan
+        return block
+
+
+def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:
+    """Batches of the columns in use; strict, so that nothing is read that we would refuse."""
+    from pyarrow import float64
+
+    dialect = rows._dialect
+    names = [dialect.names[i] for i in rows._use]
+    missing = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING), "NaN"]
+    return csv.open_csv(
+        file,
+        read_options=csv.ReadOptions(column_names=dialect.names, block_size=BLOCK),
+        parse_options=csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False),
+        convert_options=csv.ConvertOptions(
+            include_columns=names,
+            column_types=dict.fromkeys(names, float64()),
+            null_values=missing if rows.allow_nan else [],
+        ),
+    )
+
+
+def _complain(text: str) -> str:
+    if is_missing(text):
+        return f"{text!r} is not a number but missing; remove the line, or " + fill_in("it") + "."
+    return f"{text[:40]!r} is not a number; fix it, " + Remedy(
+        "choose others by open_rows(path, columns=...) of mercer.io, or fit a TableModel to "
+        "read_table(path) of mercer.tables.",
+        shell="or choose others with --columns.",
+    )

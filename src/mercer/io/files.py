@@ -1,0 +1,230 @@
+"""What row sources in files share: names, fingerprints, a watch, and optional packages."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import lzma
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from mercer._base.optional import require
+from mercer._base.spelling import did_you_mean, similar_file
+from mercer.exceptions import DataError, Remedy
+
+#: Endings of files that are not the names of folders, too.
+FILES = (
+    *(".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".jsonl", ".ndjson", ".feather", ".arrow"),
+    *(".gz", ".xz", ".zst", ".xlsx", ".xlsm", ".xls", ".ods"),
+)
+_LOOK = 4096
+
+
+def check_there(path: Path) -> None:
+    """Raise unless there is a file, or a folder that is not called as a file is.
+
+    A pipe would wait for a writer, and a device may never end.
+    """
+    if not path.exists():
+        guess = similar_file(path) or "; check its name."
+        raise DataError(f"there is no file '{path}'{guess}")
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) or (stat.S_ISDIR(mode) and path.suffix.lower() not in FILES):
+        return
+    if stat.S_ISDIR(mode):
+        raise DataError(f"'{path}' is a folder, not a {path.suffix} file; name a file in it.")
+    kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
+    raise DataError(
+        f"'{path}' is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file; copy what comes out "
+        "of it into a file, or "
+        + Remedy(
+            "read it by spooled(stream) of mercer.io.",
+            shell="give '-' in its place, and '< FILE' at the end.",
+        )
+    )
+
+
+@contextlib.contextmanager
+def decoding(path: Path, kind: str) -> Iterator[None]:
+    """Whatever another package says about a damaged file becomes one line that names the file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:  # of any kind: decoders raise what they like
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(
+            f"'{path}' is not a {kind}, or is damaged: {reason}; write it again."
+        ) from error
+
+
+def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> str:
+    """A hash of names, sizes, times of the last change, and 64 small pieces of each file.
+
+    ``opened`` is the file, if there is one and somebody has opened it already.
+    """
+    digest = hashlib.sha256()
+    for path in paths:
+        state = path.stat()
+        size = state.st_size
+        digest.update(f"{path.name} {size} {state.st_mtime_ns} ".encode())
+        with contextlib.nullcontext(opened) if opened else path.open("rb") as file:
+            for start in sorted({int(x) for x in np.linspace(0, max(size - _LOOK, 0), 64)}):
+                file.seek(start)
+                digest.update(file.read(_LOOK))
+    return digest.hexdigest()
+
+
+def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Path) -> list[int]:
+    """Positions of the wanted columns; all of them if nothing is wanted in particular."""
+    if twice := repeated(names):
+        raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
+    if wanted is None:
+        return list(range(len(names)))
+    places = {name: j for j, name in enumerate(names)}
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        raise DataError(
+            f"'{path}' has no column {missing[0]!r}; {did_you_mean(missing[0], names)}name one of "
+            f"{', '.join(names[:20])}."
+        )
+    return [places[name] for name in wanted]
+
+
+def repeated(names: Iterable[Any]) -> list[str]:
+    """Names that there are more than once."""
+    return sorted(str(name) for name, count in Counter(names).items() if count > 1)
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Some names for a message."""
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
+
+
+def instead_text(strange: Sequence[str]) -> str:
+    """What may be another name of what is missing: the columns that the model does not know."""
+    return f"it has {names_text(strange)} instead; rename what is the same, or " if strange else ""
+
+
+# Files in a compressed wrapper: gzip, xz, zstd.
+
+
+#: Endings of compressed files.
+COMPRESSED = (".gz", ".xz", ".zst")
+#: Bytes that are unpacked at a time on the way to a place.
+SKIP = 1 << 20
+#: What unpacks to more bytes than this, and so many times what it takes, is not a table: rows of
+#: real numbers shrink by 2 to 20 times, those with a one among a hundred zeros by 75.
+MUCH, TIMES = 1 << 26, 500
+
+
+def plain_name(path: Path) -> Path:
+    """The name without the ending of the wrapper: ``x.csv.gz`` is ``x.csv`` inside."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+
+
+@contextlib.contextmanager
+def open_plain(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, out of its wrapper if it has one."""
+    kind = path.suffix.lower()
+    try:
+        with _open(path, kind) as file:
+            yield cast(BinaryIO, file)
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's fault, not the file's
+        raise DataError(
+            f"'{path}' is not a complete {kind} file ({' '.join(str(error).split())[:120]}); "
+            "write it again."
+        ) from error
+
+
+def _open(path: Path, kind: str) -> Any:
+    return (
+        io.BufferedReader(_Decompressed(path), 1 << 16) if kind in COMPRESSED else path.open("rb")
+    )
+
+
+def refuse_bomb(path: Path, size: int, compressed: int) -> None:
+    """Raise if what is unpacked, or declared to be, is out of all proportion."""
+    if size > MUCH and size > TIMES * compressed:
+        raise DataError(
+            f"'{path}' unpacks to {size >> 20} MB, {size // max(compressed, 1)} times what it "
+            "takes, and rows of numbers do not; if it holds such rows, unpack it, and give the "
+            "plain file."
+        )
+
+
+def look_inside(path: Path) -> None:
+    """Refuse what is not a table before its lines are counted, which may be many and short."""
+    if path.suffix.lower() in COMPRESSED:
+        with open_plain(path) as file:
+            file.seek(MUCH + 1)
+
+
+class _Decompressed(io.RawIOBase):
+    """The bytes inside a compressed file; a place is found by unpacking what lies before it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._begin()
+
+    def _begin(self) -> None:
+        kind = self._path.suffix.lower()
+        self._place = 0
+        if kind == ".zst":
+            arrow = require("pyarrow", "io")
+            self._file = arrow.OSFile(str(self._path))
+            self._stream = arrow.CompressedInputStream(self._file, "zstd")
+        else:
+            self._file = self._path.open("rb")
+            self._stream = (gzip if kind == ".gz" else lzma).open(self._file)
+
+    def _read(self, size: int) -> bytes:
+        found: bytes = self._stream.read(size)
+        self._place += len(found)
+        refuse_bomb(self._path, self._place, self._file.tell())
+        return found
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self._read(len(buffer))
+        buffer[: len(found)] = found
+        return len(found)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        place = offset + (self._place if whence == io.SEEK_CUR else 0)
+        if whence == io.SEEK_END or place < 0:
+            raise io.UnsupportedOperation("the end of a compressed file is not known")
+        if place < self._place:
+            self._end()
+            self._begin()
+        while self._place < place and self._read(min(place - self._place, SKIP)):
+            pass
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def close(self) -> None:
+        if not self.closed:
+            self._end()
+        super().close()
+
+    def _end(self) -> None:
+        self._stream.close()
+        self._file.close()

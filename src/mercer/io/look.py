@@ -1,0 +1,334 @@
+"""One look at a file: delimiter, names of columns, where the rows begin, what is in the first."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from mercer._base.files import FileWatch
+from mercer._base.linalg import Array
+from mercer.exceptions import DataError
+from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
+from mercer.io.parquet import parquet_names
+
+#: Endings of text files.
+TEXT = (".csv", ".tsv", ".txt")
+#: What parts the fields of a line.
+DELIMITERS = ",;\t|"
+#: A longer line is not a table of numbers, and would have to be held in memory.
+MAX_LINE = 1 << 24
+#: Columns that a text may have: each is a name, and a parser of its own.
+MOST_COLUMNS = 200_000
+#: Bytes of a text file that are looked at for columns that hold no numbers.
+LOOK = 1 << 18
+#: How tables say that a value is missing, in lower case.
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "nan", "null", "none", "?", ".", "#n/a", "#na", "<na>"}
+)
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The form of a text file.
+
+    Attributes
+    ----------
+    delimiter : comma, semicolon, tab or bar, whichever the first line has most of
+    fields : those of the first line
+    named : whether they are names: one of them at least is neither a number nor missing
+    place, line : byte and number of the first line of numbers
+    """
+
+    delimiter: str
+    fields: tuple[str, ...]
+    named: bool
+    place: int
+    line: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; their numbers where they have none."""
+        return self.fields if self.named else tuple(map(str, range(len(self.fields))))
+
+    def split(self, text: str, number: int, path: Path) -> list[str]:
+        """The fields of a line, as many as there are columns."""
+        try:
+            fields = next(csv.reader([text], delimiter=self.delimiter, strict=True))
+        except csv.Error as error:
+            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
+        if len(fields) != len(self.fields):
+            width = len(self.fields)
+            raise DataError(wrong_width(fields, width, self.delimiter, number, path))
+        return fields
+
+
+class Look(os.PathLike[str]):
+    """What a file says about itself, from one look at its beginning that is handed on.
+
+    Nothing is read before it is asked for, and a text file is opened once: for its form, its first
+    rows, its fingerprint and, if it is short, all of its bytes.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.kind = path.suffix.lower()
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Look:
+        """A look at a file; one that was taken already is used again."""
+        return path if isinstance(path, Look) else cls(Path(path))
+
+    @cached_property
+    def beginning(self) -> Beginning:
+        """Of a text file; from here on it is watched."""
+        self.watch = FileWatch([self.path])
+        with open_plain(self.path) as file:
+            return Beginning.of(file, self.path)
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The form of a text file; raises for what is not a table of text in UTF-8."""
+        return sniff(self.beginning, self.path)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the columns of a text or Parquet file; their numbers where they have none."""
+        return list(self.dialect.names) if self.kind in TEXT else self._parquet[0]
+
+    @cached_property
+    def first_fields(self) -> dict[str, tuple[str, ...]]:
+        """For each column of a text file with names its fields in the first rows.
+
+        Whatever is wrong with the file is left to the reader, which says it with the line.
+        """
+        if self.kind not in TEXT or not self.path.is_file() or not self.dialect.named:
+            return {}
+        text = self.beginning.bytes[self.dialect.place :].decode("utf-8", errors="replace")
+        lines = text.splitlines()[: None if self.beginning.complete else -1]  # it may be cut
+        try:
+            records = list(csv.reader(filter(str.strip, lines), delimiter=self.dialect.delimiter))
+        except csv.Error:
+            records = []
+        width = len(self.names)
+        records = [] if "\0" in text else [record for record in records if len(record) == width]
+        return dict(zip(self.names, zip(*records, strict=True), strict=False))
+
+    @cached_property
+    def first_numbers(self) -> dict[str, Array | None]:
+        """The same as numbers, NaN where one is missing; None for a column that has others."""
+        return {name: numbers_of(texts) for name, texts in self.first_fields.items()}
+
+    @cached_property
+    def non_numeric(self) -> list[str]:
+        """Columns that hold something else than numbers, as far as the first rows show."""
+        if self.kind in TEXT:
+            return [name for name, numbers in self.first_numbers.items() if numbers is None]
+        return self._parquet[1]
+
+    @cached_property
+    def _parquet(self) -> tuple[list[str], list[str]]:
+        return parquet_names(self.path)
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The bytes of a text file, from memory if all of them were seen."""
+        if "beginning" in vars(self) and self.beginning.complete:
+            yield io.BytesIO(self.beginning.bytes)
+        else:
+            with open_plain(self.path) as file:
+                yield file
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """As of :func:`~mercer.io.files.file_fingerprint`."""
+        return self.beginning.fingerprint or file_fingerprint([self.path])
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The first bytes of a text file.
+
+    Attributes
+    ----------
+    lines : byte, number and content of each line to the first that is not blank or a comment
+    bytes : to ``LOOK`` bytes beyond that line
+    complete : whether they are all
+    fingerprint : of the file; nothing if it is compressed
+    """
+
+    lines: list[tuple[int, int, bytes]]
+    bytes: bytes
+    complete: bool
+    fingerprint: str
+
+    @classmethod
+    def of(cls, file: BinaryIO, path: Path) -> Beginning:
+        """From an open file."""
+        start = file.read(3)
+        mark = _UTF8_BOM if start == _UTF8_BOM else b""
+        file.seek(len(mark))
+        lines = []
+        for entry in lines_of(file, 1, path):
+            lines.append(entry)
+            if not entry[2].isspace() and not entry[2].startswith(b"#"):
+                break
+            if entry[0] > MAX_LINE:
+                raise DataError(
+                    f"'{path}' has no row in its first {MAX_LINE >> 20} MB, only blank lines and "
+                    "comments; remove them."
+                )
+        rest = file.read(LOOK)
+        seen = b"".join([mark, *(line for _, _, line in lines), rest])
+        compressed = path.suffix.lower() in COMPRESSED
+        fingerprint = "" if compressed else file_fingerprint([path], file)
+        return cls(lines, seen, len(rest) < LOOK, fingerprint)
+
+
+def sniff(beginning: Beginning, path: Path) -> Dialect:
+    """The form of a text file, from its first line that is not blank."""
+    if beginning.bytes[:2] in _UTF16:
+        raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
+    filled = [entry for entry in beginning.lines if not entry[2].isspace()]
+    if not filled:
+        raise DataError(f"'{path}' is empty; give a file with data.")
+    texts = [line.decode("utf-8", errors="replace") for _, _, line in filled]
+    place, number, line = filled[comments_before(texts)]
+    text = decode(line, number, path)
+    if "\r" in text.strip():
+        plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
+        raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
+    delimiter = delimiter_of(text, path)
+    try:
+        fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
+    except csv.Error as error:
+        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
+    named = not all(is_number(field) or is_missing(field) for field in fields)
+    return Dialect(
+        delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
+    )
+
+
+def comments_before(lines: Sequence[str]) -> int:
+    """How many lines before the table begin with ``#``; not names that begin so (``#id,age``)."""
+    count = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
+    if not count:
+        return 0
+    names, row = lines[count - 1], lines[count]
+    sign = max(DELIMITERS, key=row.count)
+    return count - int(row.count(sign) == names.count(sign) > 0)
+
+
+def after_comments(lines: Sequence[str]) -> int:
+    """Where the table begins in a text of lines, in characters."""
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    until = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
+    skipped = comments_before([lines[i] for i in filled[: until + 1]])
+    return sum(len(line) for line in lines[: filled[skipped]]) if skipped else 0
+
+
+def quoted(path: Path) -> str:
+    """A path for the shell."""
+    import shlex  # of no use but in a message
+
+    return shlex.quote(str(path))
+
+
+def delimiter_of(line: str, path: Path) -> str:
+    """Comma, semicolon, tab or bar, whichever a line has most of."""
+    delimiter = max(DELIMITERS, key=line.count)
+    if (width := 1 + line.count(delimiter)) > MOST_COLUMNS:
+        raise DataError(
+            f"'{path}' has {width:,} columns, and of a text at most {MOST_COLUMNS:,} are read; "
+            "save it as .npy, which has no such limit, or swap rows and columns if they are meant "
+            "to be."
+        )
+    if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
+        plain = f"{quoted(path)} > {quoted(path.with_suffix('.csv'))}"
+        raise DataError(
+            f"'{path}' parts its numbers by spaces, and commas, semicolons and tabs are read; "
+            f"change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}"
+        )
+    return delimiter
+
+
+def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, path: Path) -> str:
+    """What is wrong with a line of other than so many fields, and what mends it."""
+    what = f"line {number} of '{path}' has {len(fields)} fields, where {width} are expected"
+    where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
+    if width == 1 and number > 1:
+        return f"{what}; if a title comes before it, remove that: tail -n +{number} {where}"
+    if len(fields) == width + 1 and not fields[-1].strip():
+        return (
+            f"{what}; if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"
+        )
+    return f"{what}; fix it."
+
+
+def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Byte, number and content of each line from where the file stands."""
+    place = file.tell()
+    while line := file.readline(MAX_LINE):
+        if len(line) == MAX_LINE:
+            raise DataError(
+                f"line {number} of '{path}' is longer than {MAX_LINE >> 20} MB; "
+                "give one row per line."
+            )
+        yield place, number, line
+        place += len(line)
+        number += 1
+
+
+def decode(line: bytes, number: int, path: Path) -> str:
+    """A line as text, or an error that names the byte at fault."""
+    if b"\0" in line:
+        raise DataError(f"line {number} of '{path}' holds a NUL byte; save it as text.")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"line {number} of '{path}' is not UTF-8 (byte {error.start + 1} is "
+            f"{line[error.start]:#x}); save it as UTF-8."
+        ) from error
+
+
+def numbers_of(texts: Sequence[str]) -> Array | None:
+    """Fields as numbers, NaN where one is missing; None if one of them is something else."""
+    if "_" in "".join(texts):  # see is_number
+        return None
+    with contextlib.suppress(ValueError):
+        return np.array([*map(float, texts)])
+    with contextlib.suppress(ValueError):
+        return np.array([np.nan if is_missing(text) else float(text) for text in texts])
+    return None
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field says that there is no value."""
+    return text.strip().lower() in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Whether a field can be read as a number; 12_3 is a code, though Python takes it for 123."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

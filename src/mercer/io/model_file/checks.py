@@ -1,0 +1,156 @@
+"""Do the arrays of a model agree with each other? A file may be whole and still make no sense."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial, singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import Estimator, RowsLike
+from mercer.exceptions import MercerError, ModelFileError
+from mercer.gram import FeatureSums, LandmarkFeatures
+from mercer.kernels import Kernel
+from mercer.model import Subspace, model_of
+from mercer.points.sparse import SparseRows
+
+#: Columns of sparse rows in a file: it may claim any number of them at no cost to itself, and a
+#: model takes 4 bytes for each.
+MAX_WIDTH = 1 << 26
+
+
+@singledispatch
+def check_loaded(loaded: object) -> None:
+    """Do the parts of an object agree? Raises if not; every class may add its own question."""
+
+
+def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = "f") -> None:
+    """An array of this shape (None: any length) and kind of numbers, or ModelFileError."""
+    if not isinstance(value, np.ndarray):
+        raise ModelFileError(f"{what} is {type(value).__name__}, not an array")
+    fits = len(value.shape) == len(shape) and all(
+        wanted in (None, length) for wanted, length in zip(shape, value.shape, strict=True)
+    )
+    if not fits or value.dtype.kind not in kind:
+        wanted = tuple("any" if side is None else side for side in shape)
+        raise ModelFileError(
+            f"{what} has shape {value.shape} of {value.dtype}, where {wanted} is needed"
+        )
+
+
+def _expect_rows(what: str, rows: object, m: int | None) -> None:
+    """An array (m, d), or m sparse rows."""
+    if not isinstance(rows, SparseRows):
+        expect(what, rows, (m, None))
+    elif m is not None and len(rows) != m:
+        raise ModelFileError(f"{what} has {len(rows)} sparse rows, where {m} are needed")
+
+
+@check_loaded.register
+def _sparse_rows(rows: SparseRows) -> None:
+    rows.check()
+    if rows.width > MAX_WIDTH:
+        raise ModelFileError(f"sparse rows of {rows.width} columns, and {MAX_WIDTH} are the most")
+
+
+@check_loaded.register
+def _kernel(kernel: Kernel) -> None:
+    kernel.check()
+
+
+@check_loaded.register
+def _subspace(subspace: Subspace) -> None:
+    """S (m, d), B (m, q), c (m,), b (q,) in one precision, and a kernel."""
+    kernel, coef = subspace.kernel, subspace.coef
+    if not isinstance(kernel, Kernel):
+        raise ModelFileError(f"the kernel is {type(kernel).__name__}")
+    kernel.check()
+    expect("coef", coef, (None, None))
+    m, q = coef.shape
+    if subspace.points.is_open:
+        _expect_rows("support", subspace.support, m)
+    else:
+        expect("support", subspace.support, (m,), "i")
+        if m and subspace.support.min() < 0:
+            raise ModelFileError("support has negative column numbers")
+    expect("mean", subspace.mean, (m,))
+    expect("offset", subspace.offset, (q,))
+    if not coef.dtype == subspace.mean.dtype == subspace.offset.dtype:
+        raise ModelFileError("coef, mean and offset differ in precision")
+    if not m or not q or not isinstance(subspace.mean_square, float):
+        raise ModelFileError(f"{m} support points, {q} components, {subspace.mean_square!r}")
+
+
+@check_loaded.register
+def _sums(sums: FeatureSums) -> None:
+    """Σa (r,) and Σaaᵀ (r, r)."""
+    expect("linear", sums.linear, (None,))
+    expect("square", sums.square, (len(sums.linear),) * 2)
+
+
+@check_loaded.register
+def _features(features: LandmarkFeatures) -> None:
+    """Landmarks (m, d), and a basis (m, r)."""
+    _expect_rows("landmarks", features.landmarks, None)
+    expect("basis", features.basis, (len(features.landmarks), None))
+
+
+def check_model(model: object) -> None:
+    """What is known of a model beside its subspace fits the subspace."""
+    told = vars(model)
+    if "_model_" not in told:
+        return
+    learnt = model_of(model)
+    subspace, d = learnt.subspace, told.get("n_features_in_")
+    if not isinstance(subspace, Subspace):
+        raise ModelFileError(f"subspace_ is {type(subspace).__name__}")
+    if subspace.points.is_open and d != subspace.points.width:
+        raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
+    eta = told.get("eta_", 1.0)
+    if not isinstance(eta, int | float | np.number) or not 0 < eta < np.inf:
+        raise ModelFileError(f"eta_ is {eta!r:.80}, not a positive number")
+    for name in ("eigenvalues", "explained_variance", "explained_variance_ratio", "residuals"):
+        if (part := getattr(learnt, name)) is not None:
+            expect(f"{name}_", part, (subspace.n_components,))
+
+
+def check_answers(model: Estimator, size: int) -> None:
+    """Three rows of zeros get every cheap answer: parts that do not fit together fail here.
+
+    What the model itself refuses (a kernel may not take zeros) is an answer, too. A file of
+    ``size`` bytes knows of no more columns than that, but for a few.
+    """
+    d = vars(model).get("n_features_in_")
+    sparse = "_model_" in vars(model) and isinstance(model_of(model).subspace.support, SparseRows)
+    most = MAX_WIDTH if sparse else max(size, 10**6)
+    if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= most:
+        raise ModelFileError(f"n_features_in_ is {d!r:.80}")
+    zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
+    for name, ask in _trials(model, zeros).items():
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found = np.asarray(ask())
+        except MercerError:
+            continue
+        except Exception as error:  # of any kind: nothing about such a model is known
+            raise ModelFileError(f"{name} fails for rows of zeros ({error!r:.200})") from error
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise ModelFileError(f"{name} of rows of zeros is not finite")
+
+
+def _trials(model: Estimator, rows: RowsLike) -> dict[str, Callable[[], Any]]:
+    names = ["transform", "reconstruction_error", "score_samples", "predict", "p_values"]
+    there = getattr(model, "fit_inverse_transform", True)
+    # The way back is a formula, if it was asked for; with a subspace it may be a search.
+    if there and "_model_" not in vars(model):
+        names.append("denoise")
+    trials: dict[str, Callable[[], Any]]
+    trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}
+    if hasattr(model, "density_"):
+        trials["density"] = partial(model.density_.sample, 3, fixed_rng(0))
+    return trials

@@ -1,0 +1,329 @@
+"""Between objects and what a file can hold: JSON with references to tensors.
+
+Numbers, texts, None and lists stand for themselves; everything else is an object with one tag:
+
+=====================================  =================================================
+``{"array": name, "order": "F"}``      a tensor; stored transposed if it lay so in memory
+``{"names": name, "kind": "text"}``    texts, as a tensor of JSON; of any length without a kind
+``{"scalar": "float64", "value": x}``  a NumPy number, whose type decides how sums are rounded
+``{"float": "inf"}``                   what JSON has no word for
+``{"tuple": [...]}, {"dict": {...}}``
+``{"dtype": "float32"}``
+``{"sparse": {...}}``                  a matrix of SciPy's, around our own sparse rows
+``{"random": "Generator"}``            a source of random numbers: read as None
+``{"object": word, "with": {...}}``    a registered class with its parameters or fields
+=====================================  =================================================
+
+Estimators have ``"state"``, too; objects in ``DERIVED`` have ``"derived"``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.sparse import issparse
+
+from mercer._base import registry as _registry
+from mercer._base.config import Config
+from mercer._base.linalg import Array
+from mercer._base.sklearn import BaseEstimator
+from mercer.exceptions import MercerError, MercerWarning, ModelFileError
+from mercer.gram import LandmarkFeatures
+from mercer.io.model_file.checks import check_loaded, check_model
+from mercer.io.model_file.container import Reader, parse_json
+from mercer.kernels import FunctionKernel
+from mercer.points.sparse import SparseRows
+
+#: What constructors and checks raise when they are given nonsense.
+_NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+_SCALARS = ("float64", "float32", "int64", "int32", "bool")
+#: What an object has computed, and another machine might compute with other last digits or signs.
+DERIVED: dict[type, tuple[str, ...]] = {LandmarkFeatures: ("_whitening",)}
+
+Tagged: TypeAlias = dict[str, Any]
+Json: TypeAlias = Tagged | list[Any] | str | float | None
+
+
+def saved_attributes(cls: type) -> tuple[str, ...]:
+    """What a class says prediction needs: its ``_saved``."""
+    return tuple(getattr(cls, "_saved", ()))
+
+
+class Encoder:
+    """Turns objects into JSON, and collects their arrays.
+
+    Attributes
+    ----------
+    tensors : name → C-contiguous array, as it goes to the file
+    """
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Array] = {}
+        self._inside_parameters = 0
+        self._seen: dict[tuple[object, ...], tuple[Tagged, Array]] = {}
+
+    def encode(self, value: object, name: str) -> Json:
+        """``value`` as JSON; ``name`` is what its array is called if it is one."""
+        if isinstance(value, np.generic):
+            return self._scalar(value, name)
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return _float(value, name)
+        if isinstance(value, np.ndarray):
+            return self._array(value, name)
+        if isinstance(value, BaseEstimator) or is_dataclass(value):
+            return self.encode_object(value, name)
+        return self._other(value, name)
+
+    def _other(self, value: object, name: str) -> Json:
+        if issparse(value):  # the compatible KernelPCA keeps what it was given
+            return {"sparse": self.encode_object(SparseRows.of(value), name)}
+        if isinstance(value, list):
+            return [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]
+        if isinstance(value, tuple):
+            return {"tuple": [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {
+                "dict": {key: self.encode(item, f"{name}.{key}") for key, item in value.items()}
+            }
+        if isinstance(value, np.dtype):
+            return {"dtype": value.name}
+        if isinstance(value, np.random.Generator | np.random.RandomState):
+            return {"random": type(value).__name__}
+        if isinstance(value, os.PathLike):
+            return str(os.fspath(value))
+        what = "a function" if callable(value) else f"a {type(value).__name__}"
+        raise ModelFileError(
+            f"{name} is {what}, which a model file cannot hold; use one of mercer's own objects."
+        )
+
+    def encode_object(self, value: object, name: str) -> Tagged:
+        """A registered class with its parameters, and what a fit has found."""
+        if isinstance(value, FunctionKernel):
+            raise ModelFileError(
+                "a function kernel is code, which a model file never holds; compute "
+                "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
+            )
+        cls = type(value)
+        encoded: Tagged = {"object": _word_of(cls)}
+        if is_dataclass(value):
+            encoded["with"] = self._each(_parameters(value), name)
+            if derived := DERIVED.get(cls):
+                known = {part: getattr(value, part) for part in derived}
+                encoded["derived"] = self._each(known, name)
+            return encoded
+        self._inside_parameters += 1
+        encoded["with"] = self._each(_parameters(value), name)
+        self._inside_parameters -= 1
+        if not isinstance(value, Config):
+            # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
+            wanted = () if self._inside_parameters else saved_attributes(cls)
+            state = {a: getattr(value, a) for a in wanted if hasattr(value, a)}
+            encoded["state"] = self._each(state, name)
+        return encoded
+
+    def _each(self, values: Mapping[str, object], name: str) -> Tagged:
+        start = f"{name}." if name else ""
+        return {key: self.encode(value, start + key.strip("_")) for key, value in values.items()}
+
+    def _scalar(self, value: np.generic, name: str) -> Tagged:
+        if value.dtype.name not in _SCALARS:
+            raise ModelFileError(f"{name} is {value.dtype}; give an ordinary number.")
+        plain = value.item()
+        if isinstance(plain, float):
+            plain = _float(plain, name)
+        return {"scalar": value.dtype.name, "value": plain}
+
+    def _array(self, array: Array, name: str) -> Tagged:
+        if array.dtype.kind in "OUS":
+            return self._names(array, name)
+        key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
+        if key in self._seen and array.size:
+            return self._seen[key][0]
+        transposed = array.flags.f_contiguous and not array.flags.c_contiguous
+        encoded = {"array": self._add(array.T if transposed else array, name)}
+        if transposed:
+            encoded["order"] = "F"
+        self._seen[key] = encoded, array  # the array is kept, so that its address stays its own
+        return encoded
+
+    def _names(self, array: Array, name: str) -> Tagged:
+        texts = array.tolist()
+        if array.ndim != 1 or not all(isinstance(text, str) for text in texts):
+            raise ModelFileError(f"{name} holds objects; a model file holds numbers and texts.")
+        encoded = {"names": self._add(np.frombuffer(json.dumps(texts).encode(), np.uint8), name)}
+        return {**encoded, "kind": "text"} if array.dtype.kind == "U" else encoded
+
+    def _add(self, array: Array, name: str) -> str:
+        while name in self.tensors:
+            name += "+"
+        self.tensors[name] = np.ascontiguousarray(array)
+        return name
+
+
+class Decoder:
+    """Turns JSON and tensors back into objects; everything that is not expected is an error."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self._arrays: dict[str, Array] = {}
+
+    @property
+    def used(self) -> set[str]:
+        """Names of the tensors that were needed so far."""
+        return set(self._arrays)
+
+    def decode(self, value: object) -> Any:
+        """The object that the JSON stands for."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, list):
+            return [self.decode(item) for item in value]
+        if isinstance(value, dict):
+            for tag, read in self._READERS.items():
+                if tag in value:
+                    return read(self, value)
+        raise self.reader.error(f"{str(value)[:80]} stands where an object should be")
+
+    def _object(self, value: Tagged) -> object:
+        word, given = value["object"], value.get("with")
+        cls = _registry.find(word) if isinstance(word, str) else None
+        if cls is None:
+            raise self._unknown(str(word)[:200])
+        if not isinstance(given, dict):
+            raise self.reader.error(f"{word} has no parameters")
+        if unknown := sorted(set(given) - set(_names_of(cls))):
+            raise self.reader.error(
+                f"{word} has no parameter {unknown[0][:80]!r}; it may come from a newer version of "
+                "mercer"
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MercerWarning)  # said when the model was fitted
+                return self._make(cls, given, value)
+        except ModelFileError as error:
+            raise self._named(word, error) from error
+        except _NONSENSE as error:
+            raise self.reader.error(f"{word} makes no sense ({error})") from error
+
+    def _unknown(self, word: str) -> ModelFileError:
+        remedy = (
+            "import that class, if you trust it, and call mercer.register with it before loading"
+            if ":" in word
+            else "it may come from a newer version of mercer; a class of your own needs "
+            "mercer.register before loading"
+        )
+        return self.reader.error(f"it holds a {word!r}, which is not registered; {remedy}")
+
+    def _named(self, word: str, error: ModelFileError) -> ModelFileError:
+        text = str(error)
+        return error if text.startswith("'") else self.reader.error(f"{word}: {text}")
+
+    def _make(self, cls: type, given: Tagged, value: Tagged) -> object:
+        made = cls(**{key: self.decode(part) for key, part in given.items()})
+        if is_dataclass(made):
+            for name in DERIVED.get(cls, ()):
+                vars(made)[name] = self.decode(value["derived"][name])
+        elif not isinstance(made, Config):
+            self._fill(made, value["state"])
+        check_loaded(made)
+        return made
+
+    def _fill(self, model: object, state: Tagged) -> None:
+        if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
+            raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
+        found = {name: self.decode(part) for name, part in state.items()}
+        if hasattr(model, "_restore"):
+            model._restore(found)
+        else:
+            vars(model).update(found)
+        check_model(model)
+
+    def _array(self, value: Tagged) -> Array:
+        name = value["array"]
+        if not isinstance(name, str) or name not in self.reader.tensors:
+            raise self.reader.error(f"tensor {str(name)[:80]!r} is missing")
+        if name not in self._arrays:
+            self._arrays[name] = self.reader.read(name)
+        array = self._arrays[name]
+        return array.T if value.get("order") == "F" else array
+
+    def _names(self, value: Tagged) -> Array:
+        text = self._array({"array": value["names"]}).tobytes().decode("ascii", errors="replace")
+        names = parse_json(text, self.reader.error)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise self.reader.error("names are not texts")
+        return np.array(names, dtype=str if value.get("kind") == "text" else object)
+
+    def _scalar(self, value: Tagged) -> np.generic:
+        number, kind = self.decode(value["value"]), value["scalar"]
+        if kind not in _SCALARS or not isinstance(number, bool | int | float):
+            raise self.reader.error(f"{number!r} is no {str(kind)[:20]}")
+        return np.dtype(kind).type(number)
+
+    def _float(self, value: Tagged) -> float:
+        if value["float"] not in ("inf", "-inf"):
+            raise self.reader.error(f"{value['float']!r} is no number")
+        return float(value["float"])
+
+    def _dtype(self, value: Tagged) -> np.dtype:
+        if value["dtype"] not in ("float32", "float64"):
+            raise self.reader.error(f"{value['dtype']!r} is no precision")
+        return np.dtype(np.float32 if value["dtype"] == "float32" else np.float64)
+
+    def _sparse(self, value: Tagged) -> object:
+        rows = self.decode(value["sparse"])
+        if not isinstance(rows, SparseRows):
+            raise self.reader.error("a sparse matrix is none")
+        return rows.to_scipy()
+
+    _READERS: Mapping[str, Callable[[Decoder, Tagged], object]] = {
+        "array": _array,
+        "names": _names,
+        "scalar": _scalar,
+        "float": _float,
+        "dtype": _dtype,
+        "random": lambda _self, _value: None,
+        "tuple": lambda self, value: tuple(self.decode(item) for item in value["tuple"]),
+        "dict": lambda self, value: {k: self.decode(item) for k, item in value["dict"].items()},
+        "object": _object,
+        "sparse": _sparse,
+    }
+
+
+def _word_of(cls: type) -> str:
+    word = _registry.word_of(cls)
+    if word is None:
+        raise ModelFileError(
+            "a model file holds mercer's own classes and those that were registered, and "
+            f"{cls.__module__}:{cls.__qualname__} is none of them; call "
+            f"mercer.register({cls.__name__}) before save, and before load."
+        )
+    return word
+
+
+def _parameters(value: object) -> dict[str, object]:
+    """Constructor parameters of a configuration or an estimator; fields of a record."""
+    if isinstance(value, BaseEstimator):
+        return dict(value.get_params(deep=False))
+    return {name: getattr(value, name) for name in _names_of(type(value))}
+
+
+def _names_of(cls: type) -> list[str]:
+    if issubclass(cls, BaseEstimator):
+        return cls._get_param_names()
+    return [part.name for part in fields(cls)] if is_dataclass(cls) else []
+
+
+def _float(value: float, name: str) -> Tagged | float:
+    if math.isnan(value):
+        raise ModelFileError(f"{name} is NaN; fit the model again.")
+    return value if math.isfinite(value) else {"float": str(value)}

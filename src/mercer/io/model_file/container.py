@@ -1,0 +1,313 @@
+"""The container: a safetensors file of which every byte is covered by a checksum.
+
+::
+
+    8 bytes   length of the header, little-endian
+    header    JSON: {"__metadata__": {"digest": ..., ...}, name: {dtype, shape, data_offsets}}
+    payload   the tensors, one after the other, nothing between or behind them
+
+``digest`` is the SHA-256 of length and header with the digest itself written as zeros; the header
+holds the SHA-256 of each tensor. So a damaged header is noticed before it is believed, and a
+damaged tensor before it is used. Any reader of safetensors opens the file, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self, TypeGuard
+
+import numpy as np
+
+from mercer._base.linalg import Array
+from mercer._base.spelling import similar_file
+from mercer.exceptions import MissingModelError, ModelFileError, Remedy
+
+# What a file that is none of ours seems to be, so that the error can say it.
+
+
+_PICKLE = "a Python pickle, which could run any code and is never read; save with model.save(path)"
+_SIGNS = (
+    *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),
+    (b"\x93NUMPY", "a NumPy array; open it with numpy.load"),
+    (b"PK\x03\x04", "a zip archive (.npz, skops, PyTorch); open it with what wrote it"),
+    (b"\x89HDF\r\n", "an HDF5 file; open it with what wrote it"),
+    (b"\x1f\x8b", "a gzip archive; unpack it first"),
+    (b"\x89PNG", "a picture"),
+    (b"PAR1", "a Parquet table; fit a model to it first"),
+)
+
+
+def looks_like(start: bytes) -> str:
+    """In a few words, from the first bytes of the file."""
+    for sign, words in _SIGNS:
+        if start.startswith(sign):
+            return f"it looks like {words}"
+    if start[8:10] == b'{"':
+        return "it is a safetensors file, but none that mercer wrote"
+    if start[:12].isascii() and b"\0" not in start[:12]:
+        text = start[:12].decode("ascii")
+        return f"it begins with {text!r}, as a table might; fit a model to it first" + Remedy(
+            "", shell=", 'mercer fit DATA'. MODEL comes before DATA"
+        )
+    return f"it begins with {start[:12]!r}, which no model does"
+
+
+#: A longer header is none of ours: names of columns are tensors, and lists of parameters are short.
+MAX_HEADER = 1 << 18
+_START = b'{"__metadata__":{"digest":"'
+_ZEROS = b"0" * 64
+_DIGEST_AT = 8 + len(_START)
+
+_DTYPES: dict[str, np.dtype] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Where a tensor lies in the payload, and what it should be."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+    sha256: str
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in the file."""
+        return self.stop - self.start
+
+
+def write_container(file: BinaryIO, texts: Mapping[str, str], tensors: Mapping[str, Array]) -> None:
+    """Write contiguous arrays and texts; nothing is written if one of the arrays cannot be."""
+    # Wide types first, so that each tensor lies at a multiple of its item size.
+    names = sorted(tensors, key=lambda name: -tensors[name].itemsize)
+    arrays = {name: _little_endian(name, tensors[name]) for name in names}
+    sums = {name: hashlib.sha256(_bytes(array)).hexdigest() for name, array in arrays.items()}
+    header: dict[str, object] = {
+        "__metadata__": {"digest": _ZEROS.decode(), **texts, "sha256": json.dumps(sums)}
+    }
+    at = 0
+    for name, array in arrays.items():
+        header[name] = {
+            "dtype": _NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [at, at + array.nbytes],
+        }
+        at += array.nbytes
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode("ascii")
+    text += b" " * (-len(text) % 8)
+    if len(text) > MAX_HEADER:
+        raise ModelFileError(
+            f"the header would take {len(text)} bytes, more than {MAX_HEADER}; "
+            "give large parameters as arrays."
+        )
+    start = len(text).to_bytes(8, "little") + text
+    digest = hashlib.sha256(start).hexdigest().encode()
+    file.write(start[:_DIGEST_AT] + digest + start[_DIGEST_AT + 64 :])
+    for array in arrays.values():
+        file.write(_bytes(array))
+
+
+class Reader:
+    """An open file whose header has been checked; tensors are checked as they are read.
+
+    Nothing is allocated before its length has been compared with that of the file.
+
+    Attributes
+    ----------
+    texts : dict of str
+        The metadata, without checksums.
+    tensors : dict of Tensor
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            guess = similar_file(self.path) or "; check its name."
+            raise MissingModelError(f"there is no model file '{self.path}'{guess}")
+        # A pipe would wait for a writer, for ever.
+        if not stat.S_ISREG(self.path.stat().st_mode) and not self.path.is_dir():
+            raise self.error("it is a device or a pipe; give the name of a file")
+        self._file = self.path.open("rb")
+        try:
+            self.size = os.fstat(self._file.fileno()).st_size
+            header = self._read_header()
+            self.texts, self.tensors = self._check_header(header)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def error(self, found: str) -> ModelFileError:
+        """What was found, as an error that names the file."""
+        if not isinstance(found, Remedy):
+            found = " ".join(found.split())[:500]  # an error of NumPy's may print a whole array
+        where = f"'{self.path}' is not a model that mercer can load: "
+        return ModelFileError(where + found + ".")
+
+    def read(self, name: str) -> Array:
+        """One tensor, if its bytes are those that were written, all of them finite."""
+        tensor = self.tensors[name]
+        try:
+            array = np.empty(tensor.shape, dtype=_DTYPES[tensor.dtype])
+        except (ValueError, MemoryError) as error:
+            raise self.error(f"tensor {name!r} of shape {tensor.shape}: {error}") from error
+        self._file.seek(self._payload + tensor.start)
+        if self._file.readinto(_bytes(array)) != tensor.n_bytes:
+            raise self.error(f"tensor {name!r} ends too early; copy the file again")
+        self._compare(tensor, hashlib.sha256(_bytes(array)).hexdigest())
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise self.error(f"tensor {name!r} holds NaN or infinity; fit and save again")
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+    def verify(self) -> None:
+        """Check every tensor, in pieces that need no memory."""
+        for tensor in self.tensors.values():
+            self._file.seek(self._payload + tensor.start)
+            digest, left = hashlib.sha256(), tensor.n_bytes
+            while left and (piece := self._file.read(min(left, 1 << 20))):
+                digest.update(piece)
+                left -= len(piece)
+            self._compare(tensor, digest.hexdigest())
+
+    def _compare(self, tensor: Tensor, sha256: str) -> None:
+        if sha256 != tensor.sha256:
+            raise self.error(
+                f"tensor {tensor.name!r} has changed since it was saved "
+                f"(SHA-256 {sha256[:12]}…, written as {tensor.sha256[:12]}…); copy the file again"
+            )
+
+    def _read_header(self) -> bytes:
+        """The header, if it is ours and unchanged."""
+        if self.size == 0:
+            raise self.error("it is empty; save the model again")
+        start = self._file.read(_DIGEST_AT)
+        length = int.from_bytes(start[:8], "little")
+        if start[8:] != _START:
+            cut = len(start) < _DIGEST_AT and _START.startswith(start[8:])
+            words = f"it has only {self.size} bytes; it is cut off, copy it again"
+            raise self.error(words if cut else looks_like(start))
+        if length > MAX_HEADER or length > self.size - 8:
+            raise self.error(
+                f"its header should have {length} bytes, and the file has {self.size}; "
+                "it is damaged or cut off, copy it again"
+            )
+        rest = self._file.read(length + 8 - len(start))
+        written = rest[:64]
+        digest = hashlib.sha256(start + _ZEROS + rest[64:]).hexdigest().encode()
+        if len(rest) != length + 8 - len(start) or digest != written:
+            raise self.error("its header has changed since it was saved; copy the file again")
+        self._payload = length + 8
+        return start[8:] + rest
+
+    def _check_header(self, header: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
+        entries = parse_json(header.decode("ascii", errors="replace"), self.error)
+        texts = entries.pop("__metadata__", None) if isinstance(entries, dict) else None
+        if not isinstance(texts, dict) or not all(isinstance(t, str) for t in texts.values()):
+            raise self.error("its header has no texts")
+        texts.pop("digest", None)
+        sums = parse_json(texts.pop("sha256", "null"), self.error)
+        if not isinstance(sums, dict) or set(sums) != set(entries):
+            raise self.error("its tensors and its checksums disagree")
+        tensors: dict[str, Tensor] = {}
+        at = 0
+        for name, entry in sorted(entries.items(), key=lambda item: _offset(item[1])):
+            tensor = self._tensor(name, entry, str(sums[name]))
+            if tensor.start != at:
+                raise self.error(f"tensor {name!r} begins at byte {tensor.start}, not at {at}")
+            tensors[name], at = tensor, tensor.stop
+        if self._payload + at != self.size:
+            raise self.error(
+                f"it has {self.size} bytes, and its header speaks of {self._payload + at}; "
+                "it is cut off or something was appended, copy it again"
+            )
+        return texts, tensors
+
+    def _tensor(self, name: str, entry: object, sha256: str) -> Tensor:
+        """One entry of the header, if its numbers agree with each other."""
+        parts = {"dtype", "shape", "data_offsets"}
+        if not isinstance(entry, dict) or set(entry) != parts or str(entry["dtype"]) not in _DTYPES:
+            raise self.error(f"tensor {name!r} is described as {str(entry)[:80]}")
+        shape, offsets = entry["shape"], entry["data_offsets"]
+        if not (_are_sizes(shape) and len(shape) <= 8 and _are_offsets(offsets)):
+            raise self.error(f"tensor {name!r} has the shape {shape} at {offsets}")
+        expected = prod(shape) * _DTYPES[entry["dtype"]].itemsize  # Python's integers: no overflow
+        if offsets[1] - offsets[0] != expected:
+            raise self.error(
+                f"tensor {name!r} of shape {shape} needs {expected} bytes, "
+                f"not {offsets[1] - offsets[0]}"
+            )
+        return Tensor(name, entry["dtype"], tuple(shape), offsets[0], offsets[1], sha256)
+
+
+def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
+    """JSON without the liberties that Python takes: no NaN, no repeated names, no deep nesting."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a name appears twice")
+        return found
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not a number")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=refuse)
+    except (ValueError, RecursionError) as reason:
+        raise error(f"its header cannot be read ({reason})") from reason
+
+
+def _are_sizes(values: object) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and all(type(v) is int and 0 <= v < 2**62 for v in values)
+
+
+def _are_offsets(values: object) -> TypeGuard[list[int]]:
+    return _are_sizes(values) and len(values) == 2
+
+
+def _offset(entry: object) -> tuple[int, int]:
+    offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
+    return (offsets[0], offsets[1]) if _are_offsets(offsets) else (-1, -1)
+
+
+def _little_endian(name: str, array: Array) -> Array:
+    dtype = array.dtype.newbyteorder("<")
+    if dtype not in _NAMES:
+        raise ModelFileError(
+            f"{name!r} holds {array.dtype}, which a model file cannot; use float32 or float64."
+        )
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        raise ModelFileError(f"{name!r} holds NaN or infinity; fit the model again.")
+    return np.asarray(array, dtype=dtype, order="C")
+
+
+def _bytes(array: Array) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data

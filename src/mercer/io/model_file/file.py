@@ -1,0 +1,297 @@
+"""One model, one file: written in one step, read without running anything that it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypedDict
+
+from mercer._base.files import atomic_file
+from mercer.exceptions import ModelFileError
+from mercer.io.model_file.checks import check_answers
+from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
+from mercer.io.model_file.container import Reader, Tensor, parse_json, write_container
+
+FORMAT = "mercer model"
+#: Raised when files of an older version can no longer be read as they are.
+VERSION = 1
+
+#: What some fits leave out.
+_OPTIONAL = frozenset(
+    {
+        "_sklearn_output_config",
+        "X_transformed_fit_",
+        "classes_",
+        "dual_coef_",
+        "eigenvalues_",  # detectors of before 0.2 kept none of these
+        "explained_variance_",
+        "explained_variance_ratio_",
+        "feature_names_in_",
+        "labels_",
+        "n_targets_",
+        "report_",
+        "residuals_",
+    }
+)
+
+
+class Fingerprint(TypedDict):
+    """Of the rows that a model was fitted to: it tells data sets apart."""
+
+    rows: int
+    columns: int
+    dtype: str
+    sha256: str | None
+
+
+_TEXTS = {"format", "version", "class", "model", "libraries", "created_at", "data"}
+
+
+def write_model(model: object, path: str | os.PathLike[str]) -> Path:
+    """Write a fitted model; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    path : where to; nothing is appended to the name
+
+    Raises
+    ------
+    ModelFileError
+        The model holds what a file cannot: code, or classes that were never registered.
+    OSError
+        Disk full, no permission; an old file at ``path`` is unchanged.
+    """
+    encoder = Encoder()
+    encoded = encoder.encode_object(model, "")
+    texts = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "class": encoded["object"],
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "libraries": json.dumps(_libraries()),
+        "data": json.dumps(getattr(model, "_data_fingerprint", None)),
+        "model": json.dumps(encoded, allow_nan=False),
+    }
+    with atomic_file(path) as file:
+        write_container(file, texts, encoder.tensors)
+    return Path(path)
+
+
+def read_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model.
+
+    Parameters
+    ----------
+    path : a file that :func:`write_model` wrote
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, foreign, of another version, or makes no sense; it says which.
+    """
+    with Reader(path) as reader:
+        header = header_of(reader)
+        decoder = Decoder(reader)
+        try:
+            model = decoder.decode(header["model"])
+        except RecursionError as error:
+            raise reader.error("its objects are nested too deeply") from error
+        needed = [name for name in saved_attributes(type(model)) if name not in _OPTIONAL]
+        if absent := [name for name in needed if not hasattr(model, name)]:
+            raise reader.error(f"its {header['class']} was never fitted: there is no {absent[0]}")
+        if unused := sorted(set(reader.tensors) - decoder.used):
+            raise reader.error(f"nothing needs its tensor {unused[0]!r}")
+        try:
+            check_answers(model, Path(path).stat().st_size)
+        except ModelFileError as error:
+            raise reader.error(f"its {header['class']} makes no sense: {error}") from error
+        model._data_fingerprint = header["data"]
+    return model
+
+
+def header_of(reader: Reader) -> dict[str, Any]:
+    """The header, parsed, if format and version are ours."""
+    texts = reader.texts
+    if texts.get("format") != FORMAT:
+        raise reader.error(f"its format is {texts.get('format', 'not stated')!r}, not {FORMAT!r}")
+    if texts.get("version") != str(VERSION):
+        raise reader.error(
+            f"its version is {texts.get('version', 'not stated')!r}, and this mercer reads version "
+            f"{VERSION}; install a newer mercer (in its clone: git pull && pip install .)"
+        )
+    if set(texts) != _TEXTS or not all(text.isprintable() for text in texts.values()):
+        raise reader.error(f"its header has the texts {sorted(texts)!r:.200}")
+    header: dict[str, Any] = dict(texts)
+    for name in ("libraries", "data", "model"):
+        header[name] = parse_json(texts[name], reader.error)
+    if not _are_versions(header["libraries"]) or not _is_fingerprint(header["data"]):
+        raise reader.error("its header does not say where it comes from")
+    model = header["model"]
+    if not isinstance(model, dict) or model.get("object") != texts["class"]:
+        raise reader.error(f"it holds no {texts['class'][:80]!r}")
+    if not all(isinstance(model.get(part), dict) for part in ("with", "state")):
+        raise reader.error(f"its {texts['class'][:80]!r} has no parameters")
+    return header
+
+
+def _are_versions(value: object) -> bool:
+    texts = (*value, *value.values()) if isinstance(value, dict) else (None,)
+    # Nothing that a terminal would take for a command.
+    return all(isinstance(text, str) and text.isprintable() for text in texts)
+
+
+def _is_fingerprint(value: object) -> bool:
+    if value is None:
+        return True
+    kinds = {"rows": int, "columns": int, "dtype": str, "sha256": str | None}
+    return (
+        isinstance(value, dict)
+        and set(value) == set(kinds)
+        and all(isinstance(value[name], kind) for name, kind in kinds.items())
+        and all(str(part).isprintable() for part in value.values())
+    )
+
+
+def _libraries() -> dict[str, str]:
+    """Versions that a reader may want to know when numbers differ."""
+    found = {"python": platform.python_version()}
+    for name in ("mercer", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a folder that was never installed
+            found[name] = "unknown"
+    return found
+
+
+# What a model file holds, without making the model.
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says of itself; every checksum has been compared.
+
+    Attributes
+    ----------
+    path : Path
+    n_bytes : int
+        Size of the file.
+    class_name : str
+        ``"KernelPCA"``, ``"SparseKernelPCA"``, ...
+    parameters : dict of str
+        Constructor parameters as Python would write them.
+    fitted : dict of str
+        What the fit has found, large arrays by their shapes.
+    version : int
+        Of the format.
+    libraries : dict of str
+        Versions of Python and of the libraries that wrote the file.
+    created_at : str
+        In UTC, ISO 8601.
+    data : dict or None
+        Rows, columns, precision and a fingerprint of the data that the model was fitted to.
+    tensors : tuple of Tensor
+        Name, type, shape and size of each array, the largest first.
+    """
+
+    path: Path
+    n_bytes: int
+    class_name: str
+    parameters: dict[str, str]
+    fitted: dict[str, str]
+    version: int
+    libraries: dict[str, str]
+    created_at: str
+    data: Fingerprint | None
+    tensors: tuple[Tensor, ...]
+
+
+def describe(path: str | os.PathLike[str]) -> ModelInfo:
+    """Read what a model file says of itself, and check it; nothing is constructed.
+
+    Parameters
+    ----------
+    path : a file that ``model.save`` wrote
+
+    Returns
+    -------
+    ModelInfo
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.io.model_file import describe
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.mercer"
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> _ = KernelPCA(2, kernel="linear").fit(X).save(path)
+    >>> info = describe(path)
+    >>> info.class_name, info.parameters["kernel"], info.data["rows"]
+    ('KernelPCA', "'linear'", 50)
+    >>> [(tensor.name, tensor.shape) for tensor in info.tensors[:2]]
+    [('subspace.support', (50, 3)), ('subspace.coef', (50, 2))]
+    """
+    with Reader(path) as reader:
+        header = header_of(reader)
+        reader.verify()
+        model = header["model"]
+        try:
+            parameters, fitted = (_texts(reader, model[part]) for part in ("with", "state"))
+        except (RecursionError, TypeError, AttributeError) as error:
+            raise reader.error("its objects are nested too deeply, or are none") from error
+        tensors = sorted(reader.tensors.values(), key=lambda tensor: -tensor.n_bytes)
+        return ModelInfo(
+            path=reader.path,
+            n_bytes=reader.size,
+            class_name=header["class"],
+            parameters=parameters,
+            fitted=fitted,
+            version=int(header["version"]),
+            libraries=header["libraries"],
+            created_at=header["created_at"],
+            data=header["data"],
+            tensors=tuple(tensors),
+        )
+
+
+def _texts(reader: Reader, values: Mapping[str, object]) -> dict[str, str]:
+    texts = {name: _text(reader, value) for name, value in values.items()}
+    # Nothing that a terminal would take for a command.
+    return {_printable(name): _printable(text) for name, text in texts.items()}
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)
+
+
+def _text(reader: Reader, value: object) -> str:
+    """A value as Python would write it, without making it."""
+    if isinstance(value, list):
+        return f"[{', '.join(_text(reader, item) for item in value)}]"
+    if not isinstance(value, dict):
+        return repr(value)
+    for tag in ("array", "names"):
+        if tag in value:
+            tensor = reader.tensors.get(value[tag])
+            shape = () if tensor is None else tensor.shape
+            return f"array of shape {shape[::-1] if value.get('order') == 'F' else shape}"
+    if "object" in value:
+        parts = value.get("with")
+        inside = parts.items() if isinstance(parts, dict) else ()
+        given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
+        name = str(value["object"]).replace(":", ".").rpartition(".")[2]
+        return f"{name}({given})"
+    if "tuple" in value:
+        return f"({', '.join(_text(reader, item) for item in value['tuple'])})"
+    if "dict" in value:
+        inside = value["dict"].items()
+        return f"{{{', '.join(f'{k!r}: {_text(reader, v)}' for k, v in inside)}}}"
+    tags = ("value", "float", "dtype", "random")
+    return str(next((value[tag] for tag in tags if tag in value), value))

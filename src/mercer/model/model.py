@@ -1,0 +1,247 @@
+"""What a solver returns: eigenpairs with their residuals, and a model with its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._base.linalg import Array
+from mercer._base.types import Estimator
+from mercer.exceptions import DataError
+from mercer.gram import GramOperator
+from mercer.model.subspace import Subspace
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Leading eigenpairs of a symmetric operator, largest first.
+
+    Attributes
+    ----------
+    values : (k,) eigenvalues, decreasing
+    vectors : (n, k) orthonormal eigenvectors
+    residuals : (k,) norms ``|A v - λ v|``
+    errors : (k,) estimates of the relative error of each eigenvalue, from the residuals
+    passes : number of passes over the matrix (products with a block of vectors)
+    operator : the matrix that they belong to; a solver may have gone over to a finer one
+    converged : did every pair reach the solver's tolerance?
+    smallest : the smallest eigenvalue of the whole matrix, where the solver knows it
+    beyond : how large the next eigenvalue may be, where the solver has looked
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    errors: Array
+    passes: int
+    operator: GramOperator
+    converged: bool = True
+    smallest: float | None = None
+    beyond: float = 0.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a fit went.
+
+    Attributes
+    ----------
+    solver : its name
+    reason : why it was taken
+    passes : passes over the kernel matrix
+    seconds : wall time of the fit
+    estimated_error : largest estimated relative error of a kept eigenvalue
+    bytes : estimated peak of the solver's own arrays
+    converged : did the solver reach its tolerance?
+    unexplained : share of the total variance that the approximation cannot see (landmarks); 0 if
+        none
+    audited : largest relative discrepancy between the fit and the kernel's definition at a few
+        rows; None for models that were saved before fits were audited
+    advice : which components the rows hardly tell apart, in words; empty if none
+    """
+
+    solver: str
+    reason: str
+    passes: int
+    seconds: float
+    estimated_error: float
+    bytes: int
+    converged: bool = True
+    unexplained: float = 0.0
+    audited: float | None = None
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Model:
+    """All that was learnt: solvers return it, and every fitted estimator keeps one.
+
+    Of another's estimator, or an old file, what it does not tell is None; see :func:`model_of`.
+
+    Attributes
+    ----------
+    subspace : Subspace
+    eigenvalues : (q,) array
+        Of the centred Gram matrix, decreasing.
+    explained_variance : (q,) array
+        The same over the number of rows.
+    explained_variance_ratio : (q,) array
+        The same over the true total variance.
+    residuals : (q,) array or None
+        ``|K v - λ v|``, of methods that have eigenvectors.
+    report : Report
+    n_rows : float
+        Rows of the fit, or the sum of their weights; 0 if nobody knows.
+    of_gram : bool
+        These are eigenpairs of the Gram matrix of all rows.
+    """
+
+    subspace: Subspace
+    eigenvalues: Array
+    explained_variance: Array
+    explained_variance_ratio: Array
+    residuals: Array | None
+    report: Report
+    n_rows: float
+    of_gram: bool = False
+
+    def scores(self, weight: Array | None) -> Array | None:
+        """Scores of the rows themselves where they cost no pass: ``z = √λ v = λ B``; else None.
+
+        Landmarks may be the rows, too; then B is any of many if the rows have copies. With weights
+        ``λ B / w`` would divide the rounding of B by weights that may be tiny.
+        """
+        if not self.of_gram or weight is not None:
+            return None
+        return np.asarray(self.subspace.coef * self.eigenvalues, dtype=self.subspace.coef.dtype)
+
+    @classmethod
+    def of(
+        cls,
+        subspace: Subspace,
+        eigenvalues: Array,
+        residuals: Array | None,
+        report: Report,
+        *,
+        rows: float,
+        trace: float,
+        of_gram: bool = False,
+    ) -> Model:
+        """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
+        # Solvers may be better than the precision in which the eigenvalues are returned.
+        rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
+        report = replace(report, estimated_error=max(report.estimated_error, rounded))
+        shares = eigenvalues / float(rows), eigenvalues / float(trace)
+        return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
+
+    @classmethod
+    def known(cls, **parts: Any) -> Model:
+        """From what is known: the subspace, and any of the others."""
+        told: dict[str, Any] = {name: parts.get(name) for name in PARTS}
+        return cls(**told, n_rows=_rows_of(told["eigenvalues"], told["explained_variance"]))
+
+    def leading(self, q: int) -> Model:
+        """What was learnt of the first q components."""
+        return replace(
+            self,
+            subspace=self.subspace.leading(q),
+            eigenvalues=self.eigenvalues[:q],
+            explained_variance=self.explained_variance[:q],
+            explained_variance_ratio=self.explained_variance_ratio[:q],
+            residuals=None if self.residuals is None else self.residuals[:q],
+            of_gram=False,
+        )
+
+
+#: What an estimator shows of its model, each under its name with an underscore behind.
+PARTS = (
+    "subspace",
+    "eigenvalues",
+    "explained_variance",
+    "explained_variance_ratio",
+    "residuals",
+    "report",
+)
+
+
+def model_of(estimator: Estimator) -> Model:
+    """What a fitted estimator has learnt: ours, one on tables, or another's with our attributes."""
+    holder = getattr(estimator, "__dict__", {}).get("model_", estimator)
+    own = getattr(holder, "_model_", None)
+    if isinstance(own, Model):
+        return own
+    parts = {name: getattr(holder, f"{name}_", None) for name in PARTS}
+    if isinstance(parts["subspace"], Subspace):
+        return Model.known(**parts)
+    name = type(estimator).__name__
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, TypeError):
+        if hasattr(estimator, "fit"):
+            raise NotFittedError(f"this {name} is not fitted yet; call fit(X) first.") from None
+    raise DataError(
+        f"{type(estimator).__module__}.{name} has no subspace; "
+        "give a fitted model of mercer, such as mercer.KernelPCA."
+    )
+
+
+def names_of(estimator: Estimator) -> list[str] | None:
+    """The names of the columns that a model was fitted to, if they had any."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _rows_of(values: Array | None, variances: Array | None) -> float:
+    """The number of rows, where a file does not tell, by the two scales of the eigenvalues."""
+    known = [part for part in (values, variances) if isinstance(part, np.ndarray) and part.ndim]
+    if len(known) < 2 or not all(part.dtype.kind == "f" and part.size for part in known):
+        return 0.0
+    values, variances = (np.ravel(part) for part in known)
+    rows = float(values[0]) / float(variances[0]) if variances[0] > 0 else 0.0
+    whole = abs(rows - round(rows)) <= 4 * float(np.finfo(values.dtype).eps) * rows
+    return float(round(rows)) if whole else rows
+
+
+def measured(
+    operator: GramOperator, values: Array, vectors: Array, passes: int, **known: float | None
+) -> Spectrum:
+    """A Spectrum with residuals measured by one more product, for solvers that return none."""
+    R = operator.matmat(vectors) - vectors * values
+    residuals = np.linalg.norm(R, axis=0)
+    errors = estimate_errors(values, residuals) + rounding_errors(operator, values, vectors)
+    return Spectrum(values, vectors, residuals, errors, passes + 1, operator, **known)  # type: ignore[arg-type]
+
+
+def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Array:
+    """Relative errors of the eigenvalues that no residual shows: those of the entries themselves.
+
+    Entries computed as K + E move an eigenvalue by ``vᵀEv``, which a few rows of the kernel's
+    definition tell; LAPACK and the sums of a product add their own rounding.
+    """
+    eps = float(np.finfo(operator.dtype).eps)
+    arithmetic = eps * (abs(float(values[0])) + operator.scale())
+    size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
+    return np.asarray((operator.entry_errors(vectors) + arithmetic) / size)
+
+
+def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Array:
+    """``min(res, res²/gap) / λ`` for each pair: the two classical bounds on an eigenvalue's error.
+
+    The gap of a pair is the distance to the nearest value outside its cluster (closer than its own
+    residual); ``beyond`` is an estimate of the next eigenvalue after the last.
+    """
+    lam = np.asarray(values, dtype=np.float64)
+    res = np.asarray(residuals, dtype=np.float64)
+    # A Ritz value lies below its eigenvalue, so that what threatens it comes from further down.
+    below = np.append(lam[1:], beyond)
+    gap = np.maximum(lam - below, 0)
+    for i in range(len(lam) - 2, -1, -1):
+        if gap[i] <= res[i]:
+            gap[i] += gap[i + 1]
+    bound = np.minimum(res, np.divide(res * res, gap, out=np.full_like(res, np.inf), where=gap > 0))
+    relative = bound / np.maximum(np.abs(lam), np.finfo(float).tiny)
+    return np.asarray(np.maximum(relative, np.finfo(values.dtype).eps))  # no claim beyond rounding

@@ -1,0 +1,283 @@
+"""The role of a row source: a table that lives elsewhere and is read in blocks.
+
+It looks like a two-dimensional array as far as fitting needs one (``len``, ``shape``, ``dtype``,
+slices and sorted index arrays), and it hands its rows to a function in a fixed order of chunks, so
+that sums over all rows do not depend on threads, files or workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mercer._base.files import FileWatch
+from mercer._base.linalg import Array
+from mercer._base.machine import blocks, ordered_map
+from mercer._base.types import Precision, RowsLike
+from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
+from mercer.points.sparse import SparseRows
+
+#: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
+CHUNK = 16_384
+#: Fewer rows are summed in so many parts, for threads to share, of so many rows at least.
+PARTS, FEWEST = 8, 512
+
+#: Beyond this float64 does not hold every whole number.
+LONGEST = 2**53
+
+Result = TypeVar("Result")
+
+
+class Source(ABC):
+    """Rows in some storage. Every block that it gives is floating and finite, or it raises.
+
+    Attributes
+    ----------
+    shape : (n, d)
+    dtype : float32 where the storage holds float32, else float64
+    columns : names of the columns, or None
+    allow_nan : whether blocks may hold NaN, for values that are missing; infinities never
+    watch : on the files that must not change while they are read, or None
+    """
+
+    ndim = 2
+    shape: tuple[int, int]
+    dtype: np.dtype
+    columns: tuple[str, ...] | None = None
+    allow_nan: bool = False
+    watch: FileWatch | None = None
+    #: Whether it was said that whole numbers are too long; once is enough.
+    told_of_long = False
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        """The rows from start to stop in pieces of any length, as the storage gives them best."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A short text that changes with the data, from a look at a small part of them."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: RowsLike) -> Array:
+        """A slice of rows, or rows by increasing numbers, as an array."""
+        if isinstance(rows, slice):
+            start, stop, step = rows.indices(len(self))
+            if step != 1:
+                raise IndexError("rows are read forwards, one after the other; give a step of 1.")
+            if start >= stop:
+                return np.empty((0, self.shape[1]), dtype=self.dtype)
+            return next(block for _, block in self.stream([slice(start, stop)]))
+        return self.take(np.asarray(rows))
+
+    def __array__(self, dtype: Precision = None, copy: Any = None) -> Array:
+        raise TypeError(
+            f"{type(self).__name__} of {len(self)} rows is not made an array in silence; "
+            "use rows[:] to load it."
+        )
+
+    def take(self, index: Array) -> Array:
+        """The rows with these increasing numbers; one pass over the storage."""
+        found = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        if len(index) == 0:
+            return found
+        chunks = blocks(len(self), CHUNK)
+        wanted = [s for s in chunks if s.stop > index[0] and s.start <= index[-1]]
+        for rows, block in self.stream(wanted):
+            first, last = np.searchsorted(index, [rows.start, rows.stop])
+            found[first:last] = block[index[first:last] - rows.start]
+        return found
+
+    def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Array]]:
+        """Checked blocks for consecutive chunks; only one at a time is in memory."""
+        if not chunks:
+            return
+        try:
+            pieces = self.read(chunks[0].start, chunks[-1].stop)
+            for rows, block in zip(chunks, reblock(pieces, chunks), strict=True):
+                if not self.told_of_long:
+                    self.told_of_long = warn_of_long(block, self.columns)
+                block = np.ascontiguousarray(block, dtype=self.dtype)
+                check_finite(block, rows.start, self.columns, self.place, self.allow_nan)
+                self._check_unchanged(now=rows is chunks[-1])
+                yield rows, block
+        except Exception:
+            self._check_unchanged(now=True)  # if the file changed, that is the reason to name
+            raise
+
+    def _check_unchanged(self, *, now: bool) -> None:
+        if self.watch is not None:
+            self.watch.check(now=now)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of parts that :meth:`map_steps` gives."""
+        return len(_steps(len(self)))
+
+    def map_steps(
+        self, function: Callable[[slice, Array], Result], first: int = 0
+    ) -> Iterator[Result]:
+        """``function(rows, block)`` for chunk after chunk from step ``first`` on, in order.
+
+        The next chunks are read while threads work on the earlier ones.
+        """
+        stream = self.stream(_steps(len(self))[first:])
+        return ordered_map(lambda item: function(*item), stream)
+
+    def apply(self, function: Callable[[Array], Array], width: int, dtype: Precision) -> Any:
+        """``function(block)`` for all rows, as one (n, width) array, or (n,) for width 0."""
+        out = np.empty((len(self), width) if width else len(self), dtype=dtype)
+        for rows, block in self.stream(blocks(len(self), CHUNK)):
+            out[rows] = function(block)
+        return out
+
+    def place(self, row: int) -> str:
+        """How to name a row in a message."""
+        return f"row {row}"
+
+
+class MemoryRows(Source):
+    """An array, or a list of objects, that the estimator has checked already.
+
+    Parameters
+    ----------
+    X : (n, d) array, sparse rows, or a list
+    columns : names, optional
+    """
+
+    def __init__(self, X: RowsLike, columns: Sequence[str] | None = None) -> None:
+        self.X = X
+        self.columns = None if columns is None else tuple(map(str, columns))
+        self._is_table = isinstance(X, np.ndarray | SparseRows)
+        self.shape = (len(X), int(X.shape[1]) if self._is_table else 1)
+        self.dtype = X.dtype if self._is_table else np.dtype(object)
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        yield self.X[start:stop]
+
+    def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
+        """Views, without a copy and without a second check."""
+        return ((rows, self.X[rows]) for rows in chunks)
+
+    def take(self, index: Array) -> Any:
+        return self.X[index] if self._is_table else [self.X[i] for i in index]
+
+    def fingerprint(self) -> str:
+        if not self._is_table:
+            return hashlib.sha256(repr(self.X[:256]).encode()).hexdigest()
+        rows = self.X[np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)]
+        parts = [rows]
+        if isinstance(rows, SparseRows):
+            parts = [rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)]
+        text = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        return hashlib.sha256(text).hexdigest()
+
+
+def as_source(X: RowsLike) -> Source:
+    """Rows as a source: themselves if they are elsewhere, else those in memory."""
+    return X if isinstance(X, Source) else MemoryRows(X)
+
+
+def _steps(n: int) -> list[slice]:
+    """The chunks of a pass over n rows."""
+    return blocks(n, CHUNK if n > CHUNK else max(FEWEST, -(-n // PARTS)))
+
+
+def reblock(pieces: Iterator[Array], chunks: Sequence[slice]) -> Iterator[Array]:
+    """Cut pieces of any length into the given consecutive chunks."""
+    waiting: list[Array] = []
+    have = 0
+    for rows in chunks:
+        size = rows.stop - rows.start
+        while have < size:
+            piece = next(pieces, None)
+            if piece is None:
+                raise DataError(
+                    f"the rows end {size - have} before row {rows.stop}: the data changed while "
+                    "they were read; open them again."
+                )
+            waiting.append(piece)
+            have += len(piece)
+        block = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
+        yield block[:size]
+        waiting = [block[size:]] if have > size else []
+        have -= size
+
+
+def check_finite(
+    block: Array,
+    start: int,
+    columns: Sequence[str] | None,
+    place: Callable[[int], str],
+    allow_nan: bool = False,
+) -> None:
+    """Raise for the first NaN (unless allowed) or infinity, naming where it is."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum is only a quick look
+        total = block.sum(dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(block).all():
+        return
+    bad = np.argwhere(np.isinf(block) if allow_nan else ~np.isfinite(block))
+    if not len(bad):
+        return
+    row, column = bad[0]
+    label = f"{column}" if columns is None else f"{column} ({columns[column]!r})"
+    value = block[row, column]
+    raise DataError(
+        f"Input X contains {value} at {place(start + int(row))}, column {label}; "
+        + remedy_for(value)
+        + "."
+    )
+
+
+def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
+    """Whether (n, d) whole numbers, of any type, hold one that float64 changes; it is named."""
+    if block.dtype.kind not in "iuO" or block.dtype.itemsize < 8:
+        return False
+    places = np.argwhere((block > LONGEST) | (block < -LONGEST)).tolist()
+    for i, j in places:
+        value = int(block[i, j])
+        if int(float(value)) != value:
+            keep = Remedy("")
+            if columns is not None:
+                keep = "keep the column as it is with " + argument("label", columns[j]) + ", "
+            warn(
+                f"column {j if columns is None else repr(columns[j])} holds {value}, a whole "
+                f"number too long for float64, and it is read as {int(float(value))}; "
+                + keep
+                + "leave it out, or subtract the same whole number from all of them before.",
+                MercerWarning,
+            )
+            return True
+    return False
+
+
+def floating_type(dtype: Precision, what: str) -> np.dtype:
+    """float32 for float32, float64 for other real numbers; anything else is refused."""
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "fiub":
+        raise DataError(f"{what} holds {dtype} entries, not numbers; give a table of numbers.")
+    return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+
+
+def remedy_for(value: float) -> Remedy:
+    """What to do about a value that is not finite: NaN can be filled in, infinity cannot."""
+    if np.isnan(value):
+        return "remove such rows, or " + fill_in("them")
+    return "remove such rows, or " + Remedy(
+        "make such values NaN and fit MissingKernelPCA",
+        shell="leave the field empty and fit with --model missing",
+    )
+
+
+def fill_in(what: str) -> Remedy:
+    """What to do about missing values, ``"it"`` or ``"them"``."""
+    return Remedy(
+        f"fill {what} in by impute or MissingKernelPCA",
+        shell=f"fill {what} in by 'mercer impute MODEL DATA', or fit with '--model missing'",
+        page="choose the estimator 'With missing values'",
+    )

@@ -1,0 +1,242 @@
+"""The role of a solver: from a problem (kernel, rows, rule) to a Subspace with a report."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from mercer._base.config import Config
+from mercer._base.linalg import Array
+from mercer._base.types import RowsLike
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.gram import CenteredGram, GramOperator, SpotCheck, UncenteredGram, WeightedGram
+from mercer.kernels import Kernel
+from mercer.model import ComponentRule, Subspace, from_gram
+from mercer.model.model import Model, Report, Spectrum
+from mercer.points.source import Source
+from mercer.solvers.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
+from mercer.solvers.plan import Plan
+from mercer.solvers.policy import (
+    hides_components,
+    keep_positive,
+    refuse_no_variance,
+    warn_if_degenerate,
+)
+
+#: Share of distinct rows up to which copies are merged.
+MERGED = 0.8
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be solved: clean rows, a resolved kernel, and how many components are wanted."""
+
+    kernel: Kernel
+    X: RowsLike
+    rule: ComponentRule
+    rng: np.random.Generator
+    weight: Array | None = None
+    center: bool = True
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    @property
+    def d(self) -> int:
+        """Number of columns; 1 for objects."""
+        return self.kernel.points(self.X).width
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float32 for float32 rows, else float64."""
+        return self.kernel.points(self.X).dtype
+
+    @cached_property
+    def spot(self) -> SpotCheck:
+        """A few rows of the Gram matrix by the kernel's definition."""
+        return SpotCheck(self.kernel, self.X, self.weight)
+
+    def merged(self) -> tuple[Problem, Array]:
+        """The same with one row, of greater weight, for rows that are copies; and whose copies.
+
+        Only where that saves a good part of the work.
+        """
+        points = self.kernel.points(self.X)
+        first, group = points.copies()
+        if not 1 < len(first) <= MERGED * self.n:
+            return self, np.arange(self.n)
+        weight = np.bincount(group, weights=self.weight).astype(np.float64)
+        return replace(self, X=points.take(first).rows, weight=weight), group
+
+    @property
+    def total(self) -> float:
+        """The number of rows, or the sum of their weights."""
+        return float(self.n if self.weight is None else self.weight.sum())
+
+    @property
+    def rank_limit(self) -> int:
+        """The most components that can exist: centring takes one away."""
+        return max(1, self.n - int(self.center))
+
+
+class Solver(Config, ABC):
+    """A strategy that fits a Subspace."""
+
+    #: Works on rows where they are, block by block, and can keep its state in a checkpoint.
+    reads_in_place: ClassVar[bool] = False
+
+    @abstractmethod
+    def fit(self, problem: Problem) -> Model:
+        """Solve the problem."""
+
+    @abstractmethod
+    def estimate_bytes(self, problem: Problem, k: int) -> int:
+        """Estimated peak of the solver's own arrays, for k components."""
+
+    def plan(self, problem: Problem) -> Plan:
+        """What :meth:`fit` is going to do; looks at the size of the problem only."""
+        in_place = self.reads_in_place and not problem.rule.needs_all_rows
+        loads = isinstance(problem.X, Source) and not in_place
+        needed = self.estimate_bytes(problem, problem.rule.guess(problem.rank_limit))
+        if loads:
+            needed += problem.n * problem.d * problem.dtype.itemsize
+        return Plan(self, "asked for", problem.rule, needed, loads, in_place)
+
+
+class EigenSolver(Solver):
+    """A solver that works on the Gram matrix, as an operator."""
+
+    #: Every product computes the matrix again; then the solver looks at the trace after its first.
+    streams: ClassVar[bool] = False
+
+    @abstractmethod
+    def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
+        """The k leading eigenpairs of a symmetric operator."""
+
+    @abstractmethod
+    def bind(self, problem: Problem) -> GramOperator:
+        """The Gram matrix in the storage that suits this solver, before weights and centring."""
+
+    def fit(self, problem: Problem) -> Model:
+        if isinstance(problem.X, Source):
+            # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
+            problem = replace(problem, X=problem.X[:])
+        distinct, group = problem.merged()
+        fit = self._fit(distinct)
+        if distinct is problem:
+            return fit
+        weight, total = problem.weight, np.asarray(distinct.weight)[group]
+        share = np.divide(1.0 if weight is None else weight, total, where=total > 0, out=0 * total)
+        points = problem.kernel.points(problem.X)
+        return replace(fit, subspace=fit.subspace.spread(points, group, share))
+
+    def _fit(self, problem: Problem) -> Model:
+        """With rows in memory, no matter whether some are copies of others."""
+        started = time.perf_counter()
+        operator = _weighted_and_centered(self.bind(problem), problem)
+        if not self.streams and not operator.can_refine:
+            refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
+        spectrum, q = self._solve_for_rule(operator, problem)
+        operator = spectrum.operator
+        trace = operator.trace()
+        warn_if_degenerate(problem.kernel, problem.X, spectrum.values, trace, operator)
+        if not spectrum.converged:
+            warn(
+                f"{type(self).__name__} stopped after {spectrum.passes} passes with {q} pairs and "
+                f"an estimated relative error of {spectrum.errors.max():.2g}; "
+                "allow more passes (max_iter, max_passes) or raise tol.",
+                ConvergenceWarning,
+            )
+        report = Report(
+            solver=type(self).__name__,
+            reason="asked for",
+            passes=spectrum.passes,
+            seconds=time.perf_counter() - started,
+            estimated_error=float(spectrum.errors[:q].max()),
+            bytes=self.estimate_bytes(problem, q),
+            converged=spectrum.converged,
+        )
+        fit = Model.of(
+            self._subspace(problem, spectrum, q),
+            spectrum.values[:q].astype(problem.dtype, copy=False),
+            spectrum.residuals[:q].astype(problem.dtype, copy=False),
+            report,
+            rows=problem.total,
+            trace=trace,
+            of_gram=True,
+        )
+        findings = _findings(problem, fit, spectrum, q)
+        return replace(fit, report=audited(fit.report, findings))
+
+    def _solve_for_rule(self, operator: GramOperator, problem: Problem) -> tuple[Spectrum, int]:
+        """Ask for more eigenpairs until the rule can tell how many it wants."""
+        k, passes = problem.rule.guess(problem.rank_limit), 0
+        while True:
+            spectrum = self.solve(operator, k, problem.rng)
+            if spectrum.operator.can_refine and hides_components(spectrum, problem.rule):
+                spectrum = self.solve(spectrum.operator.refined(), k, problem.rng)
+            refuse_no_variance(spectrum.operator)
+            passes += spectrum.passes
+            spectrum = replace(spectrum, passes=passes)
+            rank = keep_positive(spectrum, problem.kernel, problem.rule)
+            q = problem.rule.count(spectrum.values[:rank], spectrum.operator.trace())
+            if q is not None:
+                return spectrum, q
+            if rank < k or k >= problem.rank_limit:
+                return spectrum, rank  # there is nothing more to be had
+            k = min(2 * k, problem.rank_limit)
+
+    @staticmethod
+    def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
+        operator = spectrum.operator
+        centred = operator if isinstance(operator, CenteredGram) else None
+        found = from_gram(
+            problem.kernel,
+            problem.X,
+            spectrum.values[:q],
+            spectrum.vectors[:, :q].astype(problem.dtype, copy=False),
+            root_weight=None if problem.weight is None else np.sqrt(problem.weight),
+            direction=None if centred is None else centred.direction,
+            mean_product=None if centred is None else centred.mean_product,
+        )
+        packed = operator.packed_rows()
+        if packed is None or packed.points is not found.support:
+            return found
+        return found.on(packed) if operator.precision == problem.dtype else found
+
+
+def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[Finding]:
+    subspace, spot = fit.subspace, problem.spot
+    asked = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
+    dropped = spectrum.converged and q < asked
+    found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)
+    scores = fit.scores(problem.weight)
+    if scores is not None:
+        found.append(audit_scores(subspace, spectrum, scores, spot))
+    if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
+        # A given matrix may be asymmetric by 1e-10, and its rows are not its columns then.
+        return [replace(finding, allowed=finding.allowed + 1e-9) for finding in found]
+    variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]
+    return [*found, *audit_rows(subspace, spot.rows, variance, errors, spot.values)]
+
+
+def _weighted_and_centered(base: GramOperator, problem: Problem) -> GramOperator:
+    # In float64 whatever the rows are: a direction that is not a unit vector projects badly.
+    n = problem.n
+    direction = np.full(n, 1 / np.sqrt(n))
+    if problem.weight is not None:
+        root = np.sqrt(problem.weight, dtype=np.float64)
+        base = WeightedGram(base, root)
+        direction = root / np.linalg.norm(root)
+    if not problem.center:
+        return UncenteredGram(base, direction)
+    if n < 2:
+        raise DataError(f"kernel PCA needs at least 2 rows, not {n}; give more rows.")
+    return CenteredGram(base, direction)

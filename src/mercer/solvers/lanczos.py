@@ -1,0 +1,188 @@
+"""A few leading eigenpairs to full precision by implicitly restarted Lanczos (ARPACK)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+from mercer._base.linalg import Array, orthonormalize
+from mercer._base.machine import available_bytes, lapack_threads
+from mercer._base.numbers import fixed_rng
+from mercer._base.progress import announce
+from mercer.exceptions import ConvergenceError, Remedy
+from mercer.gram import DenseGram, GramOperator, StreamedGram
+from mercer.model.model import Spectrum, measured
+from mercer.solvers.base import EigenSolver, Problem
+from mercer.solvers.dense import Dense
+from mercer.solvers.policy import rank_floor
+
+
+class Lanczos(EigenSolver):
+    """ARPACK on the operator: exact to rounding, one product with a single vector per step.
+
+    Parameters
+    ----------
+    tol : float, default=0
+        Relative accuracy of the eigenvalues; 0 means machine precision.
+    max_iter : int, optional
+        Restarts; ARPACK's own limit (10 n) if not given.
+    keep : bool, optional
+        Keep the matrix (n²/2 numbers) or compute it again in every step. By default it is kept if
+        it takes less than a quarter of the free memory.
+
+    Notes
+    -----
+    About 2 k + 60 products for k components. :class:`~mercer.solvers.Davidson` needs far fewer
+    passes and is faster from a few thousand rows on.
+    """
+
+    def __init__(
+        self, tol: float = 0.0, *, max_iter: int | None = None, keep: bool | None = None
+    ) -> None:
+        self.tol = tol
+        self.max_iter = max_iter
+        self.keep = keep
+
+    def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
+        n = operator.n
+        # The Krylov spaces would be nearly everything; and from half of it on LAPACK is quicker.
+        if k + _BLOCK * _ROUNDS >= n or (n <= _SMALL and 2 * _width(n, k) >= n):
+            return Dense().solve(operator, k, rng)
+        try:
+            values, V, passes, converged = self._arpack(operator, k, rng, None)
+        except ArpackError as error:
+            if n > _SMALL:
+                raise ConvergenceError(f"Lanczos failed ({error}); use Dense.") from error
+            return Dense().solve(operator, k, rng)
+        # Where ARPACK gives up by its own limit, the spectrum is flat: LAPACK minds that least.
+        gave_up = not converged and self.max_iter is None
+        for _ in range(0 if gave_up else _SEARCHES):
+            passes += _ROUNDS
+            missed = _missed_copies(operator, values, V, rng)
+            if not missed:
+                return measured(operator, values, V, passes, converged=converged)
+            found = self._arpack(operator, missed, rng, V)
+            values, V = _merge(operator, V, found.vectors, k)
+            passes += found.passes + 1
+            converged = converged and found.converged
+        # So many copies: a spectrum that is flat, where a Krylov space sees next to nothing.
+        if 3 * operator.n**2 * operator.dtype.itemsize < available_bytes() / 2:
+            return Dense().solve(operator, k, rng)
+        return measured(operator, values, V, passes, converged=False)
+
+    def _arpack(
+        self, operator: GramOperator, k: int, rng: np.random.Generator, outside: Array | None
+    ) -> _Pairs:
+        """The k leading pairs, optionally of the operator with some eigenvectors projected out."""
+        n, steps = operator.n, 0
+
+        def product(v: Array) -> Array:
+            nonlocal steps
+            steps += 1
+            announce("lanczos", steps)
+            return _project(operator.matmat(_project(v.reshape(n, 1), outside)), outside)[:, 0]
+
+        action = LinearOperator((n, n), matvec=product, dtype=operator.dtype)
+        start = rng.standard_normal(n).astype(operator.dtype)
+        converged = True
+        try:
+            with lapack_threads(n):
+                values, vectors = eigsh(
+                    action,
+                    k,
+                    which="LA",
+                    tol=self.tol,
+                    maxiter=self.max_iter or _restarts(n, k),
+                    v0=start,
+                    ncv=_width(n, k),
+                )
+        except ArpackNoConvergence as error:
+            values, vectors, converged = error.eigenvalues, error.eigenvectors, False
+            if not len(values):
+                raise ConvergenceError(
+                    f"Lanczos found none of {k} eigenpairs in {steps} products; "
+                    + Remedy("raise max_iter.", shell="choose another --solver, such as dense.")
+                ) from error
+        except ArpackError:
+            if product(start).any():
+                raise
+            # ARPACK refuses the zero matrix, whose eigenvectors are any.
+            some = fixed_rng(0).standard_normal((n, k)).astype(operator.dtype)
+            return _Pairs(np.zeros(k, operator.dtype), orthonormalize(some), steps, True)
+        order = np.argsort(values)[::-1]
+        return _Pairs(values[order], vectors[:, order], steps, converged)
+
+    def bind(self, problem: Problem) -> GramOperator:
+        if self._keeps(problem):
+            return DenseGram.from_rows(problem.kernel, problem.X, problem.dtype, problem.spot)
+        return StreamedGram.from_rows(problem.kernel, problem.X, problem.dtype, spot=problem.spot)
+
+    def estimate_bytes(self, problem: Problem, k: int) -> int:
+        matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d
+        return (matrix + 3 * k * problem.n) * problem.dtype.itemsize
+
+    def _keeps(self, problem: Problem) -> bool:
+        fits = problem.n**2 / 2 * problem.dtype.itemsize < available_bytes() / 4
+        return fits if self.keep is None else self.keep
+
+
+class _Pairs(NamedTuple):
+    values: Array
+    vectors: Array
+    passes: int
+    converged: bool
+
+
+# A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.
+_BLOCK, _ROUNDS = 4, 4
+#: Rows up to which LAPACK may take over for many components.
+_SMALL = 2000
+#: Searches for missed copies before LAPACK takes over.
+_SEARCHES = 4
+
+
+def _restarts(n: int, k: int) -> int | None:
+    """ARPACK's own limit; less for few rows, where LAPACK costs as much as ten products a row."""
+    return max(20, 5 * n // (_width(n, k) - k)) if n <= _SMALL else None
+
+
+def _width(n: int, k: int) -> int:
+    """Of the Krylov space: a wider one than ARPACK's default costs little beside what it saves."""
+    return min(n, max(2 * k + 1, k + 20))
+
+
+def _missed_copies(
+    operator: GramOperator, values: Array, V: Array, rng: np.random.Generator
+) -> int:
+    """How many eigenvalues above the last one found have their vectors outside V.
+
+    A Krylov space of a single vector holds one vector of each eigenspace; ARPACK meets further
+    copies of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks
+    started outside V show whether that happened.
+    """
+    floor = rank_floor(operator, float(values[0]))
+    # What lies below the floor is rounding, and dropped afterwards.
+    bar = max(float(values[-1]) * (1 + 1e-6), 0.0) + floor
+    Q = rng.standard_normal((operator.n, _BLOCK)).astype(operator.dtype)
+    Q = orthonormalize(Q, against=V)
+    basis, products = np.empty((operator.n, 0), operator.dtype), []
+    for _ in range(_ROUNDS):
+        basis = np.hstack([basis, Q])
+        products.append(operator.matmat(Q))
+        Q = orthonormalize(products[-1], against=np.hstack([V, basis]))
+    H = basis.T @ np.hstack(products)
+    return int((np.linalg.eigvalsh((H + H.T) / 2) > bar).sum())
+
+
+def _merge(operator: GramOperator, V: Array, more: Array, k: int) -> tuple[Array, Array]:
+    """The k leading Ritz pairs of both sets of vectors together."""
+    basis = np.hstack([V, orthonormalize(more, against=V)])
+    H = basis.T @ operator.matmat(basis)
+    values, Y = np.linalg.eigh((H + H.T) / 2)
+    return values[::-1][:k], basis @ Y[:, ::-1][:, :k]
+
+
+def _project(V: Array, outside: Array | None) -> Array:
+    return V if outside is None else V - outside @ (outside.T @ V)

@@ -1,0 +1,362 @@
+"""How far off the eigenvalues inside a span of landmarks are: by truncation, and by rounding."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mercer._base.linalg import Array, square_sums
+from mercer._base.machine import lapack_threads
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import RowsLike
+from mercer.exceptions import DataError, RankWarning, warn
+from mercer.gram import FeatureSums, LandmarkFeatures
+from mercer.gram.spot_check import ROWS
+from mercer.kernels import Basis, Kernel
+from mercer.landmarks import sample_rows
+from mercer.landmarks.base import take
+from mercer.model import ComponentRule, Subspace, from_features
+from mercer.solvers.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude, refuse_negative
+
+# Eigenpairs inside the span of landmarks, from sums over the rows.
+
+
+@dataclass(frozen=True)
+class LandmarkModel:
+    """Eigenpairs of the covariance of ``a(x) = Rᵀ k(Z, x)``, where Z are the landmarks.
+
+    Attributes
+    ----------
+    values, vectors : eigenpairs in the coordinates a, values as of the Gram matrix
+    mean : (r,) the mean of a
+    weight : number of rows, or the sum of their weights
+    trace : total variance, of which ``unexplained`` lies outside the span of the landmarks, give or
+        take ``unexplained_error`` by rounding
+    """
+
+    features: LandmarkFeatures
+    values: Array
+    vectors: Array
+    mean: Array
+    weight: float
+    trace: float
+    unexplained: float
+    unexplained_error: float
+
+    @classmethod
+    def of(
+        cls, features: LandmarkFeatures, sums: FeatureSums, center: bool, n: int
+    ) -> LandmarkModel:
+        """From the sums over n rows."""
+        blur = _sum_rounding(features, sums)
+        sums = features.whitened(sums)
+        mean = sums.linear / sums.weight if center else np.zeros(len(sums.linear))
+        removed = sums.weight * float(mean @ mean)
+        with lapack_threads(len(mean)):
+            values, vectors = np.linalg.eigh(sums.square - sums.weight * np.outer(mean, mean))
+        scale, largest = sums.diagonal / sums.weight, float(values.max(initial=0.0))
+        floor = noise_floor(largest, len(values), scale, np.dtype(np.float64), removed)
+        if not largest > floor:
+            raise DataError(
+                "kernel has no variance on the landmarks: the largest eigenvalue is "
+                f"{largest:.2g}; give rows that differ, more landmarks, or another width."
+            )
+        refuse_magnitude(features.points, float(values[-1]))
+        keep = values > floor
+        outside = sums.diagonal - float(np.trace(sums.square))
+        if not features.kernel.is_mercer:
+            spectrum = np.linalg.eigvalsh(features.gram)
+            refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
+            # n eigenvalues that sum to less than zero have one below a share of that.
+            refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
+        trace = sums.diagonal - removed
+        return cls(
+            features,
+            values[keep][::-1],
+            # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
+            np.ascontiguousarray(vectors[:, keep][:, ::-1]),
+            mean,
+            sums.weight,
+            trace,
+            max(outside, 0.0) / trace,
+            blur / trace,
+        )
+
+    def count(self, rule: ComponentRule) -> int:
+        """How many components the rule wants; says so if there are fewer than asked for."""
+        rank = len(self.values)
+        asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
+        if rule.is_request and rank < asked:
+            warn(
+                f"{asked} components were asked for, but the landmarks span only {rank}; "
+                f"kept {rank}. Ask for fewer, or give more landmarks.",
+                RankWarning,
+            )
+        counted = rule.count(self.values, self.trace)
+        if counted is None:
+            held = float(self.values.sum()) / self.trace
+            warn(
+                f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
+                f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
+                RankWarning,
+            )
+        return rank if counted is None else counted
+
+    def leading(self, rank: int) -> LandmarkModel:
+        """The model with its first components only."""
+        return replace(self, values=self.values[:rank], vectors=self.vectors[:, :rank])
+
+    @property
+    def removed(self) -> float:
+        """What centring has taken from the sum of squares."""
+        return self.weight * float(self.mean @ self.mean)
+
+    def directions(self, q: int) -> Array:
+        """B of the leading q directions, in float64."""
+        return np.asarray(self.features.basis @ self.vectors[:, :q])
+
+    def subspace(self, q: int) -> Subspace:
+        """The leading q directions, written on the landmarks."""
+        parts = (self.features.basis, self.mean, self.vectors[:, :q])
+        return from_features(
+            self.features.kernel,
+            self.features.landmarks,
+            *(part.astype(self.features.dtype) for part in parts),
+        )
+
+
+def _sum_rounding(features: LandmarkFeatures, sums: FeatureSums) -> float:
+    """How far off the sum of squares ``tr Rᵀ S R`` may be: R is large where landmarks are alike."""
+    eps, R = float(np.finfo(features.working).eps), features.basis
+    diagonal = abs(sums.diagonal)  # below zero if the kernel is indefinite
+    if features.whitens_first:
+        spread = float(np.sqrt(diagonal * sums.weight) * np.linalg.norm(R))
+        return eps * (diagonal + spread)
+    return eps * float(diagonal + np.abs(sums.square).max() * np.linalg.norm(R @ R.T))
+
+
+#: Share of the trace outside the span from which on float32 tells it.
+ROUGH = 1e-2
+#: Share of the truncation error below which rounding does not show: it is claimed eight times over.
+HIDDEN = 0.1
+#: Share of what lies outside the span below which a sample has missed it.
+RARE = 0.1
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows that stand for all.
+
+    Attributes
+    ----------
+    rows : (p, d) array or p objects
+    weight : (p,) what each stands for; they sum to that of all rows
+    share : 1 if these are all rows, 0 if they were drawn with replacement, by their weight
+    """
+
+    rows: RowsLike
+    weight: Array
+    share: float
+
+    @classmethod
+    def draw(cls, X: RowsLike, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
+        """At most ``size`` rows: alike without weights, else as often as their weight says."""
+        n = len(X)
+        if n <= size:
+            return cls(take(X, np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
+        if weight is None:
+            return cls(sample_rows(X, size, rng), np.full(size, n / size), size / n)
+        return cls.drawn(take(X, weighted_draw(weight, size, rng)), float(weight.sum()))
+
+    @classmethod
+    def drawn(cls, rows: RowsLike, total: float) -> Sample:
+        """Rows that were drawn by their weight."""
+        return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
+
+    def few(self, kernel: Kernel, landmarks: RowsLike) -> Few:
+        """Some of the rows, as often as their weight says."""
+        rows = self.rows
+        if len(rows) > ROWS:
+            rows = take(rows, weighted_draw(self.weight, ROWS, fixed_rng(0)))
+        return Few.of(rows, kernel, landmarks)
+
+
+@dataclass(frozen=True)
+class Few:
+    """A few rows, and their kernel values with the landmarks by the definition, (p, m)."""
+
+    rows: Any
+    exact: Array
+
+    @classmethod
+    def of(cls, rows: Any, kernel: Kernel, landmarks: RowsLike) -> Few:
+        """What rounding and the audit both look at."""
+        return cls(rows, kernel.exact(rows, landmarks))
+
+
+def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
+    """Increasing numbers of rows, drawn with replacement by their weight."""
+    return np.sort(rng.choice(len(weight), size, p=weight / weight.sum()))
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What is known of the errors of the leading q eigenvalues.
+
+    Attributes
+    ----------
+    rounded, truncated : (q,) relative errors, by rounding and by what the landmarks do not see
+    residuals : (q,) ``|A w - λ w|``
+    """
+
+    rounded: Array
+    truncated: Array
+    residuals: Array
+
+    @classmethod
+    def of(cls, model: LandmarkModel, sample: Sample, rounded: Array) -> Errors:
+        """Estimated on a sample."""
+        found, beyond, seen = residuals(model, sample, len(rounded))
+        outside = model.trace * (model.unexplained - model.unexplained_error)
+        # Rows so rare that the sample has none of them may be all that the landmarks do not see.
+        missed = outside - seen if seen < RARE * outside else 0.0
+        lam = model.values[: len(found)]
+        return cls(rounded, truncation(model, found, beyond) + missed / lam, found)
+
+    @property
+    def largest(self) -> float:
+        """Upper estimate of the largest relative error."""
+        return float((self.truncated + self.rounded).max())
+
+    @property
+    def are_truncation(self) -> bool:
+        """Whether rounding does not show in any of them."""
+        return bool((self.rounded < HIDDEN * self.truncated).all())
+
+
+def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
+    """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds.
+
+    What lies outside may be larger than what was found inside (a narrow kernel, rows far apart);
+    then the pair may be as good as it likes, and is another one than was asked for.
+    """
+    lam = model.values[: len(found)]
+    gap = lam - beyond
+    share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
+    missed = np.maximum(1.1 * beyond - lam, 0)
+    return np.asarray((found * share + missed) / lam)
+
+
+def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
+    """The model with the components that the rule wants, and the errors that rounding leaves them.
+
+    Components of which rounding leaves no digit are none.
+    """
+    wanted = rule.count(model.values, model.trace) or len(model.values)
+    rounded = rounding(model, few, wanted)
+    lost = rounded > 0.5
+    if lost[0]:
+        raise DataError(
+            "kernel has no variance on the landmarks above rounding: the largest eigenvalue is "
+            f"{model.values[0]:.2g}, {model.removed:.2g} was taken off by centring; "
+            "subtract the mean of the rows, or use solver='dense'."
+        )
+    if lost.any():
+        model = model.leading(int(lost.argmax()))
+    q = model.count(rule)
+    return model.leading(q), rounded[:q]
+
+
+def rounding(model: LandmarkModel, few: Few, q: int) -> Array:
+    """Relative errors of the leading q eigenvalues that rounding may leave, looked at on few rows.
+
+    A score ``Bᵀ k`` errs by that of its terms and of the kernel values, which the definition tells;
+    an eigenvalue is a sum of their squares, by directions whose length ``Bᵀ K_ZZ B`` errs likewise.
+    """
+    features, B, lam = model.features, model.directions(q), model.values[:q]
+    eps = float(np.finfo(features.working).eps)
+    exact, values = few.exact, features.kernel_values(few.rows)
+    spread = np.sqrt(lam / model.weight)
+    # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
+    # sums themselves, always in float64.
+    parts = (features.basis**2) @ (model.vectors[:, :q] ** 2)
+    terms, inner = (np.sqrt(np.mean(exact**2 @ C, axis=0)) / spread for C in (B**2, parts))
+    off = np.sqrt(np.mean(((exact - values) @ B) ** 2, axis=0))
+    double = float(np.finfo(np.float64).eps)
+    score = 2 * eps * terms + double * inner + off / spread
+    summed = 0 if features.whitens_first else eps * terms**2 + double * inner**2
+    KB = features.gram @ B
+    length = np.abs(np.einsum("ij,ij->j", B, KB) - 1)
+    if features.working == np.float64:  # and so are the entries of K_ZZ
+        length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
+    centring = eps * (lam[0] + model.removed) / lam
+    known = score + score**2 + summed + length + centring
+    stored = float(np.finfo(features.dtype).eps) + features.cut * model.weight / lam
+    return np.asarray(8 * known + stored)
+
+
+def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float, float]:
+    r"""Estimated ``|A w - λ w|`` for the leading q directions, the next eigenvalue, all of them.
+
+    Inside the span the pair is exact; outside, the residual is
+    :math:`\sum_i w_i z_i \phi_\perp(x_i)` with :math:`\phi_\perp` the part of a point that the
+    landmarks do not see. Its squared norm is a double sum over rows, estimated from the pairs of a
+    sample.
+    """
+    features, p = model.features, len(sample.rows)
+    rows = features.kernel.points(sample.rows).cast(np.float64).rows
+    a = features.kernel_values(rows) @ features.basis
+    weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
+    outside = _outside(features, rows, a, own)
+    Z = (a - model.mean) @ model.vectors[:, :q]
+    W = weight[:, None] * Z
+    unit = float(np.abs(W).max()) or 1.0
+    V = (W / unit).astype(outside.dtype)
+    shares = unit * W * (outside @ V)
+    beyond = _largest_eigenvalue(outside, own, weight)
+    np.square(outside, out=outside)  # no longer needed itself
+    # Two standard deviations on top, because the estimate shall rather be too large: those of
+    # a sum over pairs have a part from the rows and one from the pairs themselves.
+    from_rows = 4 * p * shares.var(axis=0)
+    from_pairs = 2 * unit**2 * np.einsum("iq,iq->q", W**2, outside @ V**2)
+    upper = shares.sum(axis=0) + 2 * np.sqrt(from_rows + from_pairs)
+    alone = (weight**2 * own)[:, None] * Z**2
+    diagonal = alone.sum(axis=0) + 2 * np.sqrt(p * alone.var(axis=0))
+    # Of rows drawn without replacement p (p - 1) of n (n - 1) pairs were seen, each row with
+    # itself apart; with replacement a row that was drawn twice is the pair with itself.
+    pairs = (p - sample.share) / (p - 1)
+    norms = np.sqrt(np.maximum(upper, 0) * pairs + diagonal * sample.share)
+    return norms, beyond, float(weight @ own)
+
+
+def _outside(features: LandmarkFeatures, rows: RowsLike, a: Array, own: Array) -> Array:
+    """``k(x_i, x_j) - a_i · a_j`` for pairs of different rows, (p, p); ``own`` is its diagonal.
+
+    Where a good part of each point lies outside, float32 tells how much.
+    """
+    whole = features.own(rows)
+    rough = own.sum() > ROUGH * whole.sum() and features.kernel.points(rows).fit_float32(whole)
+    dtype = np.dtype(np.float32 if rough else np.float64)
+    a = a.astype(dtype, copy=False)
+    outside = Basis(features.kernel, rows, dtype).gram()
+    outside -= a @ a.T
+    np.fill_diagonal(outside, 0)
+    return outside
+
+
+def _largest_eigenvalue(outside: Array, own: Array, weight: Array) -> float:
+    """Of a small positive definite matrix, by a few power steps: a tenth off does no harm."""
+    largest = float(weight.max())
+    root = np.sqrt(weight / largest)
+    v, size = np.ones(len(own)), 0.0
+    for _ in range(20):
+        v *= root
+        v = root * (outside @ v.astype(outside.dtype, copy=False) + own * v)
+        size = float(np.linalg.norm(v))
+        if size == 0:
+            return 0.0
+        v /= size
+    return size * largest

@@ -1,0 +1,247 @@
+"""Kernel PCA inside the span of landmarks (Nyström): one pass over the rows, r × r sums."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from mercer._base import catalogue
+from mercer._base.config import Config
+from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.registry import by_name
+from mercer.exceptions import DataError
+from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
+from mercer.landmarks import Given, LandmarkRule, sample_rows
+from mercer.model.model import Model, Report
+from mercer.points.source import Source, as_source
+from mercer.points.sparse import SparseRows
+from mercer.solvers.audit import audit_rows, audited
+from mercer.solvers.base import Problem, Solver
+from mercer.solvers.landmark_model import (
+    Errors,
+    Few,
+    LandmarkModel,
+    Sample,
+    counted,
+    rounding,
+    weighted_draw,
+)
+
+#: Rows on which errors are estimated: not fewer, where they are not all, and not more.
+FEWEST_CHECKED, MOST_CHECKED = 700, 2000
+#: Products in a pass from which on float32 saves more than a hundredth of a second.
+WORTH = 2e8
+
+
+class Landmarks(Solver):
+    """Components inside the span of m landmarks, from one pass over the rows.
+
+    Parameters
+    ----------
+    m : int, default=1000
+        Number of landmarks. The error falls quickly with m; ``report_`` estimates it.
+    select : str, LandmarkRule or (m, d) array, default="kmeans"
+        ``"kmeans"`` (a randomly pivoted Cholesky start, then two Lloyd steps: measured best),
+        ``"rpcholesky"``, ``"uniform"``, a rule of :mod:`mercer.landmarks`, or the points
+        themselves.
+    checkpoint : path, optional
+        A file that keeps the state of the pass. A fit that was stopped, even by a kill or a power
+        cut, goes on from there when it is called again, with the same result to the last bit. The
+        rows summed before are read and compared first; if they have changed, the file is refused,
+        and so is that of other data or parameters. It is removed when the fit is done.
+
+    Notes
+    -----
+    O(n m (d + m)) time and O(m²) memory beside the rows, which may live in files or on a cluster
+    (:mod:`mercer.io`). The eigenvalues are lower bounds of the exact ones;
+    ``report_.estimated_error`` is an upper estimate of their relative error, from a sample of
+    rows, and ``report_.unexplained`` the share of the trace outside the span. Rows in float64 in
+    memory are summed in float32 first, and again in float64 where that would show: where its
+    rounding is not far below what the landmarks miss. Rows elsewhere are read once, in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.solvers import Landmarks
+    >>> X = np.random.default_rng(0).standard_normal((2000, 4))
+    >>> model = KernelPCA(5, solver=Landmarks(200), random_state=0).fit(X)
+    >>> bool(model.report_.estimated_error < 0.02)
+    True
+    """
+
+    reads_in_place = True
+
+    def __init__(
+        self,
+        m: int = 1000,
+        *,
+        select: str | LandmarkRule | Any = "kmeans",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.m = m
+        self.select = select
+        self.checkpoint = checkpoint
+
+    def fit(self, problem: Problem) -> Model:
+        started = time.perf_counter()
+        check_count("m", self.m)
+        problem.kernel.points(problem.X).require_open("solver='landmarks'", "use solver='davidson'")
+        checkpoint = self._open_checkpoint(problem)
+        # Two streams of random numbers: a resumed fit skips the choice of landmarks.
+        seeds = problem.rng.integers(2**63, size=2)
+        if checkpoint is not None and checkpoint.seeds is not None:
+            seeds = checkpoint.seeds
+        choosing, checking = map(fixed_rng, seeds)
+        pool, sample = _samples(problem, self.m, choosing, checking)
+        if checkpoint is None or checkpoint.landmarks is None:
+            m = min(self.m, problem.n)
+            landmarks = as_landmark_rule(self.select).select(problem.kernel, pool, m, choosing)
+        else:
+            landmarks = checkpoint.landmarks
+        if checkpoint is not None:
+            checkpoint.begin(landmarks, seeds, pool)
+        leading = problem.rule.guess(min(self.m, problem.rank_limit))
+        features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, leading)
+        # Rows elsewhere are read once only, and rows in memory rather twice than rounded too soon.
+        once = checkpoint is not None or isinstance(problem.X, Source)
+        short = problem.n * self.m * (problem.d + self.m / 2) < WORTH
+        few = sample.few(problem.kernel, landmarks)
+        found = None if once or short else _in_single(features, problem, sample, few)
+        if found is None:
+            model = _model(features, problem, checkpoint)
+            model, rounded = counted(model, problem.rule, few)
+            found = model, Errors.of(model, sample, rounded)
+        fit = _fit(*found, few, started)
+        if checkpoint is not None:
+            checkpoint.remove()
+        return fit
+
+    def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
+        return _bytes(min(check_count("m", self.m), problem.n))
+
+    def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        weight = b"" if problem.weight is None else problem.weight.tobytes()
+        parts = (
+            as_source(problem.X).fingerprint(),
+            problem.n,
+            problem.d,
+            str(problem.dtype),
+            describe(problem.kernel),
+            problem.rule.guess(min(self.m, problem.rank_limit)),  # decides how sums are whitened
+            self.m,
+            describe(self.select),
+            hashlib.sha256(weight).hexdigest(),
+        )
+        return Checkpoint(self.checkpoint, hashlib.sha256(repr(parts).encode()).hexdigest())
+
+
+def _bytes(m: int) -> int:
+    """The sums, and blocks of features of m landmarks."""
+    return (3 * m * m + 4 * 2048 * m) * 8
+
+
+def _model(
+    features: LandmarkFeatures, problem: Problem, checkpoint: Checkpoint | None = None
+) -> LandmarkModel:
+    """From one pass over the rows."""
+    sums = sum_features(features, problem.X, problem.weight, checkpoint)
+    return LandmarkModel.of(features, sums, problem.center, problem.n)
+
+
+def _in_single(
+    features: LandmarkFeatures, problem: Problem, sample: Sample, few: Few
+) -> tuple[LandmarkModel, Errors] | None:
+    """The model of rows in float64 from kernel values in float32, which take half the time.
+
+    None where that shows: where its rounding is not far below what the landmarks do not see.
+    """
+    rough = features.in_single() if problem.kernel.is_mercer else None
+    if rough is None:
+        return None
+    model = _model(rough, problem)
+    wanted = problem.rule.count(model.values, model.trace)
+    if wanted is None or wanted >= len(model.values):
+        return None
+    errors = Errors.of(model, sample, rounding(model, few, wanted))
+    return (model.leading(wanted), errors) if errors.are_truncation else None
+
+
+def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Model:
+    """The Model, audited on a few of the rows."""
+    q, r = len(errors.rounded), len(model.mean)
+    report = Report(
+        solver="Landmarks",
+        reason="asked for",
+        passes=1,
+        seconds=time.perf_counter() - started,
+        estimated_error=errors.largest,
+        bytes=_bytes(r),
+        unexplained=model.unexplained,
+    )
+    subspace = model.subspace(q)
+    variance = model.values[:q] / model.weight
+    findings = audit_rows(subspace, few.rows, variance, errors.rounded, few.exact)
+    dtype = model.features.dtype
+    return Model.of(
+        subspace,
+        model.values[:q].astype(dtype),
+        errors.residuals.astype(dtype),
+        audited(report, findings),
+        rows=model.weight,
+        trace=model.trace,
+    )
+
+
+def describe(value: Any) -> str:
+    """Everything about a parameter, to the last bit: what ``repr`` shortens is written out."""
+    if isinstance(value, Config):
+        inner = sorted(value.get_params(deep=False).items())
+        return f"{type(value).__name__}({[(name, describe(part)) for name, part in inner]})"
+    if isinstance(value, SparseRows) or issparse(value):
+        rows = SparseRows.of(value)
+        return repr([describe(part) for part in (rows.data, rows.indices, rows.indptr)])
+    if isinstance(value, np.ndarray):
+        return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+    return repr(value)
+
+
+def _samples(
+    problem: Problem, m: int, choosing: np.random.Generator, checking: np.random.Generator
+) -> tuple[Any, Sample]:
+    """Rows to choose m landmarks from, and other rows to look at the error on."""
+    X, n, weight = problem.X, problem.n, problem.weight
+    pool = max(20_000, 5 * m)
+    # p² kernel values tell the error of n · m: a sixth of them keeps the check short.
+    p = int(np.clip(np.sqrt(n * m / 6), FEWEST_CHECKED, MOST_CHECKED))
+    if not isinstance(X, Source):
+        return X, Sample.draw(X, weight, p, checking)
+    # One pass over the storage for both.
+    if n <= pool + p:
+        rows = X[:]
+        return rows, Sample.draw(rows, weight, p, checking)
+    if weight is None:
+        both = sample_rows(X, pool + p, choosing)
+        apart = checking.permutation(len(both)) < p
+        return both[~apart], Sample(both[apart], np.full(p, n / p), p / n)
+    index = np.concatenate(
+        [choosing.choice(n, pool, replace=False), weighted_draw(weight, p, checking)]
+    )
+    order = np.argsort(index, kind="stable")
+    both, apart = X[index[order]], order >= pool
+    return both[~apart], Sample.drawn(both[apart], float(weight.sum()))
+
+
+def as_landmark_rule(select: Any) -> LandmarkRule:
+    """A rule from its name, from points, or the rule itself."""
+    if not isinstance(select, str | LandmarkRule):
+        return Given(select)
+    others = "a rule of mercer.landmarks, or the points themselves"
+    return by_name("select", select, LandmarkRule, catalogue.LANDMARK_RULES, DataError, others)

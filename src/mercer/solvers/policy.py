@@ -1,0 +1,210 @@
+"""One policy for every solver: what counts as zero, as negative, and as a useless width."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import RowsLike
+from mercer.exceptions import (
+    DataError,
+    DegenerateKernelWarning,
+    IndefiniteKernelWarning,
+    KernelError,
+    RankWarning,
+    Remedy,
+    warn,
+)
+from mercer.gram import CenteredGram, GramOperator
+from mercer.kernels import Kernel, RadialKernel
+from mercer.kernels.width import median_length
+from mercer.model import ComponentRule
+from mercer.model.model import Spectrum
+from mercer.points import Points
+
+#: Negative eigenvalues beyond this share of the largest are the kernel's fault.
+NEGATIVE_LIMIT = 1e-5
+#: Relative error of an eigenvalue from which on float32 entries are too coarse for it.
+COARSE = 1e-2
+
+
+def noise_floor(
+    largest: float, n: int, scale: float, dtype: np.dtype, removed: float = 0.0
+) -> float:
+    """Eigenvalues below this are rounding.
+
+    The solver errs by eps·λ₁, and the entries of K by eps·max k(x,x) each, independently: a random
+    symmetric matrix whose norm grows like √n. What centring has removed leaves its own rounding
+    behind. The factor 16 leaves room for the distances' rounding.
+    """
+    return float(16 * np.finfo(dtype).eps * (abs(largest) + np.sqrt(n) * scale + removed))
+
+
+def rank_floor(operator: GramOperator, largest: float, dtype: np.dtype | None = None) -> float:
+    """The :func:`noise_floor` of an operator; of its entries' precision if none is given."""
+    precision = operator.precision if dtype is None else dtype
+    return noise_floor(largest, operator.n, operator.scale(), precision, operator.removed())
+
+
+def hides_components(spectrum: Spectrum, rule: ComponentRule) -> bool:
+    """Whether the rounding of float32 entries hides what was asked for, or most of its digits."""
+    operator, values = spectrum.operator, spectrum.values
+    eps, trace = float(np.finfo(operator.precision).eps), operator.trace()
+    floor = rank_floor(operator, float(values[0]))
+    kept = values > floor
+    return bool(
+        trace < 1e3 * eps * (abs(trace) + operator.removed())
+        or (rule.is_request and not kept.all())
+        or spectrum.errors[kept].max(initial=0.0) > COARSE
+    )
+
+
+def refuse_no_variance(operator: GramOperator) -> None:
+    """Raise before any work where the trace, the sum of all eigenvalues, is zero or negative."""
+    trace = operator.trace()
+    total = trace + operator.removed()
+    rounding = 16 * float(np.finfo(operator.precision).eps) * abs(total)
+    # A little below zero is rounding, too: sums over float32 tiles err by more than their entries.
+    if trace < -8 * rounding or total < 0:
+        raise KernelError(
+            f"the kernel is not positive definite: its eigenvalues sum to {trace:.3g}; "
+            "use a Mercer kernel such as Gaussian()."
+        )
+    if trace <= rounding:
+        raise DataError(
+            f"kernel has no variance: the eigenvalues sum to {trace:.2g}, mere rounding; "
+            "give rows that differ, or another kernel width."
+        )
+
+
+def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> None:
+    """Raise where the precision of the rows cannot hold kernel values or eigenvalues.
+
+    ``weight`` is the largest sample weight, where it has a part in that.
+    """
+    limits = np.finfo(points.dtype)
+    # Reconstruction errors are sums of four kernel values.
+    if all(float(limits.tiny) <= value <= float(limits.max) / 4 for value in values):
+        return
+    verb = "underflows" if min(values) < float(limits.tiny) else "overflows"
+    finer = ", or give them in float64" if points.dtype == np.float32 else ""
+    weights = "" if weight == 1 else f" and the sample weights about {weight:.0e}"
+    raise KernelError(
+        f"the kernel {verb} {points.dtype}: the rows reach a magnitude of {points.largest:.3g}"
+        f"{weights}; scale them first (for example with StandardScaler){finer}."
+    )
+
+
+def refuse_square(kernel: Kernel, X: RowsLike) -> None:
+    """Raise where a method that squares kernel values as they are would leave the range of floats.
+
+    :class:`~mercer.KernelPCA` measures them in a unit of their own (:mod:`mercer.solvers.plan`).
+    """
+    points = kernel.points(X)
+    limit = SQUARABLE if points.dtype == np.float32 else SQUARABLE**4
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
+    if not (largest == 0 or 1 / limit < largest < limit):
+        raise KernelError(
+            f"kernel values of {largest:.2g}, of rows that reach a magnitude of "
+            f"{points.largest:.3g}, have squares beyond {points.dtype}; scale the rows first (for "
+            "example with StandardScaler), or fit KernelPCA."
+        )
+
+
+def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> int:
+    """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
+    operator = spectrum.operator
+    values, floor = spectrum.values, rank_floor(operator, float(spectrum.values[0]))
+    if values[0] <= floor:
+        raise DataError(
+            f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
+            "give rows that differ, or another kernel width."
+        )
+    if not kernel.is_mercer:
+        smallest = spectrum.smallest
+        smallest = smallest_eigenvalue(operator) if smallest is None else smallest
+        basis = operator.packed_rows()
+        blur = 1.0
+        if basis is not None:  # rows spread wide beside the length have entries that round more
+            blur = kernel.rounding(basis.points, basis.origin, operator.precision)
+        refuse_negative(smallest, float(values[0]), blur * floor)
+    rank = int((values > floor).sum())
+    asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
+    if rule.is_request and rank < asked and spectrum.converged:
+        warn(
+            f"{asked} components were asked for, but only {rank} have variance above "
+            f"rounding; kept {rank}. Ask for at most {rank}.",
+            RankWarning,
+        )
+    return rank
+
+
+def refuse_negative(smallest: float, largest: float, floor: float) -> None:
+    """Raise for a clearly indefinite kernel; warn for one that is so only slightly."""
+    if smallest < -NEGATIVE_LIMIT * largest:
+        raise KernelError(
+            f"the kernel is not positive definite: its smallest eigenvalue is {smallest:.3g} "
+            f"({smallest / largest:.2g} of the largest); use a Mercer kernel such as Gaussian()."
+        )
+    if smallest < -floor:
+        warn(
+            f"the kernel is slightly indefinite: its smallest eigenvalue is {smallest:.3g}; "
+            "the positive part was kept. Use a Mercer kernel to be exact.",
+            IndefiniteKernelWarning,
+        )
+
+
+def smallest_eigenvalue(operator: GramOperator) -> float:
+    """The smallest eigenvalue, to about a hundredth of :data:`NEGATIVE_LIMIT` of the largest."""
+    n = operator.n
+    if n <= 1000:
+        return float(np.linalg.eigvalsh(operator.to_dense())[0])
+    action = LinearOperator(
+        (n, n), matvec=lambda v: operator.matmat(v.reshape(n, 1))[:, 0], dtype=operator.dtype
+    )
+    start = fixed_rng(0).standard_normal(n).astype(operator.dtype)
+    try:
+        return float(
+            eigsh(
+                action, k=1, which="SA", tol=1e-3, v0=start, maxiter=100, return_eigenvectors=False
+            )[0]
+        )
+    except ArpackNoConvergence as error:
+        # A cluster at zero does not converge, and needs not: nothing there is below zero.
+        return float(error.eigenvalues[0]) if len(error.eigenvalues) else 0.0
+
+
+def warn_if_degenerate(
+    kernel: Kernel, X: RowsLike, values: Array, trace: float, operator: GramOperator
+) -> None:
+    """Warn if the width makes K nearly the identity or nearly constant."""
+    if not isinstance(kernel, RadialKernel) or operator.n < 10:
+        return
+    effective_rank = trace / float(values[0])
+    if isinstance(operator, CenteredGram):
+        spread = trace / operator.base.trace()
+    else:
+        spread = 1 - float(values[0]) / trace
+    if effective_rank > 0.9 * operator.n:
+        symptom = (
+            f"K is close to the identity (effective rank {effective_rank:.0f} of {operator.n})"
+        )
+    elif spread < 1e-6:
+        symptom = f"K is close to a constant (effective rank {1 + spread:.7g})"
+    else:
+        return
+    try:
+        advice = (
+            f"the width of {kernel!r} does not suit the data; the median distance is "
+            f"{median_length(X):.4g} ("
+            + Remedy("a Gaussian's gamma='median'", shell="--gamma median")
+            + ")"
+        )
+    except DataError:  # without centring that is an answer, if a poor one
+        advice = Remedy("all rows are equal; give rows that differ")
+    warn(f"{symptom}: " + advice + ".", DegenerateKernelWarning)

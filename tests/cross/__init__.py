@@ -1,0 +1,1 @@
+"""Random fits beside the definition, and who judges them."""

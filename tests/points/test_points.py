@@ -1,0 +1,75 @@
+"""Points: what rows are to a kernel, asked in one place."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from mercer.exceptions import KernelError
+from mercer.kernels import FunctionKernel, Gaussian, Precomputed
+from mercer.points import Columns, Objects, SparseVectors, Vectors
+from mercer.points.sparse import SparseRows
+
+
+def test_a_kernel_says_what_its_rows_are():
+    X = np.eye(3)
+    overlap = FunctionKernel(lambda a, b: len(set(a) & set(b)))
+    assert isinstance(Gaussian().points(X), Vectors)
+    assert isinstance((Gaussian() + overlap).points(X), Vectors)  # both parts must take objects
+    assert isinstance((2 * overlap).points(["ab", "bc"]), Objects)
+    assert isinstance(Precomputed().points(X), Columns)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_vectors(dtype):
+    X = np.arange(12, dtype=dtype).reshape(6, 2)
+    points = Vectors(X)
+    assert (len(points), points.width, points.dtype) == (6, 2, dtype)
+    np.testing.assert_array_equal(points.take(np.array([4, 1])).rows, X[[4, 1]])
+    assert points.cast(np.float64).rows.dtype == np.float64
+    assert points.vectors("anything") is X
+    assert points.support is X
+
+
+def test_objects_are_taken_from_a_list_and_have_no_coordinates():
+    points = Objects(["a", "b", "c"])
+    assert points.take(np.array([2, 0])).rows == ["c", "a"]
+    assert points.cast(np.float32) is points
+    assert points.is_open
+    points.require_open("novelty")
+    with pytest.raises(KernelError, match="a pre-image needs points with coordinates.*nearest"):
+        points.vectors("a pre-image")
+
+
+def test_columns_of_a_matrix_are_cut_on_both_sides_and_kept_by_number():
+    K = np.arange(9.0).reshape(3, 3)
+    points = Columns(K)
+    np.testing.assert_array_equal(points.subset(np.array([0, 2])).rows, [[0, 2], [6, 8]])
+    np.testing.assert_array_equal(points.support, [0, 1, 2])
+    np.testing.assert_array_equal(points.chosen(np.array([2])), [2])
+    with pytest.raises(KernelError, match="compress needs k.x, y. of new points.*precomputed"):
+        points.require_open("compress")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_copies(dtype, order):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.standard_normal((40, 3))[rng.integers(40, size=200)], dtype, order)
+    first, group = Vectors(X).copies()
+    assert len(first) == len(np.unique(X, axis=0))
+    np.testing.assert_array_equal(X[first][group], X)
+    X[7] = np.nextafter(X[7], 9)
+    assert len(Vectors(X).copies()[0]) == len(np.unique(X, axis=0))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_neighbours_share_their_signs(sparse):
+    rng = np.random.default_rng(0)
+    centres, group = 50 * rng.standard_normal((30, 4)), rng.integers(30, size=300)
+    X = centres[group] + 1e-6 * rng.standard_normal((300, 4))
+    points = SparseVectors(SparseRows.of(csr_array(X))) if sparse else Vectors(X)
+    signs = points.halves(5, rng)
+    assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert (np.abs(signs.mean(axis=0)) < 0.1).all()
+    for g in range(30):
+        assert (np.ptp(signs[group == g], axis=0) == 0).sum() >= 4  # a plane may cut a group
