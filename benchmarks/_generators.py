@@ -14,9 +14,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neural_network import MLPClassifier
 
 from mercer import GenerativeKernelPCA
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.generative import SampleReport, judge
 from mercer.papers.schreurs2018 import MNIST_KERNEL, mnist_digits, paper_generator
 from mercer.papers.sources import read_mnist

@@ -36,8 +36,14 @@ BOUNDED = {
     ("live/worker.py", "self._free"): "one fewer each turn",
     ("live/worker.py", "self._next is not None"): "the latest request of a client is taken",
     ("io/table.py", "own in names or own in found"): "the name grows, names are finite",
-    ("io/model_file/codec.py", "name in self.tensors"): "a number that grows, names that are finite",
-    ("io/model_file/container.py", "left and (piece := self._file.read(min(left, 1 << 20)))"): "bytes",
+    (
+        "io/model_file/codec.py",
+        "name in self.tensors",
+    ): "a number that grows, names that are finite",
+    (
+        "io/model_file/container.py",
+        "left and (piece := self._file.read(min(left, 1 << 20)))",
+    ): "bytes",
     ("selection/by_noise.py", "wanted"): "each number of components once",
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("points/source.py", "have < size"): "pieces end, and too few are refused",

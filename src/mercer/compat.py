@@ -20,10 +20,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from mercer._base.linalg import Array, fix_signs
+from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._base.types import RowsLike, Seed, Targets
+from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import (

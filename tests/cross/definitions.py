@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.kernels import (
     Cauchy,
     Chi2,

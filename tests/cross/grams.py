@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.gram import CenteredGram, DenseGram, GramOperator, StreamedGram, WeightedGram
 from mercer.kernels import Basis
 from tests.cross.problems import FitProblem

@@ -58,8 +58,9 @@ def check_fit(problem: FitProblem) -> None:
     """Raise ``AssertionError`` unless the fit is right, knows its error, and ends in time.
 
     Eigenvalues, their number, scores of old and fresh rows, reconstruction errors and shares are
-    compared with :class:`~tests.cross.reference.Reference`, in extended precision; a refusal must have its
-    cause in the data, and ``report_.estimated_error`` must be at least a third of the true error.
+    compared with :class:`~tests.cross.reference.Reference`, in extended precision; a refusal must
+    have its cause in the data, and ``report_.estimated_error`` must be at least a third of the
+    true error.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.model import Subspace, model_of
 from tests.cross.problems import FitProblem
 from tests.cross.reference import ROUNDING, Reference

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.estimators import IncrementalKernelPCA, KernelPCA, SparseKernelPCA
 from mercer.kernels import Kernel, Precomputed
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.kernels import Kernel, Polynomial, Product, RadialKernel, Scaled, Sum
 from mercer.kernels.distances import WIDE
 from tests.cross.problems import FitProblem

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, MercerWarning
 
 

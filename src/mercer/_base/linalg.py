@@ -1,11 +1,13 @@
 """Small dense linear algebra that more than one layer needs."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from mercer._base.types import Array
+
 #: Magnitudes below this, and above its inverse, have squares and sums of squares in float32.
 SQUARABLE = 1e15
 #: How near to orthonormal a first round has to come, as a multiple of eps.

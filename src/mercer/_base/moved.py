@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -23,9 +22,7 @@ MOVED = {
 class OldNames(MetaPathFinder, Loader):
     """Finds what has moved, and says once where it is."""
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
         return ModuleSpec(name, self) if name in MOVED else None
 
     def exec_module(self, module: ModuleType) -> None:
@@ -39,6 +36,4 @@ class OldNames(MetaPathFinder, Loader):
 
         module.__getattr__ = look_up  # type: ignore[method-assign]
         places = " and ".join(home.__name__ for home in homes)
-        warnings.warn(
-            f"{module.__name__} is {places} since 0.2.", DeprecationWarning, stacklevel=2
-        )
+        warnings.warn(f"{module.__name__} is {places} since 0.2.", DeprecationWarning, stacklevel=2)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:  # the command line answers --help without numpy
     import numpy as np
-    from numpy.typing import DTypeLike
+    from numpy.typing import DTypeLike, NDArray
+
+    #: An array of numpy, of any type and shape; the docstring says which.
+    Array: TypeAlias = NDArray[Any]
+else:
+    Array = Any
 
 #: Rows: an array or a data frame, a list of objects, a path, a row source or a dask collection.
 RowsLike: TypeAlias = Any

@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._base.types import ArrayLike, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb

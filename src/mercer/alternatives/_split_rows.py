@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mercer._base.linalg import Array, orthonormalize
+from mercer._base.linalg import orthonormalize
 from mercer._base.machine import lapack_threads
+from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, warn
 
 # Soft thresholds of entries and of singular values: the two proximal steps of robust PCA.

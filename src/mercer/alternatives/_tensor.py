@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
 from mercer._base.optional import require
 from mercer._base.sklearn import Tags
-from mercer._base.types import ArrayLike, RowsLike
+from mercer._base.types import Array, ArrayLike, RowsLike
 from mercer.alternatives._base import Alternative
 from mercer.exceptions import DataError, RankWarning, warn
 

@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count, make_rng
 from mercer._base.progress import announce
-from mercer._base.types import ArrayLike, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn

@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array, fix_signs
+from mercer._base.linalg import fix_signs
 from mercer._base.progress import announce
-from mercer._base.types import ArrayLike, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,

@@ -7,10 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import make_rng
 from mercer._base.sklearn import Tags
-from mercer._base.types import ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._tensor import (
     Ranks,

@@ -12,9 +12,9 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 from sklearn.metrics import pairwise_distances_argmin
 
-from mercer._base.linalg import Array, fix_signs, square_sums
+from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.progress import announce
-from mercer._base.types import ArrayLike, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn

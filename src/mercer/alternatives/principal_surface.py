@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.metrics import pairwise_distances_argmin
 
-from mercer._base.linalg import Array, fix_signs, square_sums
+from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.numbers import check_positive
 from mercer._base.progress import announce
-from mercer._base.types import ArrayLike, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, warn

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_positive
-from mercer._base.types import ArrayLike, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import split_rows
 from mercer.alternatives._tensor import Ranks, TensorAlternative, expand, project, require_tensorly

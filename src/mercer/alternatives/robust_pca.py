@@ -7,11 +7,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array, fix_signs
+from mercer._base.linalg import fix_signs
 from mercer._base.numbers import check_count, check_positive, make_rng
 from mercer._base.progress import announce
 from mercer._base.sklearn import Tags
-from mercer._base.types import ArrayLike, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.alternatives._base import SEEN, ReversibleAlternative
 from mercer.alternatives._split_rows import shrink, shrink_singular_values, split_rows
 from mercer.estimators._validation import check_no_empty_row

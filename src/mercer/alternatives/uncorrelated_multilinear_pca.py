@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array, fix_signs
+from mercer._base.linalg import fix_signs
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike, Targets
+from mercer._base.types import Array, RowsLike, Targets
 from mercer.alternatives._base import SEEN
 from mercer.alternatives._tensor import TensorAlternative, scatter
 from mercer.estimators.door import verb

@@ -15,8 +15,7 @@ import click
 from sklearn.utils import get_tags
 
 from mercer._base.files import is_device
-from mercer._base.linalg import Array
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.cli.console import print_json, progress, remark
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables

@@ -10,10 +10,9 @@ import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.held_out import take
-from mercer._base.linalg import Array
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import make_rng
-from mercer._base.types import ArrayLike, RowsLike
+from mercer._base.types import Array, ArrayLike, RowsLike
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.kernels import Gaussian, Kernel, RadialKernel

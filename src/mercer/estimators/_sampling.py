@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count, fixed_rng, make_rng
-from mercer._base.types import ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes
 from mercer.exceptions import DataError
 from mercer.generative import FittedDensity, as_density

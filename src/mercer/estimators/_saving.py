@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import Estimator, RowsLike
+from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, ModelFileError, Remedy
 from mercer.io.model_file import read_model
 from mercer.io.model_file.checks import check_loaded, expect

@@ -15,9 +15,8 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mercer._base.linalg import Array
 from mercer._base.machine import available_bytes
-from mercer._base.types import ArrayLike, Estimator, RowsLike
+from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.estimators._saving import remember_data
 from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.io import as_rows, is_source

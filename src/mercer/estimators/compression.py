@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
 from mercer._base.machine import held
 from mercer._base.numbers import check_count, make_rng
-from mercer._base.types import Seed
+from mercer._base.types import Array, Seed
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.sparse import SparseKernelPCA, report_of
 from mercer.exceptions import DataError, RankWarning, warn

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_positive
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._base.types import ArrayLike, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._sampling import check_hidden, draw, keep_labels, one_row
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities, Estimator

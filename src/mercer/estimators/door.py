@@ -16,9 +16,8 @@ import numpy as np
 from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
 from mercer._base.machine import held
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.estimators._validation import check_codes, check_missing
 from mercer.estimators.learning import by_blocks
 from mercer.exceptions import KernelError, MercerError, UnavailableError

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count, fixed_rng, make_rng
-from mercer._base.types import Estimator, RowsLike, Seed
+from mercer._base.types import Array, Estimator, RowsLike, Seed
 from mercer.estimators.base import parameters_of
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, plan_of

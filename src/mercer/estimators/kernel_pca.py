@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.progress import current_listener, listen
-from mercer._base.types import ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, check_weight
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.io import is_source
 from mercer.kernels import Kernel
 from mercer.model import Model, Subspace, as_rule

@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
 from mercer._base.sklearn import Tags
-from mercer._base.types import Estimator, RowsLike, Seed, Targets
+from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
 from mercer.estimators._wrapper import WrappingEstimator
 from mercer.estimators.base import Capabilities

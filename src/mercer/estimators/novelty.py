@@ -10,10 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.held_out import take
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
-from mercer._base.types import RowsLike, Seed, Targets
+from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._novelty_learner import NoveltyLearner, select_width
 from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows

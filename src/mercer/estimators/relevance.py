@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._set_output import _get_output_config
 
-from mercer._base.linalg import Array
-from mercer._base.types import ArrayLike, Estimator, RowsLike
+from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import eye_array
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import ArrayLike, Estimator, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, Remedy, warn

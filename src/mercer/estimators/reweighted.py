@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from mercer._base.held_out import take
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
-from mercer._base.types import Estimator, RowsLike, Seed, Targets
+from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators._wrapper import WrappingEstimator
 from mercer.estimators.base import Capabilities

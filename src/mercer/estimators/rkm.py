@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_positive, fixed_rng
 from mercer._base.sklearn import ClassifierMixin, RegressorMixin, Tags
-from mercer._base.types import ArrayLike, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._sampling import check_hidden, draw
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities, Estimator

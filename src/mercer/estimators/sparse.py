@@ -9,9 +9,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count, check_positive, fixed_rng
-from mercer._base.types import RowsLike, Seed, Targets
+from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb

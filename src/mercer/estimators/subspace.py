@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from mercer._base.linalg import Array
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.estimators import imputing, relevance, returning
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities, Estimator, learnt, parts_in

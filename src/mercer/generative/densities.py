@@ -14,10 +14,11 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from mercer._base import catalogue
 from mercer._base.config import Config
-from mercer._base.linalg import Array, evenly, square_sums
+from mercer._base.linalg import evenly, square_sums
 from mercer._base.machine import blocks
 from mercer._base.numbers import check_count
 from mercer._base.registry import by_name
+from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 # The role of a latent density: from the scores of the training rows to scores of new points.

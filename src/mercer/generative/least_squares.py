@@ -19,9 +19,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer._base.linalg import Array
 from mercer._base.machine import lapack_threads
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Basis, Kernel
 from mercer.model import Subspace, from_features

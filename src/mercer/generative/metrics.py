@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, held
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel, as_kernel
 

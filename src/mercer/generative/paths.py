@@ -6,9 +6,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
-from mercer._base.types import ArrayLike
+from mercer._base.types import Array, ArrayLike
 from mercer.exceptions import DataError
 
 

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._base.linalg import Array, evenly
+from mercer._base.linalg import evenly
 from mercer._base.machine import thread_map
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.generative.densities import mix, neighbors, unit_size
 from mercer.kernels import Basis, Gaussian
 from mercer.model import Subspace

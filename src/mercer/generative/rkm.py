@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import ArrayLike, RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, ArrayLike, RowsLike
 from mercer.exceptions import DataError
 from mercer.model import Subspace
 

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._base.linalg import Array, evenly, square_sums
+from mercer._base.linalg import evenly, square_sums
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.generative.densities import unit_size
 from mercer.model import Subspace

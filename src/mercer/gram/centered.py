@@ -13,8 +13,8 @@ from typing import Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from mercer._base.files import remove_strays, write_atomic
-from mercer._base.linalg import Array
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.sums import FeatureSums
 from mercer.points.source import Source

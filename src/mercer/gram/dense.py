@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from mercer._base.linalg import Array, mirror
-from mercer._base.types import RowsLike
+from mercer._base.linalg import mirror
+from mercer._base.types import Array, RowsLike
 from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel

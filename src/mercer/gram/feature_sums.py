@@ -12,10 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.linalg import SQUARABLE
 from mercer._base.machine import blocks, lapack_threads
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.gram.checkpoint import Checkpoint
 from mercer.gram.low_rank import inverse_root
 from mercer.gram.sums import FeatureSums

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.linalg import SQUARABLE
 from mercer._base.machine import blocks, lapack_threads, thread_map
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks import Given, KMeans, RPCholesky
 from mercer.landmarks.base import sample_rows, take

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.kernels import Kernel
 
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.

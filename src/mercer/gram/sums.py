@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.spelling import did_you_mean
+from mercer._base.types import Array
 from mercer.exceptions import ColumnsError, DataError, argument
 from mercer.io.delimited import CsvRows
 from mercer.io.files import check_there, decoding, instead_text, names_text

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, hold_blas, one_blas_thread
 from mercer._base.optional import require
-from mercer._base.types import Precision
+from mercer._base.types import Array, Precision
 from mercer.points.source import CHUNK, Result, Source, check_finite, floating_type
 
 #: Partitions whose sums come back as one part; after each the checkpoint may be written.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import COMPRESSED, look_inside, pick_columns
 from mercer.io.look import MISSING, Look, decode, is_missing, is_number, lines_of

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mercer._base.files import FileWatch
-from mercer._base.linalg import Array
 from mercer._base.optional import require
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io.files import file_fingerprint
 from mercer.points.source import Source

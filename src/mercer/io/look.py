@@ -15,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from mercer._base.files import FileWatch
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
 from mercer.io.parquet import parquet_names

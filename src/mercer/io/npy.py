@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mercer._base.files import FileWatch, stamps
-from mercer._base.linalg import Array
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.optional import require
+from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import decoding, file_fingerprint, refuse_bomb
 from mercer.io.table import Table

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mercer._base.files import FileWatch
-from mercer._base.linalg import Array
 from mercer._base.optional import require
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io.files import decoding, file_fingerprint, pick_columns
 from mercer.points.source import CHUNK, Source, floating_type, warn_of_long

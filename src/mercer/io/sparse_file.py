@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array, issparse
 
-from mercer._base.linalg import Array
 from mercer._base.machine import available_bytes
+from mercer._base.types import Array
 from mercer.exceptions import DataError, ModelFileError
 from mercer.io.files import decoding, refuse_bomb
 from mercer.points.source import floating_type

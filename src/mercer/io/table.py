@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from mercer._base.linalg import Array
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.points.source import CHUNK, MemoryRows, Source
 from mercer.points.sparse import SparseRows

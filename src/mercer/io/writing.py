@@ -15,9 +15,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mercer._base.files import atomic_file, atomic_folder, is_device
-from mercer._base.linalg import Array
 from mercer._base.optional import require
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import OutputError
 from mercer.io.images import image_shape, write_images
 from mercer.io.look import is_number

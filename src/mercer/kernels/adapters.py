@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import Precision, RowsLike, Targets
+from mercer._base.types import Array, Precision, RowsLike, Targets
 from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Columns

@@ -16,8 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array
-from mercer._base.types import Precision, RowsLike
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.exceptions import DegenerateKernelWarning, KernelError, argument, warn
 from mercer.points import Objects, Points, SparseVectors, Vectors
 from mercer.points.sparse import SparseRows, alike

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import Array, mirror
-from mercer._base.types import Precision, RowsLike
+from mercer._base.linalg import mirror
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Points
 from mercer.points.sparse import SparseRows

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, Array
-from mercer._base.types import Precision, RowsLike
+from mercer._base.linalg import SQUARABLE
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin, require_positive
 from mercer.kernels.basis import Basis

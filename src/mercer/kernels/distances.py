@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base.linalg import Array, square_sums, write_shifted
+from mercer._base.linalg import square_sums, write_shifted
+from mercer._base.types import Array
 from mercer.kernels.sparse_tiles import SparsePacked, negative_squares_of
 
 #: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in

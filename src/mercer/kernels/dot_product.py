@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array, power_of_two, square_sums
-from mercer._base.types import Precision, RowsLike
+from mercer._base.linalg import power_of_two, square_sums
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels.base import (
     Kernel,

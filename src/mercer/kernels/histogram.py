@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base.linalg import Array, power_of_two
-from mercer._base.types import Precision
+from mercer._base.linalg import power_of_two
+from mercer._base.types import Array, Precision
 from mercer.exceptions import DataError
 from mercer.kernels.base import (
     Kernel,

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.kernels.base import Kernel
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear

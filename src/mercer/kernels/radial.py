@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base.linalg import Array, power_of_two, square_sums
-from mercer._base.types import RowsLike
+from mercer._base.linalg import power_of_two, square_sums
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels.base import (
     Kernel,

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import Precision
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, Precision
 from mercer.points.sparse import SparseRows, squared_differences
 
 #: Columns with an entry in more than this share of the rows are quicker as dense ones: measured

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
 from mercer.kernels.sparse_tiles import all_squares
 from mercer.points.sparse import SparseRows

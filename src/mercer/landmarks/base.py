@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.points.sparse import SparseRows

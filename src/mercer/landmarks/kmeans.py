@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from mercer._base.linalg import Array, square_sums, write_shifted
+from mercer._base.linalg import square_sums, write_shifted
 from mercer._base.machine import blocks, thread_map
-from mercer._base.types import Precision, RowsLike
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.kernels import Kernel, Linear
 from mercer.landmarks.base import LandmarkRule, sample_rows
 from mercer.landmarks.rpcholesky import RPCholesky

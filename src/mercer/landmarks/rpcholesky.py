@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.landmarks.base import LandmarkRule, sample_rows, take
 from mercer.points.tiles import Tiles

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng, shortened
-from mercer._base.types import Estimator, RowsLike, Targets
+from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import Basis, RadialKernel
 from mercer.kernels.width import median_length

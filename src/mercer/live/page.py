@@ -19,8 +19,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from mercer._base.linalg import Array
-from mercer._base.types import Estimator, RowsLike, Targets
+from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.io import atomic_file
 from mercer.live.model import LiveModel, describe
 

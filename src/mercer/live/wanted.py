@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from mercer._base.catalogue import MODELS
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,

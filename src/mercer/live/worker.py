@@ -25,13 +25,13 @@ from mercer._base.types import Estimator
 from mercer.estimators import load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
 from mercer.io import Choice, Table, atomic_file, image_shape
-from mercer.points.source import MemoryRows
 from mercer.io.files import decoding, names_text
 from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.wanted import MOST_NUMBERS, Wanted
-from mercer.plots._models import nameless_rows, rows_of
 from mercer.model import names_of
+from mercer.plots._models import nameless_rows, rows_of
+from mercer.points.source import MemoryRows
 from mercer.tables import Category, TableEncoder, TableModel, open_encoded
 
 # Files of a visitor as tables: which column is the label, and what is made of the others.

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.exceptions import DataError
 from mercer.gram import GramOperator
 from mercer.model.subspace import Subspace

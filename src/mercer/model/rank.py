@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
+from mercer._base.types import Array
 from mercer.exceptions import DataError, argument
 
 #: Given a number of components, eigenvalues of resamples in which the columns are independent.

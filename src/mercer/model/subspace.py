@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array, fix_signs, square_sums
-from mercer._base.types import Precision, RowsLike
+from mercer._base.linalg import fix_signs, square_sums
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 

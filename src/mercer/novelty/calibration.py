@@ -18,9 +18,8 @@ import numpy as np
 from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.held_out import deal_folds, scores_by_fold, take
-from mercer._base.linalg import Array
 from mercer._base.registry import by_name
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.novelty.score import NoveltyScore
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mercer._base.held_out import take
-from mercer._base.linalg import Array
 from mercer._base.machine import lapack_threads, ordered_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.gram import (
     CenteredGram,
     FeatureSums,

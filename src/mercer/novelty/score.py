@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, held, thread_map
 from mercer._base.progress import announce
-from mercer._base.types import Estimator, RowsLike
+from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.io import Table
 from mercer.kernels.jacobian import weighted_gradient

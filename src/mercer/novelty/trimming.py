@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.novelty.score import NoveltyScore

@@ -10,10 +10,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from mercer._base.held_out import held_out_scores
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.kernels import Gaussian, Kernel
 from mercer.kernels.sparse_tiles import all_squares
 from mercer.model import ComponentRule

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from mercer import KernelPCA
-from mercer._base.linalg import Array, fix_signs
+from mercer._base.linalg import fix_signs
+from mercer._base.types import Array
 from mercer.kernels import Gaussian, Precomputed
 
 #: Wide enough for one cloud to see its neighbour, so that the first component is the radius.

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.optional import require
-from mercer._base.types import Axes
+from mercer._base.types import Array, Axes
 from mercer.papers.sources import Sources
 
 # What the pictures share: figures without global state, and points in the plane.

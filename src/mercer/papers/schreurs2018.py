@@ -18,9 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from mercer import GenerativeKernelPCA
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.sources import Labelled, read_mnist

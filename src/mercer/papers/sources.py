@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, warn
 
 #: Rows of each class in the training and test parts.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace

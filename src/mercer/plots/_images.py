@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import Axes
+from mercer._base.types import Array, Axes
 from mercer.exceptions import DataError, Remedy, argument
 from mercer.plots._matplotlib import axes_or_new
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.optional import require
-from mercer._base.types import Axes, Figure
+from mercer._base.types import Array, Axes, Figure
 from mercer.exceptions import DataError
 
 #: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,

@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from mercer import model as models
-from mercer._base.linalg import Array
-from mercer._base.types import Estimator, RowsLike, Targets
+from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError, Remedy, argument
 from mercer.model import Subspace, model_of

@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count, fixed_rng
-from mercer._base.types import Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots._matplotlib import MARKERS, PALETTE, Display, axes_or_new, legend_outside, tidy
 from mercer.plots._models import (

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.plots._matplotlib import (
     MARKERS,
     PALETTE,

@@ -9,9 +9,9 @@ from typing import Self
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.numbers import check_count
-from mercer._base.types import Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, argument
 from mercer.plots._images import first_of_each, shape_of_rows, show_tiles
 from mercer.plots._matplotlib import Display

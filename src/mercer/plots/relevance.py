@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
-from mercer._base.types import Artist, Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.estimators.relevance import relevance_of
 from mercer.exceptions import DataError
 from mercer.plots._images import shape_of_image, show_tiles

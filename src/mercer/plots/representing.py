@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
-from mercer._base.types import Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots._images import look_like_images, shape_of_image, show_tiles
 from mercer.plots._matplotlib import ACCENT, Display, axes_or_new, ink, legend_above, tidy

@@ -8,8 +8,7 @@ from typing import Self
 import numpy as np
 from sklearn.metrics import auc, roc_curve
 
-from mercer._base.linalg import Array
-from mercer._base.types import Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots._matplotlib import PALETTE, Display, axes_or_new, ink, tidy
 from mercer.plots._models import A_DETECTOR, check_labels

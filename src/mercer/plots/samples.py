@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count, fixed_rng
-from mercer._base.types import ArrayLike, Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, ArrayLike, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots._images import shape_of_rows, show_tiles
 from mercer.plots._matplotlib import Display

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import Axes, Estimator, RowsLike, Targets
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots._matplotlib import ACCENT, PALETTE, Display, axes_or_new, ink, tidy
 from mercer.plots._models import rows_of, shares_if_known, subspace_of

@@ -9,9 +9,8 @@ from typing import Self
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import check_count
-from mercer._base.types import Axes, Estimator, RowsLike, Targets
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.generative import along_component
 from mercer.model import model_of

@@ -13,9 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.linalg import SQUARABLE
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Precision, RowsLike
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.exceptions import KernelError
 from mercer.points.sparse import SparseRows
 

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mercer._base.files import FileWatch
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, ordered_map
-from mercer._base.types import Precision, RowsLike
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
 from mercer.points.sparse import SparseRows
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import Precision, RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, Precision, RowsLike
 from mercer.exceptions import ModelFileError
 
 __all__ = [

@@ -19,9 +19,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, n_threads, split_evenly, thread_map
-from mercer._base.types import Precision
+from mercer._base.types import Array, Precision
 
 __all__ = ["EDGE", "Fill", "Packed", "RowTiles", "Tiles"]
 

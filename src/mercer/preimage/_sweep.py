@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks
+from mercer._base.types import Array
 from mercer.kernels import RadialKernel
 from mercer.model import Subspace
 from mercer.points.tiles import EDGE, Tiles

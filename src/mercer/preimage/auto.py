@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.model import Subspace
 from mercer.points.sparse import SparseRows

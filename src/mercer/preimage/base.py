@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import DotProductKernel, Kernel
 from mercer.model import Subspace

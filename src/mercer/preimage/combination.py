@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, thread_map
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels import RadialKernel
 from mercer.model import Subspace

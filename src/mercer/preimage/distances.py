@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import check_count
+from mercer._base.types import Array
 from mercer.kernels import DotProductKernel, RadialKernel
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes

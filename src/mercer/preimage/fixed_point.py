@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, Array, square_sums
+from mercer._base.linalg import SQUARABLE, square_sums
 from mercer._base.machine import n_threads, thread_map
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.model import Subspace
 from mercer.preimage._sweep import Coefficients, Images, Sweep

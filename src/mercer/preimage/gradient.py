@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._base.linalg import Array, power_of_two, square_sums
+from mercer._base.linalg import power_of_two, square_sums
 from mercer._base.machine import blocks, n_threads, thread_map
+from mercer._base.types import Array
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest

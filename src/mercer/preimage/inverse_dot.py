@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, thread_map
+from mercer._base.types import Array
 from mercer.kernels import DotProductKernel
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes

@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, thread_map
+from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.model import Subspace
 from mercer.points.tiles import RowTiles

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from mercer._base.linalg import Array, evenly
+from mercer._base.linalg import evenly
 from mercer._base.machine import lapack_threads
+from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.model import Subspace

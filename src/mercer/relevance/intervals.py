@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, thread_map
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.kernels.jacobian import jacobian
 from mercer.points.sparse import SparseRows, dense

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import blocks, held, ordered_map, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels.jacobian import jacobian
 from mercer.model import Subspace

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import held
 from mercer._base.numbers import check_count, make_rng
 from mercer._base.progress import announce
-from mercer._base.types import Estimator, RowsLike
+from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError
 from mercer.model import Subspace, names_of
 from mercer.relevance.measure import require_vectors

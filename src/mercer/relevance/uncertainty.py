@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, held, one_blas_thread, ordered_map, thread_map
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky

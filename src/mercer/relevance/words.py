@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.exceptions import Remedy
 
 if TYPE_CHECKING:

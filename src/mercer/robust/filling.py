@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._base.held_out import deal_folds
-from mercer._base.linalg import Array
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.model import Subspace
 from mercer.preimage import PreImages, PreImageSolver

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import held
 from mercer._base.progress import announce
+from mercer._base.types import Array
 
 #: Rows with up to so many missing values are solved exactly, pattern by pattern; others together,
 #: by conjugate gradients.

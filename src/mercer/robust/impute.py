@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import held
 from mercer._base.progress import announce
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.kernels import Kernel
 from mercer.model import Subspace
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage

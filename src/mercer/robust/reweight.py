@@ -17,12 +17,11 @@ import numpy as np
 from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.held_out import held_out_scores
-from mercer._base.linalg import Array
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.registry import by_name
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.model import Subspace

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.linalg import Array
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel
 from mercer.model import ParallelAnalysis
 from mercer.selection.by_noise import Choice, fit_quietly, kernels_around

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.linalg import Array
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Estimator, RowsLike
+from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
 from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.model import Subspace

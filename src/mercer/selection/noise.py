@@ -12,9 +12,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Estimator, RowsLike, Targets
+from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DenoisingWarning, Remedy
 from mercer.io import Table
 from mercer.points.source import MemoryRows

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import NumericalWarning, warn
 from mercer.gram import CenteredGram, ProbedGram, SpotCheck
 from mercer.gram.spot_check import ROWS

@@ -11,8 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.gram import CenteredGram, GramOperator, SpotCheck, UncenteredGram, WeightedGram
 from mercer.kernels import Kernel

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._base.linalg import Array, orthonormalize
+from mercer._base.linalg import orthonormalize
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.gram import GramOperator, LowRank, ProbedGram, StreamedGram, UncenteredGram
 from mercer.model.model import Spectrum, estimate_errors, rounding_errors
 from mercer.solvers.base import EigenSolver, Problem

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from mercer._base.linalg import Array, orthonormalize
+from mercer._base.linalg import orthonormalize
 from mercer._base.machine import available_bytes, lapack_threads
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.exceptions import ConvergenceError, Remedy
 from mercer.gram import DenseGram, GramOperator, StreamedGram
 from mercer.model.model import Spectrum, measured

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import lapack_threads
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.gram.spot_check import ROWS

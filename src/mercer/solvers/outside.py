@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._base.linalg import Array, first_unlike
+from mercer._base.linalg import first_unlike
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.gram import ProbedGram
 
 #: Rows that are drawn from, for each one taken: copies of a row are no news.

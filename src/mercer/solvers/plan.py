@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.linalg import SQUARABLE, Array, power_of_two
-from mercer._base.types import RowsLike
+from mercer._base.linalg import SQUARABLE, power_of_two
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, Remedy
 from mercer.kernels import Kernel, Scaled
 from mercer.model import ComponentRule, Count

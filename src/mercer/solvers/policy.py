@@ -7,9 +7,9 @@ import sys
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from mercer._base.linalg import SQUARABLE, Array
+from mercer._base.linalg import SQUARABLE
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import (
     DataError,
     DegenerateKernelWarning,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.gram import whiten
 from mercer.kernels import Kernel

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
 

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._base.linalg import Array, first_unlike, square_sums
+from mercer._base.linalg import first_unlike, square_sums
 from mercer._base.machine import blocks, one_blas_thread, thread_map
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.kernels import Basis
 from mercer.landmarks import partial_cholesky
 from mercer.points.tiles import RowTiles, Tiles

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import lapack_threads, one_blas_thread
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.solvers.policy import noise_floor, refuse_negative
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.likelihood import KernelRows, Likelihood, Pool, gain, one_weight

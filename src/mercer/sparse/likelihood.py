@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, thread_map
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.kernels import Basis, Kernel
 
 # What the likelihood has to know of the rows, for a pool of candidate kernels.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.sparse.likelihood import Likelihood
 
 #: A weight may fall to this share of itself, or grow by its inverse, in one step.

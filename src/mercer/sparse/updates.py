@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import one_blas_thread
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import dense_pool
 from mercer.sparse.likelihood import KernelRows, Likelihood, one_weight

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.tables.frames import objects
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.io.files import names_text
 from mercer.tables.columns import (

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
 from mercer._base.sklearn import TransformerMixin
+from mercer._base.types import Array
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn

@@ -21,9 +21,9 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from scipy.sparse import issparse
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import counted
 from mercer._base.spelling import did_you_mean
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io import Table
 from mercer.io.files import names_text

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.estimators import (
     GenerativeKernelPCA,
     KernelNovelty,

@@ -12,7 +12,7 @@ from itertools import compress
 
 import numpy as np
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.io.look import is_missing, numbers_of
 
 _CURRENCY = r"(?:US\$|[$€£¥₹₽₩]|CHF|EUR|GBP|USD|JPY|SEK|NOK|DKK|PLN)"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.linalg import Array
+from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, argument, warn
 from mercer.io import Choice, Table, open_table
 from mercer.io.look import LOOK, TEXT, Look, is_missing

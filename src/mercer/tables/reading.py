@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.machine import available_bytes
 from mercer._base.optional import require
+from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
 from mercer.io.files import check_there, decoding, names_text, plain_name, repeated
 from mercer.io.look import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.gram import MatrixOperator
 from mercer.model import Spectrum
 from mercer.solvers import EigenSolver

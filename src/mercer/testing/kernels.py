@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import RowsLike
+from mercer._base.types import Array, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, DotProductKernel, Kernel, RadialKernel
 from mercer.points.tiles import Tiles

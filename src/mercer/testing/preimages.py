@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.estimators import KernelPCA
 from mercer.exceptions import KernelError
 from mercer.kernels import Gaussian, Polynomial

@@ -14,10 +14,10 @@ from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 from sklearn.neighbors import KNeighborsClassifier
 
 from mercer import KernelPCA
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.cli.demo.digits import NOISES, Digits, Noise
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, kernels_around

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 
 #: Noisy versions of rows.
 Noise = Callable[[Array, np.random.Generator], Array]

@@ -15,10 +15,9 @@ from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.svm import SVC, OneClassSVM
 
 from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, SparseKernelPCA
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.cli.demo.digits import NOISES, Digits
 from mercer.kernels import Gaussian
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mercer import __version__
-from mercer._base.linalg import Array
 from mercer._base.machine import size_text
+from mercer._base.types import Array
 from mercer.cli.demo.digits import SHAPE
 from mercer.cli.demo.others import SETTINGS
 from mercer.io import atomic_file

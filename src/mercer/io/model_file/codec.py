@@ -32,8 +32,8 @@ from scipy.sparse import issparse
 
 from mercer._base import registry as _registry
 from mercer._base.config import Config
-from mercer._base.linalg import Array
 from mercer._base.sklearn import BaseEstimator
+from mercer._base.types import Array
 from mercer.exceptions import MercerError, MercerWarning, ModelFileError
 from mercer.gram import LandmarkFeatures
 from mercer.io.model_file.checks import check_loaded, check_model

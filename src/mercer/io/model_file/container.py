@@ -26,8 +26,8 @@ from typing import Any, BinaryIO, Self, TypeGuard
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.spelling import similar_file
+from mercer._base.types import Array
 from mercer.exceptions import MissingModelError, ModelFileError, Remedy
 
 # What a file that is none of ours seems to be, so that the error can say it.

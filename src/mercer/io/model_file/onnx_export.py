@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mercer._base.files import atomic_file
-from mercer._base.linalg import Array, square_sums
-from mercer._base.types import Estimator
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, Estimator
 from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
 from mercer.io.model_file.onnx_kernels import Exported, Graph, export_kernel
 from mercer.io.model_file.onnx_preimage import as_type, export_preimage

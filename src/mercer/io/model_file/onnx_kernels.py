@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.optional import require
-from mercer._base.types import Precision
+from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file.onnx_trace import Namespace, Traced
 from mercer.kernels import Cosine, DotProductKernel, Kernel, Product, RadialKernel, Scaled, Sum

@@ -9,9 +9,8 @@ from sklearn.decomposition import FastICA
 from sklearn.linear_model import LogisticRegression
 
 from mercer import KernelPCA
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Axes
+from mercer._base.types import Array, Axes
 from mercer.kernels import Gaussian
 from mercer.papers import baran2018 as paper
 from mercer.papers.item import (

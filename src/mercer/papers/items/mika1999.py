@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.papers import mika1999 as paper
 from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
 from mercer.plots._matplotlib import PALETTE, tidy

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
-from mercer._base.types import Axes
+from mercer._base.types import Array, Axes
 from mercer.papers import mika1999 as paper
 from mercer.papers.item import Check, Result, Setting, sheet
 from mercer.papers.sources import Labelled

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
 from mercer.generative import KernelSmoother
 from mercer.papers import schreurs2018 as paper
 from mercer.papers.item import PALE, Check, Result, Setting, cloud, plane, sheet

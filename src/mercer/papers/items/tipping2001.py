@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.linalg import Array
 from mercer._base.progress import announce
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.papers import tipping2001 as paper
 from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
 from mercer.plots._matplotlib import PALETTE, tidy

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from mercer import KernelPCA
-from mercer._base.linalg import Array
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.kernels import Gaussian
 from mercer.papers.mika1999.toys import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, read_usps

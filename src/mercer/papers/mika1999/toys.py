@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer import KernelPCA
-from mercer._base.linalg import Array, square_sums
+from mercer._base.linalg import square_sums
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
+from mercer._base.types import Array
 from mercer.alternatives import BottleneckAutoencoder, PrincipalCurve
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
