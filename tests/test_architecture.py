@@ -210,7 +210,7 @@ def test_subspaces_are_built_in_one_layer():
     built = [
         f"{name_of(path)}:{node.lineno}"
         for path, node in nodes(ast.Call)
-        if not name_of(path).startswith("subspace/") and ast.unparse(node.func) == "Subspace"
+        if not name_of(path).startswith("model/") and ast.unparse(node.func) == "Subspace"
     ]
     assert not built, f"use from_gram or from_features of mercer.model: {built}"
 

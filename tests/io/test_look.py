@@ -38,7 +38,7 @@ def counted(monkeypatch):
     monkeypatch.setattr(arrow, "OSFile", count("opens", arrow.OSFile, is_data))
     monkeypatch.setattr(looks, "sniff", count("sniffs", looks.sniff))
     asking = count("is_number", looks.is_number)
-    for module in ("rows.look", "rows.delimited", "rows.writing"):
+    for module in ("io.look", "io.delimited", "io.writing"):
         monkeypatch.setattr(f"mercer.{module}.is_number", asking)
     return counts
 

@@ -23,9 +23,11 @@ class OldNames(MetaPathFinder, Loader):
     """Finds what has moved, and says once where it is."""
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """A place for names that have moved."""
         return ModuleSpec(name, self) if name in MOVED else None
 
     def exec_module(self, module: ModuleType) -> None:
+        """Whatever is asked of the old module is looked up in the new ones."""
         homes = [import_module(home) for home in MOVED[module.__name__]]
 
         def look_up(name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mercer._base.types import Estimator
-from mercer.cli.models import describes_model
+from mercer.cli.models import describes_model, model_output, save_to, target_of
 from mercer.cli.options import (
     ColumnKinds,
     Reading,
@@ -16,7 +16,6 @@ from mercer.cli.options import (
     seed_option,
     speaks,
 )
-from mercer.cli.tables import model_output, save_to, target_of
 
 if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mercer.cli.models import kernel_option, preimage_option
+from mercer.cli.models import kernel_option, model_output, preimage_option, save_to, target_of
 from mercer.cli.options import (
     ColumnKinds,
     Reading,
@@ -15,7 +15,6 @@ from mercer.cli.options import (
     seed_option,
     speaks,
 )
-from mercer.cli.tables import model_output, save_to, target_of
 
 if TYPE_CHECKING:
     from mercer.selection import Choice
