@@ -37,9 +37,10 @@ def size_text(size: float) -> str:
 
 def _machine_available() -> int:
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        with Path("/proc/meminfo").open("rb") as lines:
+            for line in lines:
+                if line.startswith(b"MemAvailable:"):
+                    return int(line.split()[1]) * 1024
     except OSError:
         pass  # not Linux
     try:

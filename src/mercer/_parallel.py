@@ -143,6 +143,7 @@ class _Limits:
         self.lock = Lock()
         self.entered: dict[object, int] = {}
         self.before: list[int] = []
+        self.applied: int | None = None
 
     @contextmanager
     def at(self, threads: int) -> Iterator[None]:
@@ -161,6 +162,9 @@ class _Limits:
 
     def _apply(self, libraries: list[Any]) -> None:
         last = next(reversed(self.entered.values()), None)
+        if last == self.applied:  # to ask a library costs as much as a small tile
+            return
+        self.applied = last
         for library, before in zip(libraries, self.before, strict=True):
             # Newer threadpoolctl listens to the thread that came first, and to no other.
             free = getattr(library, "clear_controlling_thread", lambda **_: None)
