@@ -62,6 +62,24 @@ def test_copies(dtype, order):
     assert len(Vectors(X).copies()[0]) == len(np.unique(X, axis=0))
 
 
+def test_copies_of_rows_that_differ_in_one_column_only():
+    rng = np.random.default_rng(0)
+    X = np.zeros((200, 40))
+    X[:, 3] = rng.integers(30, size=200)
+    first, group = Vectors(X).copies(most=100)
+    assert len(first) == len(np.unique(X, axis=0))
+    np.testing.assert_array_equal(X[first][group], X)
+    different = rng.standard_normal((200, 40))
+    assert len(Vectors(different).copies(most=199)[0]) == 200
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
+def test_signs_do_not_depend_on_the_unit_of_the_rows(unit):
+    X = np.random.default_rng(0).uniform(-1, 1, (50, 6))
+    signs = [Vectors(rows).halves(5, np.random.default_rng(1)) for rows in (X, X * unit)]
+    np.testing.assert_array_equal(*signs)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_neighbours_share_their_signs(sparse):
     rng = np.random.default_rng(0)

@@ -57,9 +57,10 @@ def size_text(size: float) -> str:
 
 def _machine_available() -> int:
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        with Path("/proc/meminfo").open("rb") as lines:
+            for line in lines:
+                if line.startswith(b"MemAvailable:"):
+                    return int(line.split()[1]) * 1024
     except OSError:
         pass  # not Linux
     try:
@@ -199,6 +200,7 @@ class _Limits:
         self.lock = Lock()
         self.entered: dict[object, int] = {}
         self.before: list[int] = []
+        self.applied: int | None = None
 
     @contextmanager
     def at(self, threads: int) -> Iterator[None]:
@@ -217,6 +219,9 @@ class _Limits:
 
     def _apply(self, libraries: list[Any]) -> None:
         last = next(reversed(self.entered.values()), None)
+        if last == self.applied:  # to ask a library costs as much as a small tile
+            return
+        self.applied = last
         for library, before in zip(libraries, self.before, strict=True):
             # Newer threadpoolctl listens to the thread that came first, and to no other.
             free = getattr(library, "clear_controlling_thread", lambda **_: None)

@@ -157,8 +157,13 @@ class KernelGram(GramOperator):
 
     def block(self, rows: Array | slice, columns: Array) -> Array:
         basis, points = self.basis, self.basis.as_points
-        left = basis.packed[rows] if isinstance(rows, slice) else basis.pack(points.take(rows).rows)
         right = basis.pack(points.chosen(columns))
+        if isinstance(rows, slice):
+            left = basis.packed[rows]
+        elif rows is columns and points.is_open:
+            left = right
+        else:
+            left = basis.pack(points.take(rows).rows)
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:

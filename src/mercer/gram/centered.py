@@ -105,10 +105,9 @@ class ProbedGram(ChangedGram):
         """``P V``, what the operator sees of V (n, b)."""
 
     def matmat(self, V: Array) -> Array:
-        seen = self.project(V)
-        if "probe_products" in vars(self):
+        seen, q = self.project(V), V.shape[1]
+        if q <= PROBES or "probe_products" in vars(self):
             return self.project(self.base.matmat(seen))
-        q = V.shape[1]
         product = self.base.matmat(np.column_stack([seen, self.probes, self.direction]))
         vars(self)["probe_products"] = self.project(product[:, q:-1])
         vars(self)["mean_product"] = product[:, -1].copy()

@@ -51,6 +51,8 @@ class DenseGram(KernelGram):
         by_vector, by_matrix = self._blas
         if V.shape[1] >= MANY:
             return np.asarray(by_matrix(1.0, A, V))
+        if V.shape[1] == 1:  # most products of Lanczos's
+            return np.asarray(by_vector(1.0, A, V[:, 0]))[:, None]
         return np.stack([by_vector(1.0, A, v) for v in V.T], axis=1)
 
     def row_products(self, index: Array, V: Array) -> Array:

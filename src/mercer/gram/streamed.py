@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,22 @@ class StreamedGram(KernelGram):
         BLAS sums for a block of columns in another order than for one; rows that are copies of each
         other make the difference one of digits, so a narrow V is repeated.
         """
-        rows = self.basis.at(self.basis.as_points.take(index).rows)
-        rows[np.arange(len(index)), index] = self.diag[index]
+        rows = self._sampled if index is self.spot.index else self._rows(index)
         factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
         product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)
         for columns in blocks(self.n, self.tiles.width):
             product += rows[:, columns] @ factor[columns]
         return product[:, : V.shape[1]]
+
+    @cached_property
+    def _sampled(self) -> Array:
+        """The rows that are judged again and again."""
+        return self._rows(self.spot.index)
+
+    def _rows(self, index: Array) -> Array:
+        rows = self.basis.at(self.basis.as_points.take(index).rows)
+        rows[np.arange(len(index)), index] = self.diag[index]
+        return rows
 
     def refined(self) -> StreamedGram:
         kernel, X = self.basis.kernel, self.basis.points

@@ -98,7 +98,11 @@ def negative_squares(A: Any, B: Any, out: Array, is_kinked: bool) -> None:
         with np.errstate(over="ignore"):
             np.negative(cdist(_points(A), _points(B), "sqeuclidean"), out=out)
         return
-    np.matmul(A.left, B.right.T, out=out)
+    # The factors of a few rows are turned, and not those of all that they are compared with.
+    if len(A.whole.left) < len(B.whole.left):
+        np.matmul(A.right, B.left.T, out=out)
+    else:
+        np.matmul(A.left, B.right.T, out=out)
     _measure_close(A, B, out, is_kinked)
 
 
@@ -133,7 +137,7 @@ def _measure_close(A: Scaled, B: Scaled, t: Array, is_kinked: bool) -> None:
     # Most rows lie so close together that no tile need be looked at.
     if not is_kinked and A.whole.largest + B.whole.largest <= WIDE[t.dtype.char]:
         return
-    norms = -float(A.left[:, -2].min(initial=0.0) + B.right[:, -1].min(initial=0.0))
+    norms = -float(A.left[:, -2].min(initial=0.0) + B.left[:, -2].min(initial=0.0))
     reach = np.sqrt(norms) if norms > WIDE[t.dtype.char] else 0.0
     if is_kinked:
         reach = max(reach, 1e-4 * norms)
@@ -142,4 +146,4 @@ def _measure_close(A: Scaled, B: Scaled, t: Array, is_kinked: bool) -> None:
     close = np.flatnonzero(t > -reach)
     for part in np.array_split(close, -(-len(close) // PAIRS)):
         i, j = np.divmod(part, t.shape[1])
-        t[i, j] = -0.5 * square_sums(A.left[i, :-2] - B.right[j, :-2])
+        t[i, j] = -0.5 * square_sums(A.left[i, :-2] - B.left[j, :-2])

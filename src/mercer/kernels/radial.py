@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base.linalg import power_of_two, square_sums
+from mercer._base.linalg import SQUARABLE, power_of_two, square_sums
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels.base import (
@@ -153,6 +153,11 @@ class RadialKernel(Kernel):
 
 def _direct_squares(A: Array, B: Array, length: float) -> Array:
     """``|a_i - b_j|² / length²`` by the differences themselves, at any scale of the rows."""
+    if 1 / SQUARABLE < length < SQUARABLE:
+        with np.errstate(over="ignore"):
+            squares = cdist(A, B, "sqeuclidean")
+        if squares.max(initial=0.0) < np.inf:
+            return np.asarray(squares / length / length)
     # In powers of two no digit is lost. Beside the length, squares that vanish mean r = 0 and those
     # that overflow k = 0; rows that cannot be written in it are infinitely far or the same.
     largest = max(np.abs(A).max(initial=0.0), np.abs(B).max(initial=0.0))

@@ -21,6 +21,9 @@ from mercer.points.sparse import SparseRows
 
 __all__ = ["Columns", "Objects", "Points", "SparseVectors", "Vectors"]
 
+#: Columns by which most rows can be told apart.
+FEW = 8
+
 
 class Points(ABC):
     """Rows in the form in which a kernel takes them; frozen, and never copied needlessly."""
@@ -91,8 +94,11 @@ class Points(ABC):
         """The points with these numbers as support of a model on all of them."""
         return self.take(index).rows
 
-    def copies(self) -> tuple[Array, Array]:
-        """Numbers of points that are all different, and for each point which of them it copies."""
+    def copies(self, most: int | None = None) -> tuple[Array, Array]:  # noqa: ARG002
+        """Numbers of points that are all different, and for each point which of them it copies.
+
+        Where more than ``most`` are different, all of them may be called so.
+        """
         every = np.arange(len(self))
         return every, every
 
@@ -143,7 +149,8 @@ class _Numbers(Points):
 
     @property
     def largest(self) -> float:
-        return float(np.abs(self.rows).max(initial=0.0))
+        # Two passes, and no temporary of the size of the rows.
+        return max(float(self.rows.max(initial=0.0)), -float(self.rows.min(initial=0.0)))
 
     def take(self, index: Array) -> Self:
         return type(self)(self.rows[index])
@@ -155,8 +162,11 @@ class _Numbers(Points):
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
         # On either side of random hyperplanes through the middle.
-        normals = rng.standard_normal((self.width, count)) / (self.largest or 1.0)
-        along = self._matrix @ normals.astype(self.rows.dtype)
+        normals = rng.standard_normal((self.width, count)).astype(self.rows.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            along = self._matrix @ normals
+        if not 1 / SQUARABLE < np.abs(along).max(initial=0.0) < np.inf:
+            along = self._matrix @ (normals / (self.largest or 1.0)).astype(self.rows.dtype)
         return np.where(along < np.median(along, axis=0), -1.0, 1.0)
 
 
@@ -168,7 +178,12 @@ class Vectors(_Numbers):
 
     has_coordinates = True
 
-    def copies(self) -> tuple[Array, Array]:
+    def copies(self, most: int | None = None) -> tuple[Array, Array]:
+        if most is not None and self.width > FEW:
+            # Rows that differ in some columns are different: most data are done with here.
+            few = Vectors(self.rows[:, :: -(-self.width // FEW)])
+            if len(few.copies()[0]) > most:
+                return super().copies()
         words = np.ascontiguousarray(self.rows).view(f"u{self.rows.itemsize}")
         odd = fixed_rng(3).integers(1 << 31, size=self.width, dtype=np.uint64) * 2 + 1
         # One number a row, equal for equal rows; a multiplication modulo 2⁶⁴ mixes upwards only.

@@ -143,11 +143,11 @@ class Tiles:
                 if tile is None:
                     shape = (i.stop - i.start, j.stop - j.start)
                     tile = buffer[: shape[0] * shape[1]].reshape(shape)
+                    if self.kept is not None:
+                        tile = kept[a, b] = np.empty(shape, self.dtype)
                     self.fill(self.left[i], self.right[j], tile)
                     if a == b:
                         np.fill_diagonal(tile, diagonal[i])
-                    if self.kept is not None:
-                        kept[a, b] = tile.copy()
                 Y[i] += tile @ factor[j]
                 if a != b:
                     Y[j] += tile.T @ factor[i]

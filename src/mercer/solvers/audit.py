@@ -209,7 +209,7 @@ def _audit_outside(
     rows = unexplained_rows(operator, V, W, min(operator.n // 2, OUTSIDE))
     rows = np.setdiff1d(rows, spot.index)
     index, first = np.unique(spot.index, return_index=True)
-    A = np.vstack([spot.values[first], spot.exact(rows)]).T
+    A = np.column_stack([spot.values[first].T, spot.exact(rows).T])
     index = np.append(index, rows)
     if spot.weight is not None:
         root = np.sqrt(spot.weight)

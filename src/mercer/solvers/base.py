@@ -68,8 +68,9 @@ class Problem:
         Only where that saves a good part of the work.
         """
         points = self.kernel.points(self.X)
-        first, group = points.copies()
-        if not 1 < len(first) <= MERGED * self.n:
+        most = int(MERGED * self.n)
+        first, group = points.copies(most)
+        if not 1 < len(first) <= most:
             return self, np.arange(self.n)
         weight = np.bincount(group, weights=self.weight).astype(np.float64)
         return replace(self, X=points.take(first).rows, weight=weight), group

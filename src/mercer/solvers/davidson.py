@@ -327,9 +327,10 @@ def _from_outside(operator: ProbedGram, ritz: _Ritz, k: int, columns: int) -> Ar
     """Vectors that may belong to an eigenvalue among the first k, and are not in the space."""
     V, W = ritz.vectors, ritz.products
     rows = unexplained_rows(operator, V, W, min(operator.n // 2, max(columns, V.shape[1])))
-    bounds, T = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale())
+    A = operator.block(slice(None), rows)
+    bounds, Y = outer_pairs(A, V, W, rows, operator.scale())
     doubtful = np.flatnonzero(bounds > DOUBTFUL * ritz.values[k - 1])
-    return T[:, doubtful[: V.shape[1]]]  # a block at a time
+    return np.asarray(A @ Y[:, doubtful[: V.shape[1]]])  # a block at a time
 
 
 def _power_step(ritz: _Ritz) -> Array:

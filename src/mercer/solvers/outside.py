@@ -49,11 +49,11 @@ def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int) -> Ar
 
 
 def outer_pairs(A: Array, V: Array, W: Array, index: Array, scale: float) -> tuple[Array, Array]:
-    """Lower bounds of the leading eigenvalues outside of V, decreasing, and their vectors.
+    """Lower bounds of the leading eigenvalues outside of V, decreasing, and Y: vectors are ``A Y``.
 
     Parameters
     ----------
-    A : (n, b) columns of the matrix, overwritten
+    A : (n, b) columns of the matrix, overwritten by what is outside of V
     V, W : (n, k) orthonormal vectors, and their products with the matrix
     index : (b,) which columns
     scale : the largest entry of the matrix
@@ -63,10 +63,10 @@ def outer_pairs(A: Array, V: Array, W: Array, index: Array, scale: float) -> tup
     H = A[index]
     s, Q = np.linalg.eigh((H + H.T) / 2)
     keep = s > NEGLIGIBLE * scale
-    F = A @ (Q[:, keep] / np.sqrt(s[keep]))
-    bounds, Y = np.linalg.eigh(F.T @ F)
+    R = Q[:, keep] / np.sqrt(s[keep])
+    bounds, Y = np.linalg.eigh(R.T @ (A.T @ A) @ R)
     bounds, Y = bounds[::-1], Y[:, ::-1]
-    return bounds, F @ (Y / np.sqrt(np.maximum(bounds, np.finfo(float).tiny)))
+    return bounds, R @ (Y / np.sqrt(np.maximum(bounds, np.finfo(float).tiny)))
 
 
 def _around(operator: ProbedGram, V: Array, W: Array, left: Array) -> Array:
@@ -87,6 +87,8 @@ def _around(operator: ProbedGram, V: Array, W: Array, left: Array) -> Array:
 def _different(operator: ProbedGram, pool: Array, count: int) -> Array:
     """Positions of rows of different groups, best first; filled up by chance."""
     chosen = first_unlike(operator.base.block(pool, pool), SIMILAR, count)
+    if len(chosen) == count:
+        return chosen
     others = np.setdiff1d(np.arange(len(pool)), chosen)
     more = fixed_rng(2).permutation(others)[: count - len(chosen)]
     return np.append(chosen, more)
