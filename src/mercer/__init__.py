@@ -10,7 +10,7 @@ from mercer._base.spelling import no_such_name
 
 sys.meta_path.append(OldNames())
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from mercer._base.progress import listen as listen

@@ -32,7 +32,8 @@ class OldNames(MetaPathFinder, Loader):
 
         def look_up(name: str) -> Any:
             for home in homes:
-                if hasattr(home, name):
+                # With a path, files of the new package would be loaded twice.
+                if name != "__path__" and hasattr(home, name):
                     return getattr(home, name)
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
 

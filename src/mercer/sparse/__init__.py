@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-Source = KernelRows  # the name of 0.1
+Rows = Source = KernelRows  # Rows is the name of 0.1
 
 
 def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
