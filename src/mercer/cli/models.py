@@ -15,6 +15,7 @@ from mercer._base.catalogue import DENSITIES, MODELS, PREIMAGES, SOLVERS, SPARSE
 from mercer._base.catalogue import KERNELS as ALL_KERNELS
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure
+from mercer.cli.options import OneOf, which_was_meant
 
 # Models as commands use them: loaded from a file, asked for what they can do.
 
@@ -90,7 +91,8 @@ KERNELS = [name for name in ALL_KERNELS if name != "precomputed"]  # no columns 
 def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
     name = text.partition(":")[0]
     if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
-        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}")
+        guess = which_was_meant(name, KERNELS)
+        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}.{guess}")
     return text
 
 
@@ -126,7 +128,7 @@ kernel_option = click.option(
 )
 preimage_option = click.option(
     "--preimage",
-    type=click.Choice([*PREIMAGES]),
+    type=OneOf([*PREIMAGES]),
     help="The way back to input space.  [default: the model's own]",
 )
 
@@ -136,7 +138,7 @@ def describes_model(function: Any) -> Any:
 
     @click.option(
         "--model",
-        type=click.Choice([*MODELS]),
+        type=OneOf([*MODELS]),
         default="kpca",
         show_default=True,
         help="The estimator.",
@@ -159,7 +161,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option(
         "--solver",
-        type=click.Choice(sorted({*SOLVERS, *SPARSE_SOLVERS})),
+        type=OneOf(sorted({*SOLVERS, *SPARSE_SOLVERS})),
         help="How to find the components.  [default: auto]",
     )
     @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
@@ -178,7 +180,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option(
         "--density",
-        type=click.Choice([*DENSITIES]),
+        type=OneOf([*DENSITIES]),
         help="Where a generative model draws from.  [default: local]",
     )
     @functools.wraps(function)
