@@ -22,11 +22,10 @@ from narwhals.exceptions import DuplicateError
 from scipy.sparse import issparse
 
 from mercer._base.numbers import counted
-from mercer._base.spelling import did_you_mean
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io import Table
-from mercer.io.files import names_text
+from mercer.io.files import names_text, no_column
 from mercer.points.source import MemoryRows
 
 _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
@@ -271,12 +270,6 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
 
 
 _REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
-
-
-def no_column(name: str, names: Sequence[str]) -> DataError:
-    """A column that is not there; what may have been meant, and what there is."""
-    guess = did_you_mean(name, names)
-    return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
 
 
 def columns_table(columns: Mapping[str, Array]) -> Table:

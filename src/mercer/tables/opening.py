@@ -13,12 +13,13 @@ from sklearn.base import clone
 from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, argument, warn
 from mercer.io import Choice, Table, open_table
+from mercer.io.files import no_column
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, classes_of, kept_columns, no_column
+from mercer.tables.frames import Frame, classes_of, kept_columns
 from mercer.tables.model import TableModel
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
