@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mercer._base.types import Estimator
+from mercer.cli import options
 from mercer.cli.faults import Failure
 from mercer.cli.models import describes_model, kernel_option, preimage_option
-from mercer.cli.options import (
-    ColumnKinds,
-    Reading,
-    console,
-    data_argument,
-    encodes,
-    force_option,
-    reads,
-    seed_option,
-    speaks,
-    summary,
-    tables,
-)
+from mercer.cli.options import ColumnKinds, Reading, console, summary, tables
 
 if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
@@ -44,9 +33,9 @@ _model_output = click.option(
 
 
 @click.command(short_help="Fit a model to a file of rows.")
-@data_argument
+@options.data_argument
 @_model_output
-@force_option("Replace an existing output or checkpoint.")
+@options.force_option("Replace an existing output or checkpoint.")
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -54,11 +43,11 @@ _model_output = click.option(
 )
 @click.option("--resume", is_flag=True, help="Go on with a fit that was stopped.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do not fit.")
-@seed_option
-@reads
-@encodes
+@options.seed_option
+@options.reads
+@options.encodes
 @describes_model
-@speaks
+@options.speaks
 def fit(
     data: str,
     output: Path | None,
@@ -167,9 +156,9 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
 
 
 @click.command(short_help="Choose width and components for denoising, and fit.")
-@data_argument
+@options.data_argument
 @_model_output
-@force_option()
+@options.force_option()
 @click.option(
     "--noise",
     type=click.FloatRange(0, min_open=True),
@@ -179,10 +168,10 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
 )
 @kernel_option
 @preimage_option
-@seed_option
-@reads
-@encodes
-@speaks
+@options.seed_option
+@options.reads
+@options.encodes
+@options.speaks
 def tune(
     data: str,
     output: Path | None,

@@ -6,18 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 import mercer
+from mercer.cli import options
 from mercer.cli.models import existing, load_model
-from mercer.cli.options import (
-    Output,
-    Reading,
-    console,
-    force_option,
-    frames,
-    model_argument,
-    reads,
-    speaks,
-    tables,
-)
+from mercer.cli.options import Output, Reading, console, frames, tables
 
 if TYPE_CHECKING:
     from mercer.io.model_file import ModelInfo
@@ -26,8 +17,8 @@ SHOWN = 12
 
 
 @click.command(short_help="What a model file holds.")
-@model_argument
-@speaks
+@options.model_argument
+@options.speaks
 def info(model: str) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes the space.
 
@@ -80,9 +71,9 @@ def _print(facts: "ModelInfo") -> None:
 @click.command(short_help="Write a table or a model in another format.")
 @click.argument("source", type=click.Path(allow_dash=True))
 @click.argument("target", type=click.Path(allow_dash=True))
-@force_option("Replace an existing TARGET.")
-@reads
-@speaks
+@options.force_option("Replace an existing TARGET.")
+@options.reads
+@options.speaks
 def convert(source: str, target: str, force: bool, reading: Reading) -> None:
     """Write SOURCE as TARGET; the endings say what they are.
 

@@ -7,20 +7,9 @@ import click
 
 import mercer
 from mercer._base.types import Estimator
+from mercer.cli import options
 from mercer.cli.models import load_model, on_tables, seen_by
-from mercer.cli.options import (
-    OneOf,
-    Output,
-    Reading,
-    console,
-    data_argument,
-    keeps,
-    model_argument,
-    reads,
-    speaks,
-    tables,
-    writes,
-)
+from mercer.cli.options import OneOf, Output, Reading, console, tables
 
 if TYPE_CHECKING:
     from mercer.io import Table
@@ -31,10 +20,10 @@ MOST_COMPARED = 200_000
 
 
 @click.command(short_help="How well the model denoises and keeps rows.")
-@model_argument
-@data_argument
-@reads
-@speaks
+@options.model_argument
+@options.data_argument
+@options.reads
+@options.speaks
 def score(model: str, data: str, reading: Reading) -> None:
     """Measure how well MODEL restores the rows of DATA after noise was added to them.
 
@@ -61,8 +50,8 @@ def score(model: str, data: str, reading: Reading) -> None:
 
 
 @click.command(short_help="How new each row is to the model.")
-@model_argument
-@data_argument
+@options.model_argument
+@options.data_argument
 @click.option(
     "--normal",
     metavar="FILE",
@@ -74,10 +63,10 @@ def score(model: str, data: str, reading: Reading) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
 )
-@reads
-@keeps
-@writes("Where the scores go.")
-@speaks
+@options.reads
+@options.keeps
+@options.writes("Where the scores go.")
+@options.speaks
 def novelty(
     model: str,
     data: str,
@@ -134,7 +123,7 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 
 
 @click.command(short_help="Which variables matter in each component.")
-@model_argument
+@options.model_argument
 @click.argument("data", type=click.Path(allow_dash=True), required=False)
 @click.option(
     "--unit",
@@ -146,9 +135,9 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 @click.option(
     "--intervals", is_flag=True, help="Also what another sample of rows would give (95 %)."
 )
-@reads
-@writes("Where the table goes: a row for each variable.")
-@speaks
+@options.reads
+@options.writes("Where the table goes: a row for each variable.")
+@options.speaks
 def relevance(
     model: str,
     data: str | None,

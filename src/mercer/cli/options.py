@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import mercer
 from mercer._base.spelling import closest
 
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from mercer.cli import console as console
     from mercer.cli import summary as summary
     from mercer.cli import tables as tables
-    from mercer.io import Choice
     from mercer.tables import frames as frames
 else:
     console, summary = _Late("mercer.cli.console"), _Late("mercer.cli.summary")
@@ -77,11 +77,9 @@ class Reading:
         """Whether columns go beside the results."""
         return bool(self.label or self.keep)
 
-    def choice(self, like: Sequence[str] | None = None) -> Choice:
-        """The columns to read, or those that a model is like."""
-        from mercer.io import Choice
-
-        return Choice(self.columns, self.drop, self.label, like)
+    def choice(self, like: Sequence[str] | None = None) -> Any:
+        """The columns to read, or those that a model is like: a :class:`mercer.io.Choice`."""
+        return mercer.io.Choice(self.columns, self.drop, self.label, like)
 
 
 @dataclass(frozen=True)
@@ -94,9 +92,7 @@ class ColumnKinds:
 
     def encoder(self) -> Any:
         """The encoder that they ask for."""
-        from mercer.tables import TableEncoder
-
-        return TableEncoder(dict(self.kinds), scale=self.scale)
+        return mercer.TableEncoder(dict(self.kinds), scale=self.scale)
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,10 @@ import mercer
 from mercer._base.optional import require
 from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator, Targets
+from mercer.cli import options
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, load_model, on_tables, seen_by
-from mercer.cli.options import (
-    OneOf,
-    Reading,
-    console,
-    force_option,
-    model_argument,
-    reads,
-    speaks,
-    tables,
-)
+from mercer.cli.options import OneOf, Reading, console, tables
 from mercer.cli.stop import stopped_by
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
@@ -66,7 +58,7 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     epilog=f"\b\nKinds:\n{_HELP}",
 )
 @click.argument("kind", type=OneOf(list(KINDS)), metavar="KIND")
-@model_argument
+@options.model_argument
 @click.argument("data", type=click.Path(allow_dash=True), required=False)
 @click.option(
     "-o",
@@ -75,7 +67,7 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     required=True,
     help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
-@force_option()
+@options.force_option()
 @click.option(
     "--dpi", type=click.IntRange(10, 1200), default=150, show_default=True, help="Dots per inch."
 )
@@ -100,8 +92,8 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
 )
 @click.option("--title", help="Above the picture.")
 @click.option("--positive", metavar="CLASS", help="For roc: the class of --label that is new.")
-@reads
-@speaks
+@options.reads
+@options.speaks
 def plot(
     kind: str,
     model: str,
@@ -257,7 +249,7 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
 @click.option("--token", help="A secret for the address; needed where others can reach --host.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
-@speaks
+@options.speaks
 def explore(source: Path | None, host: str, port: int, token: str | None, no_browser: bool) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 

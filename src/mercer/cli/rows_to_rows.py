@@ -9,21 +9,9 @@ from typing import Any
 import click
 
 from mercer._base.types import Estimator, RowsLike
+from mercer.cli import options
 from mercer.cli.models import feature_names, load_model, on_tables, score_names, seen_by
-from mercer.cli.options import (
-    Output,
-    Reading,
-    console,
-    format_option,
-    frames,
-    keeps,
-    model_argument,
-    reads,
-    seed_option,
-    speaks,
-    tables,
-    writes,
-)
+from mercer.cli.options import Output, Reading, console, frames, tables
 
 
 @dataclass(frozen=True)
@@ -38,8 +26,8 @@ def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
     argument = click.argument("data", metavar=data.upper(), type=click.Path(allow_dash=True))
 
     def decorate(function: Any) -> Any:
-        written = writes(f"Where the {what} go.")(speaks(function))
-        return model_argument(argument(reads(keeps(written))))
+        written = options.writes(f"Where the {what} go.")(options.speaks(function))
+        return options.model_argument(argument(options.reads(options.keeps(written))))
 
     return decorate
 
@@ -163,15 +151,15 @@ def _convert(
 
 
 @click.command(short_help="Generate new rows.")
-@model_argument
+@options.model_argument
 @click.option(
     "-n", "--count", type=click.IntRange(1), default=10, show_default=True, help="How many rows."
 )
 @click.option("--label", metavar="CLASS", help="Rows of this class only.")
-@format_option
-@seed_option
-@writes("Where the rows go.")
-@speaks
+@options.format_option
+@options.seed_option
+@options.writes("Where the rows go.")
+@options.speaks
 def sample(model: str, count: int, label: str | None, seed: int, output: Output) -> None:
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 

@@ -158,6 +158,11 @@ def absent(values: Array) -> Array:
     return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
 
 
+def kind_of(values: Array) -> str:
+    """What a column of a plain kind holds, in a word."""
+    return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")
+
+
 def objects(values: Iterable[Any]) -> Array:
     """Values of any kind as an array of one dimension, whatever is inside them."""
     listed = list(values)

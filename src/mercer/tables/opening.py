@@ -83,9 +83,7 @@ def open_encoded(
     return _scale(table, encoder) if _wants_scale(look, table, encoder) else (table, None)
 
 
-def read_for(
-    model: TableModel, path: Path, choice: Choice | None = None, keep: Sequence[str] = ()
-) -> Frame:
+def read_for(model: TableModel, path: Path, choice: Choice, keep: Sequence[str] = ()) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
     known = model.encoder_.columns_
     texts = [
@@ -94,28 +92,26 @@ def read_for(
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
     texts += [name for name in keep if name not in known]
-    choice = choice or Choice()
     if choice.label is not None and choice.label not in known:
         texts.append(choice.label)
     return _read(Look(path), choice, texts, keep)
 
 
-def read_mixed(path: Path, choice: Choice | None = None) -> Frame | None:
+def read_mixed(path: Path, choice: Choice) -> Frame | None:
     """The columns of a file that are not all numbers; None for one that is read in blocks."""
-    look, choice = Look(path), choice or Choice()
+    look = Look(path)
     return _read(look, choice, ()) if _is_mixed(look, TableEncoder(), choice) else None
 
 
 def vectors_for(
     model: TableModel,
     path: Path,
-    choice: Choice | None = None,
+    choice: Choice,
     keep: Sequence[str] = (),
     *,
     allow_nan: bool = False,
 ) -> Table:
-    """A file as the vectors that the model inside sees; label and row names go beside."""
-    choice = choice or Choice()
+    """A file as the vectors that the model inside sees; label and row names are extra columns."""
     frame = read_for(model, path, choice, keep)
     vectors = model.vectors(frame, missing=allow_nan)
     beside = _beside(model.encoder_, frame, choice.label)
