@@ -1,4 +1,4 @@
-"""The options of ``mercer fit`` that describe the model."""
+"""Models as commands use them: loaded from a file, or described by options of ``mercer fit``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from mercer._base.catalogue import KERNELS as ALL_KERNELS
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure
 from mercer.cli.options import OneOf, which_was_meant
-
-# Models as commands use them: loaded from a file, asked for what they can do.
 
 
 def load_model(path: str, *abilities: str) -> Any:

@@ -308,9 +308,6 @@ def _written(values: Array) -> Array:
     return objects(None if value != value else value for value in values.tolist())
 
 
-# What was missing in rows, and what is filled: counted while rows go by.
-
-
 @dataclass(frozen=True)
 class MissingValues:
     """Missing values of all rows: those that a function has filled in, and those that it left."""
