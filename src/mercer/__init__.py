@@ -5,10 +5,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mercer._base import catalogue
-from mercer._base.moved import OldNames
 from mercer._base.spelling import no_such_name
 
-sys.meta_path.append(OldNames())
+sys.meta_path.append(catalogue.OldNames())
 
 __version__ = "0.2.0"
 

@@ -45,7 +45,8 @@ def test_version(capsys):
 def test_help_loads_no_numerics():
     """What makes --help instant; a time limit would measure the machine instead."""
     code = (
-        "import sys; from mercer.cli import main; main(['--help']);"
+        "import sys; from mercer.cli import main; main(['--help']); main(['fit', '--help']);"
+        "main(['fit', 'x.csv', '--solver', 'arpack']);"
         "heavy = {'numpy', 'scipy', 'sklearn', 'rich'} & set(sys.modules); assert not heavy, heavy"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

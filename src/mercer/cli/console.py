@@ -29,17 +29,30 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
+def asked_for(option: str) -> bool:
+    """Whether the command that runs was given ``"json"`` or ``"quiet"``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(f"mercer.{option}"))
+
+
 def remark(message: str) -> None:
     """One line on standard error that is not a warning; nothing with ``--quiet``."""
-    context = click.get_current_context(silent=True)
-    if context is not None and context.params.get("quiet"):
-        return
-    print(f"mercer: {message}", file=sys.stderr, flush=True)  # noqa: T201
+    if not asked_for("quiet"):
+        print(f"mercer: {message}", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def print_json(value: Any) -> None:
-    """The result as one JSON document on standard output; numpy's numbers become plain ones."""
-    print(json.dumps(value, indent=2, default=_plain, ensure_ascii=False))  # noqa: T201
+def as_json(value: Any) -> bool:
+    """With ``--json`` print the result as one document, numpy's numbers as plain ones; else False.
+
+    So that ``if not as_json(facts):`` goes on with words for people.
+    """
+    if asked_for("json"):
+        print(json.dumps(value, indent=2, default=_plain, ensure_ascii=False))  # noqa: T201
+    return asked_for("json")
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def summary(title: str, lines: Mapping[str, str]) -> None:
@@ -55,10 +68,10 @@ def summary(title: str, lines: Mapping[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def progress(*, quiet: bool) -> Iterator[None]:
+def progress() -> Iterator[None]:
     """Show the stages of long work with the time left, if a person watches standard error."""
     terminal = Terminal(stderr=True)
-    if quiet or not terminal.is_terminal:
+    if asked_for("quiet") or not terminal.is_terminal:
         yield
         return
     from mercer import listen
@@ -80,9 +93,3 @@ def progress(*, quiet: bool) -> Iterator[None]:
 
         with listen(show):
             yield
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)

@@ -1,12 +1,10 @@
-"""Wrong usage in plain words: what click says, with what may have been meant."""
+"""From an exception to one line for the user and an exit status; wrong usage in plain words."""
 
 import errno
 import re
 from pathlib import Path
 
 import click
-
-from mercer._base.spelling import closest
 
 #: Commands and options that people try → what is typed here.
 COMMANDS = {
@@ -39,66 +37,37 @@ _OPTIONS = {
 def usage_in_plain_words(error: click.UsageError) -> str:
     """The message of click, more helpful where people go wrong most."""
     message = error.format_message()
+    context = error.ctx or click.Context(click.Command("mercer"))
     if isinstance(error, click.NoSuchOption):
         name = error.option_name
-        told = _OPTIONS.get(name.lower())
-        if told is not None and (told[0] == "'" or _has_option(error.ctx, told)):
-            return f"No such option '{name}'; it is {told}."
-        where = _commands_with(error.ctx, name)
+        ours = _OPTIONS.get(name.lower(), "")
+        if ours.startswith("'") or _has_option(context.command, ours):
+            return f"No such option '{name}'; it is {ours}."
+        commands = getattr(context.find_root().command, "commands", {})
+        others = [f"'mercer {key}'" for key in commands if _has_option(commands[key], name)]
+        where = ", ".join(others[:3])
         return f"No such option '{name}'; that is an option of {where}." if where else message
-    # Of the others click only says the words.
-    if found := re.search(r"'([^']*)' is not one of (.*?)\.?$", message):
-        return _choice(message, *found.groups())
-    if found := re.search(r"Got unexpected extra arguments? \((.*)\)", message):
-        return f"{found[0]}{_extra(error.ctx, found[1])}"
-    message = re.sub(r"is not a valid (float|integer)( range)?", _no_number, message)
-    return re.sub(r"is not in the range x(>=?)(\S+?)\.?$", _too_small, message)
+    # Of the others click only has the words.
+    if extra := re.search(r"Got unexpected extra arguments? \((.*)\)", message):
+        return f"{extra[0]}{_extra(context.command, extra[1])}"
+    message = re.sub(r"is not a valid float( range)?", "is not a number", message)
+    message = re.sub(r"is not a valid integer( range)?", "is not a whole number", message)
+    message = re.sub(r"not in the range x>=(\S+?)\.?$", r"too small; give \1 or more", message)
+    return re.sub(r"not in the range x>(\S+?)\.?$", r"too small; give more than \1", message)
 
 
-def _choice(message: str, given: str, listed: str) -> str:
-    choices = re.findall(r"[\w-]+", listed)
-    if given.endswith(".mercer") and "KIND" in message:
-        return f"KIND comes before MODEL: 'mercer plot {choices[0]} {given}'. {message}"
-    guess = closest({"arpack": "lanczos", "rbf": "gaussian"}.get(given, given), choices)
-    return message if guess is None else f"{message.rstrip('.')}. Did you mean '{guess}'?"
-
-
-def _extra(context: click.Context | None, given: str) -> str:
+def _extra(command: click.Command, given: str) -> str:
     """What an argument too many may have been."""
     first = given.split()[0]
-    if first.isdigit() and _has_option(context, "--count"):
+    if first.isdigit() and _has_option(command, "--count"):
         return f"; a number of rows is -n {first}"
     if Path(first).exists():
         return "; give one file at a time, or one pattern in quotes, such as 'rows-*.csv'"
-    return f"; what is written is named by -o {first}" if _has_option(context, "--output") else ""
+    return f"; what is written is named by -o {first}" if _has_option(command, "--output") else ""
 
 
-def _has_option(context: click.Context | None, name: str) -> bool:
-    return context is not None and any(name in option.opts for option in context.command.params)
-
-
-def _commands_with(context: click.Context | None, option: str) -> str:
-    """Commands that know the option, by which another one may have been meant."""
-    group = None if context is None else context.find_root().command
-    commands = group.commands if isinstance(group, click.Group) else {}
-    found = [
-        f"'mercer {name}'"
-        for name, command in commands.items()
-        if any(option in parameter.opts for parameter in command.params)
-    ]
-    return ", ".join(found[:3])
-
-
-def _no_number(found: re.Match[str]) -> str:
-    return "is not a number" if found[1] == "float" else "is not a whole number"
-
-
-def _too_small(found: re.Match[str]) -> str:
-    more = f"give {found[2]} or more" if found[1] == ">=" else f"give more than {found[2]}"
-    return f"is too small; {more}"
-
-
-# From an exception to one line for the user and an exit status.
+def _has_option(command: click.Command, name: str) -> bool:
+    return any(name in option.opts for option in command.params)
 
 
 class Failure(click.ClickException):

@@ -1,35 +1,41 @@
-"""``mercer fit``: from a file of rows to a model file, saying what was chosen and why."""
+"""``mercer fit`` and ``mercer tune``: from a file of rows to a model file, and what was chosen."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mercer._base.types import Estimator
-from mercer.cli.models import describes_model, model_output, save_to, target_of
-from mercer.cli.options import (
-    ColumnKinds,
-    Reading,
-    data_argument,
-    encodes,
-    reads,
-    seed_option,
-    speaks,
-)
+from mercer.cli import options
+from mercer.cli.faults import Failure
+from mercer.cli.models import describes_model, kernel_option, preimage_option
+from mercer.cli.options import ColumnKinds, Reading, console, summary, tables
 
 if TYPE_CHECKING:
     from mercer.cli.recipe import Recipe
     from mercer.io import Table
+    from mercer.selection import Choice
     from mercer.solvers import Plan
-
+    from mercer.tables import TableEncoder
 
 NOT_CONVERGED = 5
+#: Endings that other programs would open, in vain.
+_OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
+_OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
+
+_model_output = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The model file to write.  [default: the data's name with .mercer]",
+)
 
 
 @click.command(short_help="Fit a model to a file of rows.")
-@data_argument
-@model_output
-@click.option("--force", is_flag=True, help="Replace an existing output or checkpoint.")
+@options.data_argument
+@_model_output
+@options.force_option("Replace an existing output or checkpoint.")
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -37,11 +43,11 @@ NOT_CONVERGED = 5
 )
 @click.option("--resume", is_flag=True, help="Go on with a fit that was stopped.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do not fit.")
-@seed_option
-@reads
-@encodes
+@options.seed_option
+@options.reads
+@options.encodes
 @describes_model
-@speaks
+@options.speaks
 def fit(
     data: str,
     output: Path | None,
@@ -52,8 +58,6 @@ def fit(
     reading: Reading,
     kinds: ColumnKinds,
     recipe: "Recipe",
-    as_json: bool,
-    quiet: bool,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
 
@@ -63,38 +67,33 @@ def fit(
     that the model gives back have the same columns. Kernel width, solver and number of components
     are chosen from the data unless you say otherwise; what was chosen, and why, is printed.
     """
-    import time
-
-    from mercer.cli.console import progress
-    from mercer.cli.summary import facts_of_fit, size_of, tell_of_fit
-    from mercer.cli.tables import check_target, open_for_fit
     from mercer.model import model_of
 
     recipe.check()
-    target = target_of(data, output)
+    target = _target_of(data, output)
     state = checkpoint or target.with_name(f"{target.name}.checkpoint")
     if not dry_run:
-        check_target(target, force=force)
+        tables.check_target(target, force=force)
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
     missing = recipe.model == "missing"
-    with open_for_fit(data, reading, kinds, allow_nan=missing) as (table, encoder):
+    with tables.open_for_fit(data, reading, kinds, allow_nan=missing) as (table, encoder):
         plan = recipe.make().plan(table.rows)
         if dry_run:
-            return _show(plan, table, data, as_json=as_json)
+            _show(plan, table, data)
+            return 0
         if checkpoint is not None and not plan.resumable:
             raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
         kept = state if plan.resumable else None
-        size = size_of(*table.rows.shape, None if encoder is None else len(set(encoder.groups_)))
+        count = None if encoder is None else len(set(encoder.groups_))
+        size = summary.size_of(*table.rows.shape, count)
         _announce(plan, f"{data}: {size}", resumed=kept is not None and kept.exists())
-        with progress(quiet=quiet):
+        with console.progress():
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is no part of a model
         model.set_params(solver=recipe.make().solver)
-    save_to(target, model, encoder)
-    if as_json or not quiet:
-        facts = facts_of_fit(model, table.rows, target, time.perf_counter() - started, encoder)
-        tell_of_fit(facts, as_json=as_json)
+    _save(target, model, encoder)
+    summary.tell_of_fit(model, table.rows, target, started, encoder)
     return 0 if model_of(model).report.converged else NOT_CONVERGED
 
 
@@ -103,8 +102,6 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     if not state.exists() or resume:
         return
     if not force:
-        from mercer.cli.faults import Failure
-
         raise Failure(
             f"'{state}' was left by a fit that was stopped. Add --resume to go on with it, or "
             "--force to start anew."
@@ -112,10 +109,9 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     state.unlink()
 
 
-def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
+def _show(plan: "Plan", table: "Table", data: str) -> None:
     """What the fit would do, and whether there is room for it."""
     from mercer._base.machine import available_bytes, size_text
-    from mercer.cli.console import print_json, summary
 
     facts: dict[str, Any] = {
         "rows": table.rows.shape[0],
@@ -128,28 +124,22 @@ def _show(plan: "Plan", table: "Table", data: str, *, as_json: bool) -> int:
         "loads": plan.loads,
         "resumable": plan.resumable,
     }
-    if as_json:
-        print_json(facts)
-    else:
+    if not console.as_json(facts):
         facts |= {name: size_text(facts[name]) for name in ("bytes", "free_bytes")}
-        summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
-    return 0
+        console.summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
 
 
 def _announce(plan: "Plan", what: str, *, resumed: bool) -> None:
     """Say what is going to happen, or that there is no room for it."""
     from mercer._base.machine import available_bytes, size_text
-    from mercer.cli.console import remark
 
     free = available_bytes()
     if plan.bytes > free:
-        from mercer.cli.faults import Failure
-
         raise Failure(
             f"{plan.name} needs about {plan.bytes >> 20:,} MB, and {free >> 20:,} MB are "
             "free. Use --solver landmarks, or fewer rows."
         )
-    remark(
+    console.remark(
         f"{what}; {plan.name}{' (resumed)' * resumed} needs about {size_text(plan.bytes)} of "
         f"{size_text(free)} free memory"
     )
@@ -157,11 +147,104 @@ def _announce(plan: "Plan", what: str, *, resumed: bool) -> None:
 
 def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
     """Fit; a fit on landmarks that is stopped says how to go on."""
-    from mercer.cli.console import remark
-
     try:
         return model.fit(table.rows, table.label)
     except BaseException as error:
         if not isinstance(error, Exception) and kept is not None and kept.exists():
-            remark(f"the state is kept in '{kept}'; add --resume to go on")
+            console.remark(f"the state is kept in '{kept}'; add --resume to go on")
         raise
+
+
+@click.command(short_help="Choose width and components for denoising, and fit.")
+@options.data_argument
+@_model_output
+@options.force_option()
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, min_open=True),
+    metavar="LEVEL",
+    help="Standard deviation of the noise to expect, in units of the rows (of their standard "
+    "deviations where columns are scaled).  [default: half the standard deviation of the rows]",
+)
+@kernel_option
+@preimage_option
+@options.seed_option
+@options.reads
+@options.encodes
+@options.speaks
+def tune(
+    data: str,
+    output: Path | None,
+    force: bool,
+    noise: float | None,
+    reading: Reading,
+    kinds: ColumnKinds,
+    **described: Any,
+) -> None:
+    """Choose the kernel's width and the number of components by which DATA is denoised best.
+
+    Noise is added to rows that are held out, and what is left of it after denoising counts, in
+    input space. Widths around the median distance and powers of two of components are compared;
+    DATA should be as clean as there is. The model is then fitted to all rows, as 'mercer fit' does
+    with the choice, and written to a model file for 'mercer denoise' and all other commands.
+    """
+    from mercer.cli.recipe import Recipe
+    from mercer.selection import typical_noise
+
+    recipe = Recipe(**described)
+    recipe.check()
+    target = _target_of(data, output)
+    tables.check_target(target, force=force)
+    started = time.perf_counter()
+    with tables.open_for_fit(data, reading, kinds, allow_nan=False) as (table, encoder):
+        table = table.loaded()
+        level = typical_noise(table.rows[:]) if noise is None else noise
+        model = recipe.make()
+        with console.progress():
+            model.tune(table.rows, noise=level)
+    _save(target, model, encoder)
+    facts, line = _what_was_compared(model.tuning_, level, table.rows.shape[1])
+    summary.tell_of_fit(model, table.rows, target, started, encoder, facts, denoising=line)
+
+
+def _what_was_compared(choice: "Choice", noise: float, d: int) -> tuple[dict[str, Any], str]:
+    """What was compared, and what of the noise is left: facts, and a line."""
+    error, of = choice.value, noise**2 * d
+    facts = {
+        "components_asked": "by held-out error of denoising",
+        "noise": noise,
+        "error": error,
+        "error_of_noise": of,
+        "compared": [
+            {"kernel": repr(kernel), "components": q, "error": error}
+            for kernel, q, error in choice.table
+        ],
+    }
+    return facts, (
+        f"of noise with standard deviation {noise:.4g}, {error / of:.1%} is left in held-out rows "
+        f"(mean squared error {error:.4g} of {of:.4g})"
+    )
+
+
+def _target_of(data: str, output: Path | None) -> Path:
+    """The model file to write, by the name of the data if none is given."""
+    if output is not None and str(output) != "-":
+        if output.suffix.lower() in _OTHERS:
+            raise click.UsageError(
+                f"a model is not a {output.suffix} file; name it {output.with_suffix('.mercer')}"
+            )
+        return output
+    if data == "-" or output is not None:
+        raise click.UsageError("a model is written to a file; name it with --output")
+    from mercer.io.files import plain_name
+
+    return Path(plain_name(Path(data).resolve()).stem + ".mercer")
+
+
+def _save(target: Path, model: Estimator, encoder: "TableEncoder | None") -> None:
+    """Write the model, with the encoder of its table if it has one."""
+    if encoder is not None:
+        from mercer import TableModel
+
+        model = TableModel.from_fitted(model, encoder)
+    model.save(target)

@@ -1,14 +1,14 @@
-"""``mercer convert``: a table in another format, or a model as ONNX."""
+"""``info`` and ``convert``: what a model file holds, and tables and models in other formats."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from mercer.cli.options import Output, Reading, model_argument, reads, speaks
-
-# ``mercer info``: what a model file holds, without making the model.
-
+import mercer
+from mercer.cli import options
+from mercer.cli.models import existing, load_model
+from mercer.cli.options import Output, Reading, console, frames, tables
 
 if TYPE_CHECKING:
     from mercer.io.model_file import ModelInfo
@@ -17,23 +17,19 @@ SHOWN = 12
 
 
 @click.command(short_help="What a model file holds.")
-@model_argument
-@speaks
-def info(model: str, as_json: bool, quiet: bool) -> None:  # noqa: ARG001  nothing to be quiet about
+@options.model_argument
+@options.speaks
+def info(model: str) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes the space.
 
     Every checksum is compared; nothing that the file says is run.
     """
     from dataclasses import asdict
 
-    from mercer.cli.console import print_json
-    from mercer.cli.models import existing
     from mercer.io.model_file import describe
 
     facts = describe(existing(model))
-    if as_json:
-        print_json(asdict(facts))
-    else:
+    if not console.as_json(asdict(facts)):
         _print(facts)
 
 
@@ -41,9 +37,7 @@ def _print(facts: "ModelInfo") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from mercer import load
     from mercer._base.machine import size_text
-    from mercer.cli.console import Terminal, summary
 
     lines = {name: text for name, text in facts.parameters.items() if text != "None"}
     lines |= {
@@ -52,7 +46,7 @@ def _print(facts: "ModelInfo") -> None:
         if not text.startswith("array") and len(text) < 200
     }
     if facts.class_name.endswith("TableModel"):
-        lines["columns"] = "\n".join(load(facts.path).encoder_.describe(most=SHOWN))
+        lines["columns"] = "\n".join(mercer.load(facts.path).encoder_.describe(most=SHOWN))
     if facts.data is not None:
         shown = {name: str(value)[:16] for name, value in facts.data.items()}
         lines["data"] = ", ".join(f"{name} {text}" for name, text in shown.items())
@@ -60,7 +54,7 @@ def _print(facts: "ModelInfo") -> None:
         f"{name} {version}" for name, version in facts.libraries.items()
     )
     size = size_text(facts.n_bytes)
-    summary(f"{facts.class_name}: {facts.path}, {size}, checksums agree", lines)
+    console.summary(f"{facts.class_name}: {facts.path}, {size}, checksums agree", lines)
     table = Table(box=SIMPLE_HEAD)
     for name in ("array", "shape", "type", "size"):
         table.add_column(name, justify="right" if name == "size" else "left")
@@ -71,18 +65,16 @@ def _print(facts: "ModelInfo") -> None:
         rest = facts.tensors[SHOWN:]
         total = size_text(sum(tensor.n_bytes for tensor in rest))
         table.add_row(f"{len(rest)} more", "", "", total)
-    Terminal(highlight=False).print(table)
+    console.Terminal(highlight=False).print(table)
 
 
 @click.command(short_help="Write a table or a model in another format.")
 @click.argument("source", type=click.Path(allow_dash=True))
 @click.argument("target", type=click.Path(allow_dash=True))
-@click.option("--force", is_flag=True, help="Replace an existing TARGET.")
-@reads
-@speaks
-def convert(
-    source: str, target: str, force: bool, reading: Reading, as_json: bool, quiet: bool
-) -> None:
+@options.force_option("Replace an existing TARGET.")
+@options.reads
+@options.speaks
+def convert(source: str, target: str, force: bool, reading: Reading) -> None:
     """Write SOURCE as TARGET; the endings say what they are.
 
     A model file (.mercer) becomes an ONNX graph (.onnx), for programs that have neither Python nor
@@ -92,37 +84,29 @@ def convert(
     if Path(source).suffix == ".mercer":
         done = _convert_model(source, output)
     else:
-        done = _convert_table(source, reading, output, quiet=quiet)
-    from mercer.cli.tables import tell
-
-    tell(output, source, as_json=as_json, **done)
+        done = _convert_table(source, reading, output)
+    tables.tell(output, source, **done)
 
 
 def _convert_model(source: str, output: Output) -> dict[str, int]:
-    from mercer import export_onnx
-    from mercer.cli.models import load_model
-    from mercer.cli.tables import check_target
-
     if output.path is None or output.path.suffix.lower() != ".onnx":
         raise click.UsageError("a model is converted to a file that ends in .onnx")
-    check_target(output.path, force=output.force)
-    export_onnx(load_model(source), output.path)
+    tables.check_target(output.path, force=output.force)
+    mercer.export_onnx(load_model(source), output.path)
     return {"bytes": output.path.stat().st_size}
 
 
-def _convert_table(source: str, reading: Reading, output: Output, *, quiet: bool) -> dict[str, int]:
-    from mercer.cli.tables import check_output, located, open_input, write_output
-    from mercer.tables.frames import columns_table
+def _convert_table(source: str, reading: Reading, output: Output) -> dict[str, int]:
     from mercer.tables.opening import read_mixed
 
     # Standard input can be read once.
-    with located(source, reading) as path:
+    with tables.located(source, reading) as path:
         frame = read_mixed(path, reading.choice())
         if frame is not None:
-            check_output(output, list(frame.columns), labelled=True)
-            write_output(output, columns_table(frame.make(frame.columns)), quiet=quiet)
+            tables.check_output(output, list(frame.columns), labelled=True)
+            tables.write_output(output, frames.columns_table(frame.make(frame.columns)))
             return {"rows": len(frame), "columns": len(frame.columns)}
-        with open_input(str(path), reading, allow_nan=True) as table:
-            check_output(output, table.rows.columns, labelled=bool(table.beside))
-            write_output(output, table, quiet=quiet)
+        with tables.open_input(str(path), reading, allow_nan=True) as table:
+            tables.check_output(output, table.rows.columns, labelled=bool(table.beside))
+            tables.write_output(output, table)
         return {"rows": table.rows.shape[0], "columns": table.rows.shape[1]}

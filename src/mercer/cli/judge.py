@@ -1,21 +1,15 @@
-"""``score`` and ``novelty``: how well a model describes rows, and which rows are new to it."""
+"""``score``, ``novelty`` and ``relevance``: what a model says about rows, and about variables."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import mercer
 from mercer._base.types import Estimator
-from mercer.cli.options import (
-    Output,
-    Reading,
-    data_argument,
-    keeps,
-    model_argument,
-    reads,
-    speaks,
-    writes,
-)
+from mercer.cli import options
+from mercer.cli.models import load_model, on_tables, seen_by
+from mercer.cli.options import OneOf, Output, Reading, console, tables
 
 if TYPE_CHECKING:
     from mercer.io import Table
@@ -26,11 +20,11 @@ MOST_COMPARED = 200_000
 
 
 @click.command(short_help="How well the model denoises and keeps rows.")
-@model_argument
-@data_argument
-@reads
-@speaks
-def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -> None:
+@options.model_argument
+@options.data_argument
+@options.reads
+@options.speaks
+def score(model: str, data: str, reading: Reading) -> None:
     """Measure how well MODEL restores the rows of DATA after noise was added to them.
 
     On rows that the model has not seen, so that models of different kernels can be compared: the
@@ -39,18 +33,10 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
     from their reconstructions, which is less for every wider kernel and every further component:
     what a model keeps, and no way to choose one.
     """
-    from dataclasses import asdict
-
-    from mercer.cli.console import print_json, progress, summary
-    from mercer.cli.models import load_model, seen_by
-    from mercer.cli.tables import open_input
-    from mercer.selection import assess
-
     fitted = load_model(model, "score")
-    with open_input(data, reading, model=fitted) as table, progress(quiet=quiet):
-        found = assess(seen_by(fitted), table)
-    if as_json:
-        print_json(asdict(found))
+    with tables.open_input(data, reading, model=fitted) as table, console.progress():
+        found = mercer.selection.assess(seen_by(fitted), table)
+    if console.as_json(asdict(found)):
         return
     lines = {
         "rows": f"{found.rows:,}",
@@ -60,12 +46,12 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
         "rows from their scores)",
         "feature space": f"{found.reconstruction_error:.6g} (mean squared distance)",
     }
-    summary(f"{type(seen_by(fitted)).__name__} on {data}", lines)
+    console.summary(f"{type(seen_by(fitted)).__name__} on {data}", lines)
 
 
 @click.command(short_help="How new each row is to the model.")
-@model_argument
-@data_argument
+@options.model_argument
+@options.data_argument
 @click.option(
     "--normal",
     metavar="FILE",
@@ -77,10 +63,10 @@ def score(model: str, data: str, reading: Reading, as_json: bool, quiet: bool) -
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
 )
-@reads
-@keeps
-@writes("Where the scores go.")
-@speaks
+@options.reads
+@options.keeps
+@options.writes("Where the scores go.")
+@options.speaks
 def novelty(
     model: str,
     data: str,
@@ -88,8 +74,6 @@ def novelty(
     false_alarm_rate: float | None,
     reading: Reading,
     output: Output,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Score the rows of DATA by how new they are to MODEL.
 
@@ -98,38 +82,32 @@ def novelty(
     alone.
     """
     from mercer._base.numbers import counted
-    from mercer.cli.console import print_json, progress, remark
-    from mercer.cli.models import load_model, seen_by
-    from mercer.cli.tables import check_output, open_input, write_output
-    from mercer.novelty import judge
 
     if false_alarm_rate is not None and normal is None:
         raise click.UsageError("--false-alarm-rate goes with --normal; else the model has its own")
     fitted = load_model(model)
-    check_output(output, ["score"], labelled=reading.beside)
+    tables.check_output(output, ["score"], labelled=reading.beside)
     detector = seen_by(fitted)
     if normal is not None:
         detector = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
-    with open_input(data, reading, model=fitted) as table, progress(quiet=quiet):
-        judged = judge(detector, table)
+    with tables.open_input(data, reading, model=fitted) as table, console.progress():
+        judged = mercer.novelty.judge(detector, table)
         found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
         if found is not None and detector.contamination is None:
             _tell_of_seen_rows(detector, table)
-    write_output(output, judged, as_json=as_json, quiet=quiet)
-    if as_json and output.path is not None:
-        print_json({"output": str(output.path), "rows": len(judged.rows), "new": found})
-    else:
+    tables.write_output(output, judged)
+    facts = {"output": str(output.path), "rows": len(judged.rows), "new": found}
+    if output.path is None or not console.as_json(facts):
         called = "no threshold, see --normal" if found is None else f"{found:,} new"
         where = "" if output.path is None else f" → {output.path}"
-        remark(f"{counted(len(judged.rows), 'row')}, {called}{where}")
+        console.remark(f"{counted(len(judged.rows), 'row')}, {called}{where}")
 
 
 def _tell_of_seen_rows(detector: Any, table: "Table") -> None:
-    from mercer.cli.console import remark
     from mercer.estimators._saving import was_fitted_to
 
     if len(table.rows) <= MOST_COMPARED and was_fitted_to(detector, table.rows, table.rows[:]):
-        remark(
+        console.remark(
             "these are the rows that the model was fitted to, less new to it than others: "
             "p-values and verdicts hold for other rows. To find outliers among these, fit with "
             "'--model novelty --contamination auto'."
@@ -137,11 +115,89 @@ def _tell_of_seen_rows(detector: Any, table: "Table") -> None:
 
 
 def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:
-    from mercer import KernelNovelty
-    from mercer.cli.models import seen_by
-    from mercer.cli.tables import open_input
-
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
-    with open_input(normal, replace(reading, keep=()), model=fitted) as table:
-        return KernelNovelty.from_fitted(seen_by(fitted), table.rows, false_alarm_rate=rate)
+    with tables.open_input(normal, replace(reading, keep=()), model=fitted) as table:
+        detector = mercer.KernelNovelty
+        return detector.from_fitted(seen_by(fitted), table.rows, false_alarm_rate=rate)
+
+
+@click.command(short_help="Which variables matter in each component.")
+@options.model_argument
+@click.argument("data", type=click.Path(allow_dash=True), required=False)
+@click.option(
+    "--unit",
+    type=OneOf(["share", "std", "raw"]),
+    default="share",
+    show_default=True,
+    help="Shares in each component; per standard deviation of a variable; or per unit of it.",
+)
+@click.option(
+    "--intervals", is_flag=True, help="Also what another sample of rows would give (95 %)."
+)
+@options.reads
+@options.writes("Where the table goes: a row for each variable.")
+@options.speaks
+def relevance(
+    model: str,
+    data: str | None,
+    unit: str,
+    intervals: bool,
+    reading: Reading,
+    output: Output,
+) -> None:
+    """Measure how much each variable matters in each component of MODEL, over the rows of DATA.
+
+    Without DATA the rows or landmarks that the model keeps are taken. The columns of the table are
+    the components, all of them together, and the reconstruction error: which variables carry what
+    the model cannot explain.
+    """
+    if intervals and unit != "share":
+        raise click.UsageError("--intervals are of shares; leave --unit out")
+    fitted = load_model(model, "relevance")
+    tables.check_output(output, ["overall"], labelled=True)
+    with console.progress():
+        found, sure = _measure(fitted, data, reading, unit, intervals=intervals)
+    tables.write_output(output, _table(found, sure))
+    advice = [] if sure is None else sure.advice
+    if console.asked_for("json"):
+        known = {} if sure is None else {"advice": advice}
+        tables.tell(output, "", variables=len(found.names), **known)
+        return
+    for line in [*found.describe(), *advice]:
+        console.remark(line)
+    tables.tell(output, f"{len(found.names):,} variables")
+
+
+def _measure(
+    fitted: Estimator, data: str | None, reading: Reading, unit: str, *, intervals: bool
+) -> tuple[Any, Any]:
+    model, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
+    if groups is not None and intervals:
+        raise click.UsageError("--intervals are of single variables; a model of tables has groups")
+    model.set_output(transform="default") if hasattr(model, "set_output") else None
+    if data is None:
+        found = model.relevance(unit=unit, groups=groups)
+        return found, model.uncertainty() if intervals else None
+    with tables.open_input(data, reading, model=fitted) as table:
+        sure = model.uncertainty(table.rows) if intervals else None
+        if sure is not None:
+            _ = sure.relevance
+        return model.relevance(table.rows, unit=unit, groups=groups), sure
+
+
+def _table(found: Any, sure: Any) -> Any:
+    """A row for each variable: components, all together, the error; limits, if there are any."""
+    import numpy as np
+
+    from mercer.io import Table
+    from mercer.points.source import MemoryRows
+
+    q = len(found.components)
+    names = [f"component {k}" for k in range(q)] + ["overall", "error"]
+    columns = found.table.T
+    if sure is not None:
+        for word, limits in (("low", sure.relevance.low), ("high", sure.relevance.high)):
+            names += [f"component {k} {word}" for k in range(len(limits))]
+            columns = np.hstack([columns, limits.T])
+    return Table(MemoryRows(columns, names), {"variable": np.array(found.names)})

@@ -1,4 +1,4 @@
-"""The options of ``mercer fit`` that describe the model."""
+"""Models as commands use them: loaded from a file, or described by options of ``mercer fit``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,11 +15,7 @@ from mercer._base.catalogue import DENSITIES, MODELS, PREIMAGES, SOLVERS, SPARSE
 from mercer._base.catalogue import KERNELS as ALL_KERNELS
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure
-
-if TYPE_CHECKING:
-    from mercer.tables import TableEncoder
-
-# Models as commands use them: loaded from a file, asked for what they can do.
+from mercer.cli.options import OneOf, which_was_meant
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -93,7 +89,8 @@ KERNELS = [name for name in ALL_KERNELS if name != "precomputed"]  # no columns 
 def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
     name = text.partition(":")[0]
     if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
-        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}")
+        guess = which_was_meant(name, KERNELS)
+        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}.{guess}")
     return text
 
 
@@ -129,7 +126,7 @@ kernel_option = click.option(
 )
 preimage_option = click.option(
     "--preimage",
-    type=click.Choice([*PREIMAGES]),
+    type=OneOf([*PREIMAGES]),
     help="The way back to input space.  [default: the model's own]",
 )
 
@@ -139,7 +136,7 @@ def describes_model(function: Any) -> Any:
 
     @click.option(
         "--model",
-        type=click.Choice([*MODELS]),
+        type=OneOf([*MODELS]),
         default="kpca",
         show_default=True,
         help="The estimator.",
@@ -162,7 +159,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option(
         "--solver",
-        type=click.Choice(sorted({*SOLVERS, *SPARSE_SOLVERS})),
+        type=OneOf(sorted({*SOLVERS, *SPARSE_SOLVERS})),
         help="How to find the components.  [default: auto]",
     )
     @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
@@ -181,7 +178,7 @@ def describes_model(function: Any) -> Any:
     )
     @click.option(
         "--density",
-        type=click.Choice([*DENSITIES]),
+        type=OneOf([*DENSITIES]),
         help="Where a generative model draws from.  [default: local]",
     )
     @functools.wraps(function)
@@ -193,42 +190,3 @@ def describes_model(function: Any) -> Any:
         return function(*args, recipe=Recipe(widths=widths, **given), **rest)
 
     return wrapper
-
-
-# The model file that a command writes.
-
-model_output = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The model file to write.  [default: the data's name with .mercer]",
-)
-
-
-#: Endings that other programs would open, in vain.
-_OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
-_OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
-
-
-def target_of(data: str, output: Path | None) -> Path:
-    """The model file to write, by the name of the data if none is given."""
-    if output is not None and str(output) != "-":
-        if output.suffix.lower() in _OTHERS:
-            raise click.UsageError(
-                f"a model is not a {output.suffix} file; name it {output.with_suffix('.mercer')}"
-            )
-        return output
-    if data == "-" or output is not None:
-        raise click.UsageError("a model is written to a file; name it with --output")
-    from mercer.io.files import plain_name
-
-    return Path(plain_name(Path(data).resolve()).stem + ".mercer")
-
-
-def save_to(target: Path, model: Estimator, encoder: TableEncoder | None) -> None:
-    """Write the model, with the encoder of its table if it has one."""
-    if encoder is not None:
-        from mercer.tables import TableModel
-
-        model = TableModel.from_fitted(model, encoder)
-    model.save(target)

@@ -1,4 +1,4 @@
-"""Options that several commands share, handed to them as small objects."""
+"""What commands share: options, as small objects, and modules that are loaded late."""
 
 from __future__ import annotations
 
@@ -7,17 +7,58 @@ import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from mercer.io import Choice
+import mercer
+from mercer._base.spelling import closest
 
+
+class _Late:
+    """A module that takes long to load, and is loaded on first use: ``--help`` does not wait."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._module), name)
+
+
+if TYPE_CHECKING:
+    from mercer.cli import console as console
+    from mercer.cli import summary as summary
+    from mercer.cli import tables as tables
+    from mercer.tables import frames as frames
+else:
+    console, summary = _Late("mercer.cli.console"), _Late("mercer.cli.summary")
+    tables, frames = _Late("mercer.cli.tables"), _Late("mercer.tables.frames")
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]  # click has it since 8.2
+    """One of some words; the complaint about another says which may have been meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word, if it is one of them."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = which_was_meant(value, self.choices)
+            if isinstance(param, click.Argument) and value.endswith(".mercer"):
+                line = f"mercer plot {self.choices[0]} {value}"
+                hint = f" {param.metavar} comes before MODEL: '{line}'."
+            self.fail(f"{error.message}{hint}", param, ctx)
+
+
+def which_was_meant(word: str, words: Sequence[str]) -> str:
+    """``Did you mean 'gaussian'?``, or nothing."""
+    guess = closest({"arpack": "lanczos", "rbf": "gaussian"}.get(word, word), words)
+    return "" if guess is None else f" Did you mean '{guess}'?"
 
 
 @dataclass(frozen=True)
@@ -36,11 +77,9 @@ class Reading:
         """Whether columns go beside the results."""
         return bool(self.label or self.keep)
 
-    def choice(self, like: Sequence[str] | None = None) -> Choice:
-        """The columns to read, or those that a model is like."""
-        from mercer.io import Choice
-
-        return Choice(self.columns, self.drop, self.label, like)
+    def choice(self, like: Sequence[str] | None = None) -> Any:
+        """The columns to read, or those that a model is like: a :class:`mercer.io.Choice`."""
+        return mercer.io.Choice(self.columns, self.drop, self.label, like)
 
 
 @dataclass(frozen=True)
@@ -53,9 +92,7 @@ class ColumnKinds:
 
     def encoder(self) -> Any:
         """The encoder that they ask for."""
-        from mercer.tables import TableEncoder
-
-        return TableEncoder(dict(self.kinds), scale=self.scale)
+        return mercer.TableEncoder(dict(self.kinds), scale=self.scale)
 
 
 @dataclass(frozen=True)
@@ -95,9 +132,16 @@ model_argument = click.argument("model", type=click.Path(dir_okay=False))
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="For random numbers."
 )
+
+
+def force_option(help: str = "Replace an existing output.") -> Callable[[Command], Command]:
+    """``--force``."""
+    return click.option("--force", is_flag=True, help=help)
+
+
 format_option = click.option(
     "--format",
-    type=click.Choice(FORMATS),
+    type=OneOf(FORMATS),
     default="csv",
     show_default=True,
     help="Format of standard input and output, where '-' stands for them.",
@@ -117,14 +161,18 @@ def output_folder(default: str, what: str) -> Callable[[Command], Command]:
 
 
 def speaks(function: Command) -> Command:
-    """``--json``, ``--quiet`` and ``--debug``."""
-    for option in (
-        click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks."),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-    ):
-        function = option(function)
-    return function
+    """``--json``, ``--quiet`` and ``--debug``; :mod:`mercer.cli.console` asks for the first two."""
+
+    def flag(*names: str, help: str) -> Callable[[Command], Command]:
+        return click.option(*names, is_flag=True, expose_value=False, callback=_note, help=help)
+
+    function = flag("--debug", help="Show tracebacks.")(function)
+    function = flag("-q", "--quiet", help="No progress and no remarks.")(function)
+    return flag("--json", help="Print the result as JSON.")(function)
+
+
+def _note(context: click.Context, option: click.Parameter, value: bool) -> None:
+    context.meta[f"mercer.{option.name}"] = value
 
 
 def reads(function: Command) -> Command:
@@ -168,7 +216,7 @@ def encodes(function: Command) -> Command:
 
     @click.option(
         "--scale",
-        type=click.Choice(["auto", "std", "robust", "none"]),
+        type=OneOf(["auto", "std", "robust", "none"]),
         default="auto",
         show_default=True,
         help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
@@ -227,7 +275,7 @@ def writes(what: str) -> Callable[[Command], Command]:
             default="-",
             help=f"{what} The ending decides on the format; '-' is standard output.",
         )
-        @click.option("--force", is_flag=True, help="Replace an existing output.")
+        @force_option()
         @functools.wraps(function)
         def wrapper(*args: Any, output: str, force: bool, **rest: Any) -> Any:
             format = rest["reading"].format if "reading" in rest else rest.pop("format", "csv")

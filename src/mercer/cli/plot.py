@@ -1,4 +1,4 @@
-"""``mercer plot``: pictures of a model, by :mod:`mercer.plots`."""
+"""``plot`` and ``explore``: pictures of a model, and the live page with Python behind it."""
 
 import inspect
 import io
@@ -8,8 +8,15 @@ from typing import Any
 
 import click
 
+import mercer
+from mercer._base.optional import require
+from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator, Targets
-from mercer.cli.options import Reading, model_argument, reads, speaks
+from mercer.cli import options
+from mercer.cli.faults import Failure
+from mercer.cli.models import feature_names, load_model, on_tables, seen_by
+from mercer.cli.options import OneOf, Reading, console, tables
+from mercer.cli.stop import stopped_by
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
 KINDS = {
@@ -50,8 +57,8 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     short_help="Draw a picture of a model.",
     epilog=f"\b\nKinds:\n{_HELP}",
 )
-@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
-@model_argument
+@click.argument("kind", type=OneOf(list(KINDS)), metavar="KIND")
+@options.model_argument
 @click.argument("data", type=click.Path(allow_dash=True), required=False)
 @click.option(
     "-o",
@@ -60,7 +67,7 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     required=True,
     help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing output.")
+@options.force_option()
 @click.option(
     "--dpi", type=click.IntRange(10, 1200), default=150, show_default=True, help="Dots per inch."
 )
@@ -85,8 +92,8 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
 )
 @click.option("--title", help="Above the picture.")
 @click.option("--positive", metavar="CLASS", help="For roc: the class of --label that is new.")
-@reads
-@speaks
+@options.reads
+@options.speaks
 def plot(
     kind: str,
     model: str,
@@ -97,19 +104,12 @@ def plot(
     intervals: bool,
     title: str | None,
     reading: Reading,
-    as_json: bool,
-    quiet: bool,
     **look: Any,
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
     Needs matplotlib (pip install matplotlib); live needs nothing more.
     """
-    from mercer.cli.console import print_json, progress, remark
-    from mercer.cli.models import load_model
-    from mercer.cli.tables import check_target
-    from mercer.io import atomic_file
-
     endings = (".html",) if kind == "live" else ENDINGS
     if output.suffix.lower() not in endings:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
@@ -117,11 +117,11 @@ def plot(
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     if kind == "roc" and reading.label is None:
         raise click.UsageError("a roc needs the truth: name its column with --label")
-    check_target(output, force=force)
+    tables.check_target(output, force=force)
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
     fitted = load_model(model)
-    with progress(quiet=quiet):
+    with console.progress():
         if kind == "live":
             drawn = _page(fitted, data, reading)
         else:
@@ -129,18 +129,14 @@ def plot(
             if title is not None:
                 figure.suptitle(title)
             drawn = _picture(figure, output.suffix[1:].lower(), dpi)
-    with atomic_file(output) as file:
+    with mercer.io.atomic_file(output) as file:
         file.write(drawn)
-    if as_json:
-        print_json({"output": str(output), "kind": kind})
-    else:
-        remark(f"{kind} → {output}")
+    if not console.as_json({"output": str(output), "kind": kind}):
+        console.remark(f"{kind} → {output}")
 
 
 def _pyplot() -> Any:
     """matplotlib without a screen."""
-    from mercer._base.optional import require
-
     matplotlib = require("matplotlib", "plot")
     matplotlib.use("Agg")
     return require("matplotlib.pyplot", "plot")
@@ -163,10 +159,7 @@ def _draw(
     *,
     intervals: bool,
 ) -> Any:
-    from mercer.cli.models import feature_names, on_tables, seen_by
-    from mercer.cli.tables import open_input
     from mercer.exceptions import MercerWarning, warn
-    from mercer.io import image_shape
     from mercer.plots._models import nameless_rows
 
     model = seen_by(fitted)
@@ -176,7 +169,7 @@ def _draw(
     takes = inspect.signature(display).parameters
     options = _options(kind, takes, look)
     if "image_shape" in takes:
-        options.setdefault("image_shape", image_shape(feature_names(fitted)))
+        options.setdefault("image_shape", mercer.io.image_shape(feature_names(fitted)))
         if kind == "relevance" and options["image_shape"] is not None:
             options["kind"] = "images"
     if intervals and data is None:
@@ -184,7 +177,7 @@ def _draw(
     if data is None:
         with nameless_rows():
             return display(model, **options).figure_
-    with open_input(data, reading, model=fitted) as table, nameless_rows():
+    with tables.open_input(data, reading, model=fitted) as table, nameless_rows():
         if intervals:
             options["uncertainty"] = model.uncertainty(table.rows)
         seen = fitted.encoder_.groups_ if on_tables(fitted) else feature_names(fitted)
@@ -222,8 +215,6 @@ def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:
 
 
 def _display(name: str) -> Any:
-    import mercer.plots
-
     return getattr(mercer.plots, name).from_estimator
 
 
@@ -239,16 +230,52 @@ def _as_numbers(labels: Targets) -> Any:
 
 def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
-    from mercer.cli.models import feature_names, on_tables, seen_by
-    from mercer.cli.tables import open_input
-    from mercer.io import image_shape
     from mercer.live import describe, render
     from mercer.plots._models import nameless_rows
 
     model, names = seen_by(fitted), feature_names(fitted)
     encoder = fitted.encoder_ if on_tables(fitted) else None
-    options: dict[str, Any] = {"images": image_shape(names), "names": names, "encoder": encoder}
+    images = mercer.io.image_shape(names)
+    options: dict[str, Any] = {"images": images, "names": names, "encoder": encoder}
     if data is None:
         return render(describe(model, **options)).encode()
-    with open_input(data, reading, model=fitted) as table, nameless_rows():
+    with tables.open_input(data, reading, model=fitted) as table, nameless_rows():
         return render(describe(model, table.rows[:], table.label, **options)).encode()
+
+
+@click.command(short_help="Explore data or a model in the browser.")
+@click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[DATA|MODEL]")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
+@click.option("--token", help="A secret for the address; needed where others can reach --host.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
+@options.speaks
+def explore(source: Path | None, host: str, port: int, token: str | None, no_browser: bool) -> None:
+    """Explore DATA or a MODEL in the browser, or files that you drop on the page.
+
+    Only this machine can reach the page, and only with the token in its address. Stop with Ctrl-C.
+    Needs more packages: pip install starlette uvicorn websockets.
+    """
+    if source is not None and not source.exists():
+        guess = similar_file(source) or "; check its name."
+        raise Failure(f"there is no file '{source}'{guess}")
+    if source is not None and source.is_dir() and not any(source.glob("*.png")):
+        from mercer.io.parquet import parquet_files
+
+        parquet_files(source)  # says that there are none
+    for package in ("starlette", "uvicorn", "websockets"):
+        require(package, "explore")
+    from mercer.live.server import is_loopback, open_server
+
+    if token is None and not is_loopback(host):
+        raise click.UsageError(f"others can reach '{host}'; give a secret with --token")
+    with open_server(source, host=host, port=port, token=token) as served:
+        if not console.as_json({"url": served.url}):
+            click.echo(served.url)
+        if not no_browser:
+            import webbrowser
+
+            webbrowser.open(served.url)
+        console.remark("stop with Ctrl-C")
+        with stopped_by(served.stop):
+            served.run()

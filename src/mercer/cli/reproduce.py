@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mercer.cli.options import output_folder, seed_option, speaks
+from mercer.cli.options import console, output_folder, seed_option, speaks, tables
 
 if TYPE_CHECKING:
     from mercer.papers.item import Item
@@ -46,8 +46,6 @@ def reproduce(
     offline: bool,
     output: Path,
     seed: int,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Run tables and figures of the papers again, and compare.
 
@@ -58,13 +56,11 @@ def reproduce(
     USPS, MNIST and Pima are not part of mercer: they come from --data, else from OpenML, else
     scikit-learn's own data stand in and the verdict says so.
     """  # fmt: skip
-    from mercer.cli.console import print_json, progress
     from mercer.papers.registry import ITEMS, select
 
     if not what:
-        _list(ITEMS, as_json=as_json)
+        _list(ITEMS)
         return
-    from mercer.cli.tables import prepare_folder
     from mercer.exceptions import MercerError
     from mercer.papers import Setting, Sources
     from mercer.papers import reproduce as run
@@ -74,14 +70,12 @@ def reproduce(
         items = select(*what)
     except MercerError as error:
         raise click.UsageError(str(error)) from error
-    prepare_folder(output, "--output")
+    tables.prepare_folder(output, "--output")
     setting = Setting(not fast, Sources(data, offline), seed)
-    told = () if quiet or as_json else (_tell,)
-    with progress(quiet=quiet):
-        outcomes = run(items, setting, output, *told)
-    if as_json:
-        print_json([record(outcome) for outcome in outcomes])
-    elif not quiet:
+    silent = console.asked_for("quiet") or console.asked_for("json")
+    with console.progress():
+        outcomes = run(items, setting, output, *(() if silent else (_tell,)))
+    if not console.as_json([record(outcome) for outcome in outcomes]) and not silent:
         good = sum(outcome.result.verdict.reproduced for outcome in outcomes)
         click.echo(f"\n{good} of {len(outcomes)} reproduced. Report: {output / 'report.html'}")
 
@@ -91,11 +85,8 @@ def _tell(outcome: Outcome) -> None:
     click.echo(f"{outcome.item.key:<22} {outcome.result.verdict} {seconds}")
 
 
-def _list(items: Sequence[Item], *, as_json: bool) -> None:
-    from mercer.cli.console import print_json
-
-    if as_json:
-        print_json([{"item": item.key, "title": item.title} for item in items])
+def _list(items: Sequence[Item]) -> None:
+    if console.as_json([{"item": item.key, "title": item.title} for item in items]):
         return
     for item in items:
         click.echo(f"{item.key:<22} {item.title}")

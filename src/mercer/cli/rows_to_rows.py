@@ -1,25 +1,17 @@
-"""``transform``, ``inverse``, ``denoise`` and ``impute``: rows in, rows out, block by block."""
+"""``transform``, ``inverse``, ``denoise``, ``impute`` and ``sample``: rows out, block by block."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
 import click
 
 from mercer._base.types import Estimator, RowsLike
-from mercer.cli.options import (
-    Output,
-    Reading,
-    format_option,
-    keeps,
-    model_argument,
-    reads,
-    seed_option,
-    speaks,
-    writes,
-)
+from mercer.cli import options
+from mercer.cli.models import feature_names, load_model, on_tables, score_names, seen_by
+from mercer.cli.options import Output, Reading, console, frames, tables
 
 
 @dataclass(frozen=True)
@@ -34,8 +26,8 @@ def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
     argument = click.argument("data", metavar=data.upper(), type=click.Path(allow_dash=True))
 
     def decorate(function: Any) -> Any:
-        written = writes(f"Where the {what} go.")(speaks(function))
-        return model_argument(argument(reads(keeps(written))))
+        written = options.writes(f"Where the {what} go.")(options.speaks(function))
+        return options.model_argument(argument(options.reads(options.keeps(written))))
 
     return decorate
 
@@ -44,8 +36,6 @@ def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
 @_takes_rows("scores")
 def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
-    from mercer.cli.models import load_model, score_names, seen_by
-
     fitted = load_model(model, "transform")
     inner = seen_by(fitted)
     _convert(inner.transform, fitted, score_names(inner), **how)
@@ -55,15 +45,12 @@ def transform(model: str, **how: Any) -> None:
 @_takes_rows("rows", "scores")
 def inverse(model: str, **how: Any) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
-    from mercer.cli.models import feature_names, load_model, on_tables, score_names, seen_by
-    from mercer.cli.tables import open_input
-
     fitted = load_model(model, "inverse_transform")
     names = score_names(seen_by(fitted))
     with _asking_for_scores(names, model, how["data"]):
         if on_tables(fitted):
-            with open_input(how["data"], how["reading"], model=_Names(names)) as scores:
-                _give(fitted.inverse_transform(scores.rows[:]), scores.beside, **how)
+            with tables.open_input(how["data"], how["reading"], model=_Names(names)) as scores:
+                _give(fitted.inverse_transform(scores.rows[:]), scores.beside, how["output"])
             return
 
         def back(rows: RowsLike) -> Any:
@@ -100,8 +87,6 @@ def _asking_for_scores(names: Sequence[str], model: str, data: str) -> Iterator[
 @_takes_rows("denoised rows")
 def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space."""
-    from mercer.cli.models import load_model
-
     fitted = load_model(model, "denoise")
     match = "auto" if match_noise is None else match_noise
     _to_same_columns(fitted, lambda rows: fitted.denoise(rows, match_noise=match), **how)
@@ -111,49 +96,36 @@ def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
 @_takes_rows("filled rows")
 def impute(model: str, **how: Any) -> None:
     """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
-    from mercer.cli.console import remark
-    from mercer.cli.models import load_model
-    from mercer.tables.frames import MissingValues
-
-    fitted, missing = load_model(model, "impute"), MissingValues()
+    fitted, missing = load_model(model, "impute"), frames.MissingValues()
     _to_same_columns(fitted, missing.watch(fitted.impute), allow_nan=True, **how)
-    if not how["quiet"] and not how["as_json"]:
-        remark(missing.describe())
+    if not console.asked_for("json"):
+        console.remark(missing.describe())
 
 
-def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
+def _to_same_columns(
+    fitted: Estimator, function: Callable[[Any], Any], *, allow_nan: bool = False, **how: Any
+) -> None:
     """Rows that become rows of the same columns."""
-    from mercer.cli.models import feature_names, on_tables
-
     if not on_tables(fitted):
         width = fitted.n_features_in_
-        _convert(function, fitted, feature_names(fitted), width=width, **how)
+        names = feature_names(fitted)
+        _convert(function, fitted, names, width=width, allow_nan=allow_nan, **how)
         return
-    from mercer.cli.tables import located
-    from mercer.tables.frames import kept_columns
     from mercer.tables.opening import read_for
 
-    how.pop("allow_nan", None)
     reading = how["reading"]
-    with located(how["data"], reading) as path:
+    with tables.located(how["data"], reading) as path:
         frame = read_for(fitted, path, reading.choice(), reading.keep)
-        _give(function(frame), kept_columns(frame, reading.keep), **how)
+        _give(function(frame), frames.kept_columns(frame, reading.keep), how["output"])
 
 
-def _give(
-    columns: Any, beside: Any, *, output: Output, as_json: bool, quiet: bool, **_how: Any
-) -> None:
+def _give(columns: Any, beside: Any, output: Output) -> None:
     """Write columns of any kind, and those of the data that they do not hold already."""
-    from mercer.cli.summary import size_of
-    from mercer.cli.tables import check_output, tell, write_output
-    from mercer.tables.frames import columns_table
-
     columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
-    check_output(output, list(columns), labelled=True)
-    made = columns_table(columns)
-    write_output(output, made, as_json=as_json, quiet=quiet)
-    n, d = len(made.rows), len(columns)
-    tell(output, size_of(n, d), as_json=as_json, rows=n, columns=d)
+    tables.check_output(output, list(columns), labelled=True)
+    made = frames.columns_table(columns)
+    tables.write_output(output, made)
+    tables.tell_size(output, len(made.rows), len(columns))
 
 
 def _convert(
@@ -166,75 +138,50 @@ def _convert(
     data: str,
     reading: Reading,
     output: Output,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Read, apply the function to each block, and write; nothing as long as the file is kept.
 
     ``model`` knows the columns to read; ``after`` names those to write, ``width`` counts them.
     """
-    from mercer.cli.summary import size_of
-    from mercer.cli.tables import check_output, open_input, tell, write_output
-
-    check_output(output, after, labelled=reading.beside)
-    with open_input(data, reading, model=model, allow_nan=allow_nan) as table:
+    tables.check_output(output, after, labelled=reading.beside)
+    with tables.open_input(data, reading, model=model, allow_nan=allow_nan) as table:
         made = table.map(function, width or len(after or ()), after)
-        write_output(output, made, as_json=as_json, quiet=quiet)
-    n, d = made.rows.shape
-    tell(output, size_of(n, d), as_json=as_json, rows=n, columns=d)
-
-
-# ``mercer sample``: new rows from a generative model.
+        tables.write_output(output, made)
+    tables.tell_size(output, *made.rows.shape)
 
 
 @click.command(short_help="Generate new rows.")
-@model_argument
+@options.model_argument
 @click.option(
     "-n", "--count", type=click.IntRange(1), default=10, show_default=True, help="How many rows."
 )
 @click.option("--label", metavar="CLASS", help="Rows of this class only.")
-@format_option
-@seed_option
-@writes("Where the rows go.")
-@speaks
-def sample(
-    model: str,
-    count: int,
-    label: str | None,
-    seed: int,
-    output: Output,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+@options.format_option
+@options.seed_option
+@options.writes("Where the rows go.")
+@options.speaks
+def sample(model: str, count: int, label: str | None, seed: int, output: Output) -> None:
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 
     A model of images writes images: give a folder as the output. Rows of a class carry it in a
     column 'label'.
     """
-    from dataclasses import replace
-
     import numpy as np
 
-    from mercer.cli.console import progress
-    from mercer.cli.models import feature_names, load_model, on_tables, seen_by
-    from mercer.cli.tables import check_output, tell, write_output
-    from mercer.io import Table
-    from mercer.points.source import MemoryRows
-    from mercer.tables.frames import columns_table
+    from mercer.io import MemoryRows, Table
 
     fitted = load_model(model, "sample")
     names, mixed = feature_names(fitted), on_tables(fitted)
-    check_output(output, names, labelled=mixed)
+    tables.check_output(output, names, labelled=mixed)
     wanted = _class_of(seen_by(fitted), label)
-    with progress(quiet=quiet):
+    with console.progress():
         rows = fitted.sample(count, label=wanted, random_state=seed)
-    made = columns_table(rows) if mixed else Table(MemoryRows(np.asarray(rows), names))
+    made = frames.columns_table(rows) if mixed else Table(MemoryRows(np.asarray(rows), names))
     if wanted is not None and _holds_classes(output):
         column = Table(made.rows, {"label": np.full(count, wanted)}).beside_of(made.names)
         made = replace(made, beside={**made.beside, **column})
-    write_output(output, made, as_json=as_json, quiet=quiet)
-    n, d = count, len(made.names)
-    tell(output, f"{n:,} new rows", as_json=as_json, rows=n, columns=d)
+    tables.write_output(output, made)
+    tables.tell(output, f"{count:,} new rows", rows=count, columns=len(made.names))
 
 
 def _holds_classes(output: Output) -> bool:

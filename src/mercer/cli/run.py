@@ -31,19 +31,14 @@ import click
 
 from mercer import __version__
 from mercer.cli.demo import demo
-from mercer.cli.explore import explore
-from mercer.cli.faults import COMMANDS
-from mercer.cli.fit import fit
+from mercer.cli.faults import COMMANDS, describe, exit_status
+from mercer.cli.fit import fit, tune
 from mercer.cli.info import convert, info
-from mercer.cli.judge import novelty, score
-from mercer.cli.plot import plot
-from mercer.cli.relevance import relevance
+from mercer.cli.judge import novelty, relevance, score
+from mercer.cli.plot import explore, plot
 from mercer.cli.reproduce import reproduce
 from mercer.cli.rows_to_rows import denoise, impute, inverse, sample, transform
 from mercer.cli.stop import Terminated, interruptible
-from mercer.cli.tune import tune
-
-# The ``mercer`` group: its options, and one line per command.
 
 
 class _InOrder(click.Group):
@@ -125,12 +120,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: list[str]) -> int:
-    # Imported here, so that Ctrl-C in the first moments is already answered by `main`.
-    import click
-
-    from mercer.cli.faults import describe, exit_status
-    from mercer.cli.run import mercer
-
     if isinstance(sys.stdout, io.TextIOWrapper):
         # An ASCII-only terminal gets "?" for a bar of the spectrum instead of an error.
         sys.stdout.reconfigure(errors="replace")

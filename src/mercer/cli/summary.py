@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isinf
 from pathlib import Path
+from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mercer._base.machine import peak_bytes, size_text
 from mercer._base.numbers import counted, shortened
 from mercer._base.types import Estimator
-from mercer.cli.console import print_json, summary
+from mercer.cli.console import as_json, asked_for, summary
 from mercer.exceptions import said
 from mercer.model import model_of
 from mercer.points.source import Source
@@ -46,13 +48,7 @@ def facts_of_fit(
         "support_points": subspace.n_support,
         "seconds": seconds,
         "peak_memory_bytes": peak_bytes(),
-    }
-    facts["share_of_variance"] = float(learnt.explained_variance_ratio.sum())
-    if (limit := _limit_reached(inner.n_components, facts)) is not None:
-        facts["limit_reached"] = limit
-    # Models of tables have no 'relevance --intervals'.
-    advice = said(report.advice, "shell" if encoder is None else "table")
-    facts |= {
+        "share_of_variance": float(learnt.explained_variance_ratio.sum()),
         "solver": report.solver,
         "reason": report.reason,
         "estimated_error": report.estimated_error,
@@ -60,8 +56,11 @@ def facts_of_fit(
         "converged": report.converged,
         "solver_seconds": report.seconds,
         "solver_bytes": report.bytes,
-        "advice": advice,
+        # Models of tables have no 'relevance --intervals'.
+        "advice": said(report.advice, "shell" if encoder is None else "table"),
     }
+    if (limit := _limit_reached(inner.n_components, facts)) is not None:
+        facts["limit_reached"] = limit
     if encoder is not None:
         facts["table_columns"] = len(set(encoder.groups_))
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
@@ -75,37 +74,45 @@ def facts_of_fit(
 
 
 def tell_of_fit(
-    facts: dict[str, Any], more: Mapping[str, str] | None = None, *, as_json: bool
+    model: Estimator,
+    rows: Source,
+    target: Path,
+    started: float,
+    encoder: TableEncoder | None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    **lines: str,
 ) -> None:
-    """The facts for a program, or as lines, with more of them, for a person."""
-    if as_json:
-        print_json(facts)
-    else:
-        summary(f"{facts['model']} → {facts['output']}", lines_of_fit(facts) | dict(more or {}))
+    """The facts for a program, or lines for a person; ``more`` of both, if there are any."""
+    if asked_for("quiet") and not asked_for("json"):
+        return
+    facts = facts_of_fit(model, rows, target, perf_counter() - started, encoder) | dict(more)
+    if not as_json(facts):
+        summary(f"{facts['model']} → {facts['output']}", lines_of_fit(facts) | lines)
 
 
 def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
     """The same as lines of a table."""
     size = size_of(facts["rows"], facts["columns"], facts.get("table_columns"))
-    lines = {"data": f"{size} ({facts['dtype']})"}
     chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
-    lines["kernel"] = f"{shortened(facts['kernel'])}{chosen}"
-    count = f"{facts['components']:,} ({facts['components_asked']})"
-    if "share_of_variance" in facts:
-        count += f", which hold {facts['share_of_variance']:.1%} of the true variance"
-    if facts.get("limit_reached"):
-        count += f"; {facts['limit_reached']}"
-    lines["components"] = count
-    lines["support"] = f"{facts['support_points']:,} points"
-    if "solver" in facts:
-        lines["solver"] = f"{facts['solver']} ({facts['reason']})"
-        lines["error"] = f"{facts['estimated_error']:.1e}, estimated, relative, of the eigenvalues"
-        if facts["unexplained"] > 1e-9:
-            lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
-        if facts["advice"]:
-            lines["advice"] = facts["advice"]
-        if not facts["converged"]:
-            lines["warning"] = "did not converge; the model holds what was found"
+    count = (
+        f"{facts['components']:,} ({facts['components_asked']}), which hold "
+        f"{facts['share_of_variance']:.1%} of the true variance"
+    )
+    limit = facts.get("limit_reached")
+    lines = {
+        "data": f"{size} ({facts['dtype']})",
+        "kernel": f"{shortened(facts['kernel'])}{chosen}",
+        "components": f"{count}; {limit}" if limit else count,
+        "support": f"{facts['support_points']:,} points",
+        "solver": f"{facts['solver']} ({facts['reason']})",
+        "error": f"{facts['estimated_error']:.1e}, estimated, relative, of the eigenvalues",
+    }
+    if facts["unexplained"] > 1e-9:
+        lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
+    if facts["advice"]:
+        lines["advice"] = facts["advice"]
+    if not facts["converged"]:
+        lines["warning"] = "did not converge; the model holds what was found"
     if "threshold" in facts:
         asked = f"{facts['false_alarm_rate']:.1%} false alarms"
         held_out = f"{facts['calibration_rows']:,} held-out scores"

@@ -16,10 +16,11 @@ from sklearn.utils import get_tags
 
 from mercer._base.files import is_device
 from mercer._base.types import Array, Estimator
-from mercer.cli.console import print_json, progress, remark
+from mercer.cli.console import as_json, asked_for, progress, remark
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import ColumnKinds, Output, Reading
+from mercer.cli.summary import size_of
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
 from mercer.io.look import Look
@@ -131,24 +132,27 @@ def check_output(output: Output, columns: Sequence[str] | None, *, labelled: boo
         )
 
 
-def write_output(output: Output, table: Table, *, as_json: bool = False, quiet: bool) -> None:
+def write_output(output: Output, table: Table) -> None:
     """Write to the file, folder or standard output that is asked for."""
-    with progress(quiet=quiet):
+    with progress():
         if output.path is not None:
             write_table(output.path, table)
             return
         sys.stdout.flush()
         file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
-        write_stream(file, table, "json" if as_json else output.format)
+        write_stream(file, table, "json" if asked_for("json") else output.format)
         file.flush()
 
 
-def tell(output: Output, text: str, *, as_json: bool, **facts: Any) -> None:
+def tell(output: Output, text: str, **facts: Any) -> None:
     """Say what was written to a file."""
-    if output.path is not None and as_json:
-        print_json({"output": str(output.path), **facts})
-    elif output.path is not None:
+    if output.path is not None and not as_json({"output": str(output.path), **facts}):
         remark(f"{text} → {output.path}")
+
+
+def tell_size(output: Output, n: int, d: int) -> None:
+    """Say how many rows and columns were written to a file."""
+    tell(output, size_of(n, d), rows=n, columns=d)
 
 
 def check_target(path: Path, *, force: bool) -> None:
@@ -174,10 +178,3 @@ def _try_to_write(folder: Path, remedy: str) -> None:
             file.write(b"\0")
     except OSError as error:
         raise Failure(f"cannot write to '{folder}': {error.strerror}. {remedy}") from error
-
-
-# The model file that a command writes.
-
-
-if TYPE_CHECKING:
-    from mercer.tables import TableEncoder

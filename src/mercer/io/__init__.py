@@ -1,9 +1,8 @@
 """The way in and out: rows in files, folders, streams and clusters, read and written in blocks."""
 
 from mercer._base.files import atomic_file, spooled, write_atomic
-from mercer.io.choosing import Choice, open_table
 from mercer.io.images import image_shape, pixel_names
-from mercer.io.opening import as_rows, is_source, open_rows
+from mercer.io.opening import Choice, as_rows, is_source, open_rows, open_table
 from mercer.io.table import Table
 from mercer.io.writing import check_sink, write_stream, write_table
 from mercer.points.source import CHUNK, MemoryRows, Source

@@ -1,4 +1,4 @@
-"""What row sources in files share: names, fingerprints, a watch, and optional packages."""
+"""What row sources in files share: names of columns, fingerprints, and compressed files."""
 
 from __future__ import annotations
 
@@ -83,20 +83,23 @@ def file_fingerprint(paths: Iterable[Path], opened: BinaryIO | None = None) -> s
     return digest.hexdigest()
 
 
-def pick_columns(names: tuple[str, ...], wanted: Iterable[str] | None, path: Path) -> list[int]:
+def pick_columns(names: tuple[str, ...], wanted: Sequence[str] | None, path: Path) -> list[int]:
     """Positions of the wanted columns; all of them if nothing is wanted in particular."""
     if twice := repeated(names):
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
     if wanted is None:
         return list(range(len(names)))
     places = {name: j for j, name in enumerate(names)}
-    missing = [name for name in wanted if name not in places]
-    if missing:
-        raise DataError(
-            f"'{path}' has no column {missing[0]!r}; {did_you_mean(missing[0], names)}name one of "
-            f"{', '.join(names[:20])}."
-        )
+    for name in wanted:
+        if name not in places:
+            raise no_column(name, names, f"'{path}' has")
     return [places[name] for name in wanted]
+
+
+def no_column(name: str, names: Sequence[str], what: str = "there is") -> DataError:
+    """A column that is not there; what may have been meant, and what there is."""
+    guess = did_you_mean(name, names)
+    return DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")
 
 
 def repeated(names: Iterable[Any]) -> list[str]:
@@ -110,12 +113,9 @@ def names_text(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
-def instead_text(strange: Sequence[str]) -> str:
+def instead_text(others: Sequence[str]) -> str:
     """What may be another name of what is missing: the columns that the model does not know."""
-    return f"it has {names_text(strange)} instead; rename what is the same, or " if strange else ""
-
-
-# Files in a compressed wrapper: gzip, xz, zstd.
+    return f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
 
 
 #: Endings of compressed files.

@@ -19,7 +19,7 @@ from mercer.io.files import file_fingerprint
 from mercer.points.source import Source
 
 _NAME = re.compile(r"pixel (\d+),(\d+)(?:,([rgb]))?")
-#: What PNG packs into a byte at most.
+#: Bytes that PNG compresses into one, at most.
 _SHRINKS = 1032
 _DEEP = ("I", "I;16", "I;16B", "I;16L")
 

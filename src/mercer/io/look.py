@@ -270,7 +270,7 @@ def delimiter_of(line: str, path: Path) -> str:
 
 
 def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, path: Path) -> str:
-    """What is wrong with a line of other than so many fields, and what mends it."""
+    """What is wrong with a line of other than so many fields, and what fixes it."""
     what = f"line {number} of '{path}' has {len(fields)} fields, where {width} are expected"
     where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
     if width == 1 and number > 1:

@@ -1,4 +1,7 @@
-"""Rows in NumPy's own files: .npy read in blocks, .npz loaded after a look at what it declares."""
+"""Rows in files of arrays: .npy and Zarr are read in blocks, .npz and .mtx loaded after a look.
+
+Sparse rows are SciPy's ``.npz`` and Matrix Market ``.mtx``.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array, issparse
 
 from mercer._base.files import FileWatch, stamps
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.optional import require
 from mercer._base.types import Array
-from mercer.exceptions import DataError, Remedy
+from mercer.exceptions import DataError, ModelFileError, Remedy
 from mercer.io.files import decoding, file_fingerprint, refuse_bomb
 from mercer.io.table import Table
 from mercer.points.source import CHUNK, Source, floating_type
+from mercer.points.sparse import SparseRows
 
+_COMPRESSED = {"csr": csr_array, "csc": csc_array}
 #: No side of an array is longer, whatever its type.
 _LONGEST = np.iinfo(np.intp).max // 64
 
@@ -84,7 +90,7 @@ class NpyRows(Source):
 def load_npz(path: Path, name: str | None) -> Array:
     """One array of an .npz archive, in memory; what is declared is compared with what is free."""
     with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
-        member = _member(archive, path, name)
+        member = f"{_picked(members(path), path, name)}.npy"
         with archive.open(member) as file:
             shape, fortran, dtype = read_header(file, path)
             floating_type(dtype, f"'{member}' in '{path}'")
@@ -102,13 +108,19 @@ def load_npz(path: Path, name: str | None) -> Array:
     return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
 
 
-def _member(archive: zipfile.ZipFile, path: Path, name: str | None) -> str:
-    arrays = [entry for entry in archive.namelist() if entry.endswith(".npy")]
-    if name is not None and f"{name}.npy" in arrays:
-        return f"{name}.npy"
-    if name is None and len(arrays) == 1:
-        return arrays[0]
-    listed = ", ".join(entry.removesuffix(".npy") for entry in arrays[:20]) or "no arrays"
+def members(path: Path) -> list[str]:
+    """Names of the arrays of an .npz archive; none for what is not one."""
+    if not zipfile.is_zipfile(path):
+        return []
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+
+
+def _picked(names: list[str], path: Path, name: str | None) -> str:
+    """The array that is asked for, or the only one."""
+    if name in names or (name is None and len(names) == 1):
+        return name or names[0]
+    listed = ", ".join(names[:20]) or "no arrays"
     option = Remedy("array=.", shell="--array.")
     raise DataError(f"'{path}' holds {listed}; name one of them with " + option)
 
@@ -153,9 +165,6 @@ def _bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
     return total
 
 
-# Rows in a Zarr array.
-
-
 #: Chunks that may be declared for each file that is there; empty ones need none.
 _SPARSE = 1000
 
@@ -175,8 +184,10 @@ class ZarrRows(Source):
         self.watch = FileWatch([path])
         self.path = path
         with decoding(path, "Zarr store"):
-            node = zarr.open(str(path), mode="r")
-            self._array: Any = node if hasattr(node, "chunks") else _pick(node, path, array)
+            self._array: Any = zarr.open(str(path), mode="r")
+            if not hasattr(self._array, "chunks"):  # a group
+                names = sorted(self._array.array_keys())
+                self._array = self._array[_picked(names, path, array)]
         self.dtype = floating_type(self._array.dtype, f"'{path}'")
         self.shape = table_shape(tuple(self._array.shape), f"'{path}'")
         with decoding(path, "Zarr store"):
@@ -213,15 +224,6 @@ class ZarrRows(Source):
         return digest.hexdigest()
 
 
-def _pick(group: Any, path: Path, name: str | None) -> Any:
-    names = sorted(group.array_keys())
-    if name in names or (name is None and len(names) == 1):
-        return group[name or names[0]]
-    listed = ", ".join(names[:20]) or "no arrays"
-    option = Remedy("array=.", shell="--array.")
-    raise DataError(f"'{path}' holds {listed}; name one of them with " + option)
-
-
 def write_zarr(folder: Path, table: Table) -> None:
     """The numbers of a table as an array in chunks of whole rows."""
     zarr, (n, d) = require("zarr", "io"), table.rows.shape
@@ -242,3 +244,91 @@ def not_zarr(folder: Path) -> str | None:
     known = ("zarr.json", ".zarray", ".zgroup")
     found = any((folder / name).exists() for name in known)
     return None if found or not any(folder.iterdir()) else "is not a Zarr store"
+
+
+def load_sparse_npz(path: Path) -> SparseRows:
+    """The matrix of an archive of SciPy's; nothing is unpickled, and its places are checked."""
+    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+        refuse_bomb(path, size, path.stat().st_size)
+        _refuse_large(path, size)
+    with decoding(path, "sparse .npz archive"), np.load(path, allow_pickle=False) as archive:
+        parts = {name: archive[name] for name in archive.files}
+    kind = _text(parts["format"])
+    n, d = _shape(path, parts["shape"])
+    floating_type(parts["data"].dtype, f"'{path}'")
+    if kind in _COMPRESSED:
+        major, minor = (n, d) if kind == "csr" else (d, n)
+        given = [parts.get(name, np.empty(0)) for name in ("data", "indices", "indptr")]
+        _check_places(path, given, major, minor)
+        matrix: Any = _COMPRESSED[kind](tuple(given), shape=(n, d))
+    elif kind == "coo":
+        places = [parts.get(name, np.empty(0)) for name in ("row", "col")]
+        for place, side in zip(places, (n, d), strict=True):
+            inside = place.dtype.kind == "i" and len(place) == len(parts["data"])
+            if not inside or (len(place) and not 0 <= place.min() <= place.max() < side):
+                raise _broken(path, "has entries beyond its shape")
+        matrix = coo_array((parts["data"], tuple(places)), shape=(n, d))
+    else:
+        raise DataError(f"'{path}' holds a {kind!r} matrix; save it as CSR: X.tocsr().")
+    return _checked(path, matrix)
+
+
+def load_mtx(path: Path) -> SparseRows | Array:
+    """A Matrix Market file; one that lists all entries ("array") is dense."""
+    from scipy.io import mminfo, mmread  # takes longer to load than most files
+
+    with decoding(path, "Matrix Market file"):
+        n, d, entries, layout, field, _ = mminfo(path)
+    if field not in ("real", "integer", "unsigned-integer", "double", "pattern"):
+        raise DataError(f"'{path}' holds {field} entries; give real ones.")
+    _shape(path, np.array([n, d]))
+    _refuse_large(path, 8 * n * d if layout == "array" else 40 * entries)
+    with decoding(path, "Matrix Market file"):
+        matrix = mmread(path)
+    if not issparse(matrix):
+        return np.asarray(matrix)
+    return _checked(path, matrix)
+
+
+def _checked(path: Path, matrix: Any) -> SparseRows:
+    rows = SparseRows.of(matrix, floating_type(matrix.dtype, f"'{path}'"))
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    if len(bad):
+        row, column = rows.row_numbers()[bad[0]], rows.indices[bad[0]]
+        raise DataError(f"'{path}' has no finite number at row {row}, column {column}; fix it.")
+    return rows
+
+
+def _check_places(path: Path, given: list[Array], major: int, minor: int) -> None:
+    data, indices, indptr = given
+    kept = np.nan_to_num(data.astype(np.float64)) if data.dtype.kind in "fiub" else data
+    if len(indptr) != major + 1:
+        raise _broken(path, f"has {len(indptr) - 1} places for {major} rows or columns")
+    try:
+        SparseRows(kept, indices, indptr, minor).check(ordered=False)
+    except ModelFileError as error:
+        raise _broken(path, f"makes no sense: {error}") from error
+
+
+def _shape(path: Path, shape: Array) -> tuple[int, int]:
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or not 0 < int(shape[1]) < 1 << 31:
+        raise DataError(f"'{path}' is not a table of rows and columns; save a matrix.")
+    return int(shape[0]), int(shape[1])
+
+
+def _text(value: Array) -> str:
+    word = value.item() if value.size == 1 else ""
+    return word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
+
+
+def _refuse_large(path: Path, size: int) -> None:
+    if size > available_bytes() // 2:
+        raise DataError(
+            f"'{path}' unpacks to {size >> 20} MB, more than half of the free memory; "
+            "give a part of its rows at a time."
+        )
+
+
+def _broken(path: Path, what: str) -> DataError:
+    return DataError(f"'{path}' {what}; save it again with scipy.sparse.save_npz.")

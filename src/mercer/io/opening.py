@@ -1,23 +1,25 @@
-"""The one function that turns what users have into a row source."""
+"""What users have as a row source, and a file as a table: numbers, and the column of classes."""
 
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mercer._base.types import RowsLike
-from mercer.exceptions import DataError, argument
+from mercer._base.types import Array, RowsLike
+from mercer.exceptions import ColumnsError, DataError, argument
 from mercer.io.delimited import CsvRows
-from mercer.io.files import COMPRESSED, check_there, plain_name
+from mercer.io.files import COMPRESSED, check_there, instead_text, names_text, no_column, plain_name
 from mercer.io.images import ImageRows, find_images
-from mercer.io.look import TEXT
-from mercer.io.npy import NpyRows, ZarrRows, load_npz
+from mercer.io.look import TEXT, Look
+from mercer.io.npy import NpyRows, ZarrRows, load_mtx, load_npz, load_sparse_npz, members
 from mercer.io.parquet import ParquetRows
-from mercer.io.sparse_file import is_sparse_npz, load_mtx, load_sparse_npz
+from mercer.io.table import Table, pick
 from mercer.points.source import (
     MemoryRows,
     Source,
@@ -26,7 +28,7 @@ from mercer.points.source import (
     floating_type,
     warn_of_long,
 )
-from mercer.points.sparse import SparseRows
+from mercer.points.sparse import SparseRows, dense
 
 
 def open_rows(
@@ -72,30 +74,34 @@ def open_rows(
     >>> KernelPCA(4).fit(rows).transform(rows).shape
     (500, 4)
     """
-    path = Path(path)
+    look = Look.at(path)
+    path, kind = look.path, look.kind
     check_there(path)
-    kind = path.suffix.lower()
-    refuse_array(path, array)
-    if kind == ".mtx" or (kind == ".npz" and array is None and is_sparse_npz(path)):
-        rows = load_mtx(path) if kind == ".mtx" else load_sparse_npz(path)
+    _refuse_array(path, array)
+    if kind in (".mtx", ".npz"):
+        rows = _load(path, kind, array)
         return MemoryRows(rows) if isinstance(rows, SparseRows) else _checked(rows, allow_nan)
-    if kind == ".npz":
-        return _checked(load_npz(path, array), allow_nan)
-    opened = _open(path, kind, columns, array, allow_nan)
+    opened = _open(look, columns, array, allow_nan)
     opened.allow_nan = allow_nan
     return opened
 
 
-def refuse_array(path: Path, array: str | None) -> None:
+def _refuse_array(path: Path, array: str | None) -> None:
     """The name of an array means something in archives and stores only."""
     if array is not None and path.suffix.lower() not in (".npz", ".zarr"):
         named = argument("array", array)
         raise DataError(f"'{path}' holds one table, so that " + named + " means nothing.")
 
 
-def _open(
-    path: Path, kind: str, columns: Sequence[str] | None, array: str | None, allow_nan: bool
-) -> Source:
+def _load(path: Path, kind: str, array: str | None) -> SparseRows | Array:
+    if kind == ".mtx":
+        return load_mtx(path)
+    by_scipy = array is None and {"format", "shape", "data"} <= {*members(path)}
+    return load_sparse_npz(path) if by_scipy else load_npz(path, array)
+
+
+def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_nan: bool) -> Source:
+    path, kind = look.path, look.kind
     if kind == ".npy":
         return NpyRows(path)
     if kind == ".zarr":
@@ -106,7 +112,7 @@ def _open(
         return ParquetRows(path, columns)
     inside = plain_name(path).suffix.lower()
     if kind in TEXT or (inside in TEXT and kind in COMPRESSED):
-        return CsvRows(path, columns, allow_nan=allow_nan)
+        return CsvRows(look, columns, allow_nan=allow_nan)
     if kind in COMPRESSED:
         raise DataError(
             f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
@@ -140,3 +146,202 @@ def _checked(array: Any, allow_nan: bool) -> Source:
     rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
     check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which columns of a file to read.
+
+    Attributes
+    ----------
+    columns : names
+        These only (texts such as ``"3"`` and ``"5-8"``, numbers from 0, where there are no names).
+    drop : names
+        All but these.
+    label : name, optional
+        The column, or the array of an .npz archive, that names each row's class.
+    like : names, optional
+        The columns that a model knows: they are taken by name, in this order.
+    """
+
+    columns: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    label: str | None = None
+    like: Sequence[str] | None = None
+
+    def of(self, look: Look) -> list[str]:
+        """The columns of the file that are wanted, all of which must hold numbers."""
+        path, names = look.path, look.names
+        for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
+            if name not in names:
+                raise no_column(name, names, f"'{path.name}' has")
+        known = self._left(names) if self.like is None else self.like
+        wanted = list(self.columns if len(self.columns) else known)
+        if missing := [name for name in wanted if name not in names]:
+            raise ColumnsError(
+                f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
+                f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
+                "were there in fit."
+            )
+        if text := [name for name in wanted if name in look.non_numeric]:
+            raise ColumnsError(
+                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; leave them "
+                "out with "
+                + argument("drop", text)
+                + ", or keep the classes with "
+                + argument("label", text[0])
+                + "."
+            )
+        if not wanted:
+            raise DataError(f"no column of '{path.name}' is left; choose others.")
+        return wanted
+
+    def unused(self, names: Sequence[str]) -> list[str]:
+        """Columns that are left out because the model does not know them."""
+        if len(self.columns) or self.like is None:
+            return []
+        return [name for name in self._left(names) if name not in self.like]
+
+    def _left(self, names: Sequence[str]) -> list[str]:
+        return [name for name in names if name not in self.drop and name != self.label]
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    choice: Choice | None = None,
+    *,
+    array: str | None = None,
+    allow_nan: bool = False,
+) -> Table:
+    r"""A file, or a folder of PNG images, as rows of numbers with their names and labels.
+
+    Parameters
+    ----------
+    path : path
+        As for :func:`mercer.io.open_rows`, or a folder of PNG images: an image is a row.
+    choice : Choice, optional
+        Which columns to use; all if not given.
+    array : str, optional
+        For npz and Zarr: which array; ``X`` if an archive has one of that name.
+    allow_nan : bool, default=False
+        Let missing values through as NaN.
+
+    Returns
+    -------
+    Table
+        Its ``rows`` go to ``fit`` and ``transform``, its ``label`` to ``fit`` as y.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mercer.io import Choice, open_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
+    >>> _ = path.write_text("a,b,kind\n1,2,red\n3,4,blue\n")
+    >>> table = open_table(path, Choice(label="kind"))
+    >>> table.rows.columns, table.rows.shape, table.label.tolist()
+    (('a', 'b'), (2, 2), ['red', 'blue'])
+    """
+    look, choice = Look.at(path), choice or Choice()
+    path, kind = look.path, look.kind
+    check_there(path)
+    _refuse_array(path, array)
+    folder = path.is_dir() and kind != ".zarr"
+    if folder and (images := find_images(path)):
+        if choice.columns or choice.drop or choice.label:
+            raise DataError("a folder of images has no columns to choose from; give none.")
+        return Table(ImageRows(images), files=[image.name for image in images])
+    if folder or kind == ".parquet" or (kind in TEXT and look.dialect.named):
+        return _open_named(look, choice, allow_nan)
+    usual = "X" if array is None and kind == ".npz" and "X" in members(path) else array
+    rows = open_rows(look, array=usual, allow_nan=allow_nan)
+    return _choose_by_number(path, rows, choice)
+
+
+def _open_named(look: Look, choice: Choice, allow_nan: bool) -> Table:
+    """Columns of a text or of Parquet files, by their names."""
+    wanted, labels = choice.of(look), []
+    if look.kind in TEXT:
+        columns = None if wanted == look.names else wanted
+        rows: Any = CsvRows(look, columns, label=choice.label, allow_nan=allow_nan)
+        labels = rows.labels
+    else:
+        rows = ParquetRows(look.path, wanted)
+        rows.allow_nan = allow_nan
+        labels = [] if choice.label is None else rows.column(choice.label)
+    beside = {}
+    if choice.label is not None:
+        beside = {choice.label: _check_count(_as_classes(labels), len(rows), look.path)}
+    return Table(rows, beside, unused=choice.unused(look.names))
+
+
+def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
+    """A table without names: columns are numbered from 0; an archive may hold the labels."""
+    (n, d), drop = rows.shape, set(_positions(choice.drop, rows.shape[1], path))
+    beside = {}
+    if choice.label is not None and path.suffix.lower() == ".npz":
+        beside = {choice.label: _npz_label(path, choice.label, n)}
+    elif choice.label is not None:
+        at = _positions([choice.label], d, path)
+        beside = {choice.label: dense(pick(rows, at)[:])[:, 0]}
+        drop |= set(at)
+    if len(choice.columns) or drop:
+        index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
+        left = [i for i in index if i not in drop]
+        if not left:
+            raise DataError(f"no column of '{path.name}' is left; choose others.")
+        rows = pick(rows, left)
+    return Table(rows, beside)
+
+
+def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
+    """Column numbers from texts such as ``3`` and ``5-8``."""
+    found: list[int] = []
+    for name in names:
+        first, _, last = name.partition("-")
+        if not (first.isdigit() and (last.isdigit() or not last)):
+            raise DataError(
+                f"'{path.name}' has no names of columns, so that {name!r} means nothing; "
+                f"give numbers from 0 to {d - 1}, such as 0,2-4."
+            )
+        if int(last or first) < int(first):
+            raise DataError(
+                f"columns {name!r} of '{path.name}' run backwards; give {last}-{first}."
+            )
+        found += range(int(first), int(last or first) + 1)
+    if found and max(found) >= d:
+        raise DataError(f"'{path.name}' has no column {max(found)}; give numbers to {d - 1}.")
+    return found
+
+
+def _npz_label(path: Path, name: str, n: int) -> Array:
+    """Another array of the archive; nothing is unpickled, and its size is looked at first."""
+    with zipfile.ZipFile(path) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    if f"{name}.npy" not in sizes:
+        listed = ", ".join(entry.removesuffix(".npy") for entry in list(sizes)[:20])
+        raise DataError(f"'{path.name}' has no array {name!r}, only {listed}; name one of them.")
+    if sizes[f"{name}.npy"] > 256 * n + 4096:
+        raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return _check_count(archive[name].ravel(), n, path)
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
+
+
+def _as_classes(values: Sequence[Any]) -> Array:
+    """Whole numbers where all are, else text; 007 and 7 are two classes, and stay so."""
+    text = [str(value).strip() for value in values]
+    try:
+        numbers = [int(value) for value in text]
+    except ValueError:
+        return np.array(text)
+    return np.array(numbers if len({*numbers}) == len({*text}) else text)
+
+
+def _check_count(values: Array, n: int, path: Path) -> Array:
+    if len(values) != n:
+        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
+    return values

@@ -143,8 +143,8 @@ def _kind(path: Path) -> str:
 
 
 def _not_only_images(folder: Path) -> str | None:
-    strange = [entry.name for entry in folder.iterdir() if entry.suffix.lower() != ".png"]
-    return f"holds more than images ('{strange[0]}')" if strange else None
+    others = [entry.name for entry in folder.iterdir() if entry.suffix.lower() != ".png"]
+    return f"holds more than images ('{others[0]}')" if others else None
 
 
 def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:

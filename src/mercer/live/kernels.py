@@ -7,7 +7,7 @@ from typing import Any
 
 from mercer._base import catalogue
 from mercer.exceptions import KernelError
-from mercer.io.model_file.onnx_trace import Namespace, Traced
+from mercer.io.model_file.onnx_kernels import Namespace, Traced
 from mercer.kernels import (
     Cosine,
     DotProductKernel,

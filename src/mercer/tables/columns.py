@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
-from mercer.tables.frames import objects
+from mercer.tables.frames import is_absent, kind_of, objects
 
 # Parts of a date that come again: hour of the day, day of the week, month of the year.
 #
@@ -111,7 +111,7 @@ class Number:
     def encode(self, values: Array) -> Array:
         """(n,) numbers as an (n, 1) block."""
         if values.dtype.kind != "f":
-            raise DataError(f"was of numbers in fit, and holds {_kind_of(values)} now")
+            raise DataError(f"was of numbers in fit, and holds {kind_of(values)} now")
         if np.isinf(values).any():
             raise DataError(f"contains infinity in row {int(np.isinf(values).argmax())}")
         u = (values - self.center) / self.scale
@@ -177,13 +177,13 @@ class Category:
 
     def unseen(self, values: Array) -> list[Any]:
         """Different values that fit has not seen."""
-        absent = {value for value in values.tolist() if not _missing(value)}
-        return sorted(absent - set(self._slots), key=str)
+        present = {value for value in values.tolist() if not is_absent(value)}
+        return sorted(present - set(self._slots), key=str)
 
     def encode(self, values: Array) -> Array:
         """(n,) values as an (n, c) block: NaN for a missing value, zeros for an unseen one."""
         slots = np.array(
-            [-2 if _missing(v) else self._slots.get(v, -1) for v in values.tolist()], dtype=int
+            [-2 if is_absent(v) else self._slots.get(v, -1) for v in values.tolist()], dtype=int
         )
         block = np.zeros((len(values), self.width))
         known = np.flatnonzero(slots >= 0)
@@ -252,7 +252,7 @@ class Date:
         if self.form and values.dtype.kind == "O":
             values = parse_dates(values, self.form)
         if values.dtype.kind != "M":
-            raise DataError(f"was of dates in fit, and holds {_kind_of(values)} now")
+            raise DataError(f"was of dates in fit, and holds {kind_of(values)} now")
         line = self.number.encode(count_units(values - np.datetime64(self.origin), self.unit))
         return np.hstack([line, self.gain * angles(values, self.cycles)])
 
@@ -327,17 +327,9 @@ def parse_dates(values: Array, form: str) -> Array:
     return found
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value != value
-
-
 def _nearest(levels: Array, values: Array) -> Array:
     edges = (levels[1:] + levels[:-1]) / 2
     return np.where(np.isnan(values), np.nan, levels[np.searchsorted(edges, values)])
-
-
-def _kind_of(values: Array) -> str:
-    return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")
 
 
 def as_kind(name: str, kind: str) -> Remedy:

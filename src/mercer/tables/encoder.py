@@ -14,7 +14,7 @@ from mercer._base.types import Array
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
-from mercer.io.files import instead_text, names_text
+from mercer.io.files import instead_text, names_text, no_column
 from mercer.tables.columns import (
     Category,
     Column,
@@ -26,7 +26,7 @@ from mercer.tables.columns import (
     warn_of_far_rows,
 )
 from mercer.tables.deciding import KINDS, decide, is_id, one_unit, warn_of_odd_units
-from mercer.tables.frames import Frame, is_absent, no_column, take_apart
+from mercer.tables.frames import Frame, is_absent, take_apart
 
 SCALES = ("auto", "robust", "std", "none")
 
@@ -247,10 +247,10 @@ class TableEncoder(TransformerMixin, Estimator):
             return Frame(columns, "array")
         used = [name for name, column in self.columns_.items() if column.width]
         if lost := [name for name in used if name not in frame.columns]:
-            strange = [name for name in frame.columns if name not in self.columns_]
+            others = [name for name in frame.columns if name not in self.columns_]
             raise DataError(
                 f"the table lacks {len(lost)} of the model's {self.n_features_in_} columns: "
-                f"{names_text(lost)}; {instead_text(strange)}give the columns that were there in "
+                f"{names_text(lost)}; {instead_text(others)}give the columns that were there in "
                 "fit."
             )
         return frame

@@ -22,11 +22,10 @@ from narwhals.exceptions import DuplicateError
 from scipy.sparse import issparse
 
 from mercer._base.numbers import counted
-from mercer._base.spelling import did_you_mean
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io import Table
-from mercer.io.files import names_text
+from mercer.io.files import names_text, no_column
 from mercer.points.source import MemoryRows
 
 _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
@@ -159,6 +158,11 @@ def absent(values: Array) -> Array:
     return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
 
 
+def kind_of(values: Array) -> str:
+    """What a column of a plain kind holds, in a word."""
+    return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "texts")
+
+
 def objects(values: Iterable[Any]) -> Array:
     """Values of any kind as an array of one dimension, whatever is inside them."""
     listed = list(values)
@@ -273,12 +277,6 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
 _REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
 
 
-def no_column(name: str, names: Sequence[str]) -> DataError:
-    """A column that is not there; what may have been meant, and what there is."""
-    guess = did_you_mean(name, names)
-    return DataError(f"there is no column {name!r}; {guess}name one of {names_text(names)}.")
-
-
 def columns_table(columns: Mapping[str, Array]) -> Table:
     """Columns of any kind as a table to be written; what is missing is empty."""
     n = len(next(iter(columns.values())))
@@ -308,9 +306,6 @@ def _written(values: Array) -> Array:
     if values.dtype.kind == "f" and not np.isnan(values).any():
         return values
     return objects(None if value != value else value for value in values.tolist())
-
-
-# What was missing in rows, and what is filled: counted while rows go by.
 
 
 @dataclass(frozen=True)

@@ -103,9 +103,9 @@ class TableModel(Estimator):
     >>> model = TableModel(KernelPCA(8)).fit(table)
     >>> model.transform(table).shape
     (150, 8)
-    >>> holes = table.copy()
-    >>> holes.loc[::10, "kind"] = None
-    >>> bool((model.impute(holes)["kind"] == table["kind"]).mean() > 0.95)
+    >>> gaps = table.copy()
+    >>> gaps.loc[::10, "kind"] = None
+    >>> bool((model.impute(gaps)["kind"] == table["kind"]).mean() > 0.95)
     True
     """
 
@@ -338,10 +338,10 @@ class TableModel(Estimator):
     @staticmethod
     def _vectors(X: Any, encoder: TableEncoder, *, missing: bool = False) -> Array:
         blocks = encoder.blocks(encoder.take(X))
-        absent = {name: np.isnan(block).any(axis=1) for name, block in blocks.items()}
-        holes = {name: rows for name, rows in absent.items() if rows.any()}
-        if holes and not missing:
-            (name, rows), *others = holes.items()
+        where = {name: np.isnan(block).any(axis=1) for name, block in blocks.items()}
+        where = {name: rows for name, rows in where.items() if rows.any()}
+        if where and not missing:
+            (name, rows), *others = where.items()
             more = f" (and others of {names_text([n for n, _ in others])})" if others else ""
             raise DataError(
                 f"Input X contains NaN: {rows.sum()} values of column {name!r} are missing, the "

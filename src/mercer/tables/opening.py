@@ -13,12 +13,13 @@ from sklearn.base import clone
 from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, argument, warn
 from mercer.io import Choice, Table, open_table
+from mercer.io.files import no_column
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, classes_of, kept_columns, no_column
+from mercer.tables.frames import Frame, classes_of, kept_columns
 from mercer.tables.model import TableModel
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
@@ -82,9 +83,7 @@ def open_encoded(
     return _scale(table, encoder) if _wants_scale(look, table, encoder) else (table, None)
 
 
-def read_for(
-    model: TableModel, path: Path, choice: Choice | None = None, keep: Sequence[str] = ()
-) -> Frame:
+def read_for(model: TableModel, path: Path, choice: Choice, keep: Sequence[str] = ()) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
     known = model.encoder_.columns_
     texts = [
@@ -93,28 +92,26 @@ def read_for(
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
     texts += [name for name in keep if name not in known]
-    choice = choice or Choice()
     if choice.label is not None and choice.label not in known:
         texts.append(choice.label)
     return _read(Look(path), choice, texts, keep)
 
 
-def read_mixed(path: Path, choice: Choice | None = None) -> Frame | None:
+def read_mixed(path: Path, choice: Choice) -> Frame | None:
     """The columns of a file that are not all numbers; None for one that is read in blocks."""
-    look, choice = Look(path), choice or Choice()
+    look = Look(path)
     return _read(look, choice, ()) if _is_mixed(look, TableEncoder(), choice) else None
 
 
 def vectors_for(
     model: TableModel,
     path: Path,
-    choice: Choice | None = None,
+    choice: Choice,
     keep: Sequence[str] = (),
     *,
     allow_nan: bool = False,
 ) -> Table:
-    """A file as the vectors that the model inside sees; label and row names go beside."""
-    choice = choice or Choice()
+    """A file as the vectors that the model inside sees; label and row names are extra columns."""
     frame = read_for(model, path, choice, keep)
     vectors = model.vectors(frame, missing=allow_nan)
     beside = _beside(model.encoder_, frame, choice.label)

@@ -32,10 +32,8 @@ from mercer.io.look import (
 )
 from mercer.io.parquet import parquet_files
 from mercer.tables.columns import as_kind
-from mercer.tables.frames import Frame, absent, objects, take_apart
+from mercer.tables.frames import Frame, absent, kind_of, objects, take_apart
 from mercer.tables.numerals import decimal_mark, numerals_of, read_numerals, units_of
-
-# Several files as one table: a pattern such as ``part-*.csv``, or a list of names.
 
 
 def is_pattern(path: str | os.PathLike[str]) -> bool:
@@ -88,13 +86,10 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     empty = [bool(absent(part).all()) for part in parts]
     kinds = {part.dtype.kind for part, none in zip(parts, empty, strict=True) if not none}
     if len(kinds) > 1:
-        known = [part.dtype.kind for part in parts]
-        other = next(i for i, kind in enumerate(known) if kind != known[0])
-        words = {"f": "numbers", "M": "dates"}
+        other = next(i for i, part in enumerate(parts) if part.dtype.kind != parts[0].dtype.kind)
         raise DataError(
-            f"column {name!r} holds {words.get(known[0], 'texts')} in '{paths[0]}' and "
-            f"{words.get(known[other], 'texts')} in '{paths[other]}'; fix it, or make it a "
-            "category."
+            f"column {name!r} holds {kind_of(parts[0])} in '{paths[0]}' and "
+            f"{kind_of(parts[other])} in '{paths[other]}'; fix it, or make it a category."
         )
     kind = next(iter(kinds), "f")
     missing = {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(kind)
@@ -103,9 +98,6 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
         np.full(len(part), missing, dtype=dtype) if none and part.dtype.kind != kind else part
         for part, none in zip(parts, empty, strict=True)
     ]
-
-
-# The first sheet of a workbook (Excel, OpenDocument) as columns.
 
 
 #: Endings of workbooks.
@@ -132,10 +124,7 @@ def read_sheet(path: Path) -> Frame:
     head = [str(cell).strip() for cell in lines[0]]
     if "" in head:
         raise DataError(f"column {head.index('') + 1} of '{path}' has no name; give it one.")
-    if twice := repeated(head):
-        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
-    if len(lines) < 2:
-        raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
+    _check_names(head, len(lines) - 1, path)
     columns: dict[str, list[Any]] = {
         name: [None if cell == "" else cell for cell in cells]
         for name, cells in zip(head, zip(*lines[1:], strict=True), strict=True)
@@ -227,10 +216,7 @@ def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
     names = [name.strip() for name in records[0]]
     if all(is_missing(name) or read_numerals([name], delimiter) for name in names):
         return [str(j) for j in range(len(names))], records, delimiter
-    if twice := repeated(names):
-        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
-    if len(records) < 2:
-        raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
+    _check_names(names, len(records) - 1, path)
     if any(_SUM.fullmatch(field.strip()) for field in records[-1]):
         warn(
             f"the last row of '{path}' looks like a sum ({', '.join(records[-1])[:60]!r}) and is "
@@ -238,6 +224,13 @@ def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
             MercerWarning,
         )
     return names, records[1:], delimiter
+
+
+def _check_names(names: list[str], n: int, path: Path) -> None:
+    if twice := repeated(names):
+        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
+    if not n:
+        raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
 
 
 def _decoded(look: Look) -> str:

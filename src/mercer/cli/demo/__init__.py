@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mercer.cli.options import output_folder, speaks
+from mercer.cli.options import console, output_folder, speaks, tables
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,44 +19,39 @@ if TYPE_CHECKING:
 @click.command(short_help="See it work: digits denoised, generated, found new; a report.")
 @output_folder("mercer-demo", "the report and the models")
 @speaks
-def demo(output: Path, as_json: bool, quiet: bool) -> None:
+def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
 
     Embeds them, removes two kinds of noise beside linear PCA and scikit-learn's kernel PCA,
     compresses the model, generates new digits and finds a digit that it has never seen. Prints the
     figures, and writes report.html and the models into the output folder. Nothing is downloaded.
     """
-    from mercer.cli.tables import prepare_folder
-
-    prepare_folder(output, "--output")
+    tables.prepare_folder(output, "--output")  # before anything takes time
 
     from mercer._base.machine import one_blas_thread
-    from mercer.cli.console import print_json, progress
     from mercer.cli.demo.report import write
     from mercer.cli.demo.study import run
 
     # On matrices this small several BLAS threads lose more by waiting than they gain.
-    with progress(quiet=quiet), one_blas_thread():
+    with console.progress(), one_blas_thread():
         results = run()
     write(results, output)
-    if as_json:
-        print_json({**results.facts(), "report": str(output / "report.html")})
-    elif not quiet:
+    facts = {**results.facts(), "report": str(output / "report.html")}
+    if not console.as_json(facts) and not console.asked_for("quiet"):
         _print(results, output)
 
 
 def _print(results: Results, folder: Path) -> None:
-    from mercer.cli.console import Terminal, summary
-    from mercer.cli.demo.words import in_words
+    from mercer.cli.demo.study import in_words
 
-    terminal = Terminal(highlight=False)
+    terminal = console.Terminal(highlight=False)
     data = results.digits
     terminal.print(
         f"\n[bold]Kernel PCA on {len(data.train):,} handwritten digits[/bold], judged by "
         f"{len(data.test):,} others\n"
     )
     terminal.print(_denoising_table(results.studies))
-    summary("And more", in_words(results))
+    console.summary("And more", in_words(results))
     terminal.print(f"Report:  [bold]{folder / 'report.html'}[/bold]", soft_wrap=True)
     terminal.print(f"Touch:   {folder / 'live.html'}, a model that moves", soft_wrap=True)
     names = ", ".join(f"{name}.mercer" for name in results.models())

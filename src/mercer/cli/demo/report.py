@@ -8,21 +8,17 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer import __version__
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.digits import SHAPE
-from mercer.cli.demo.others import SETTINGS
+from mercer.cli.demo.denoising import SHAPE, Study
+from mercer.cli.demo.study import SETTINGS, Found, Results
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
 from mercer.relevance import measure_relevance
-
-# Pictures of the report as inline SVG and PNG, coloured by the page's own style sheet.
-
 
 SIDE, PAD = 440, 18
 
@@ -128,12 +124,6 @@ def _open(width: float, height: float, label: str) -> str:
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
         f'aria-label="{escape(label)}">'
     )
-
-
-if TYPE_CHECKING:
-    from mercer.cli.demo.denoising import Study
-    from mercer.cli.demo.others import Found
-    from mercer.cli.demo.study import Results
 
 
 def write(results: Results, folder: Path) -> None:

@@ -30,9 +30,6 @@ from mercer._base.spelling import similar_file
 from mercer._base.types import Array
 from mercer.exceptions import MissingModelError, ModelFileError, Remedy
 
-# What a file that is none of ours seems to be, so that the error can say it.
-
-
 _PICKLE = "a Python pickle, which could run any code and is never read; save with model.save(path)"
 _SIGNS = (
     *((bytes([0x80, protocol]), _PICKLE) for protocol in (2, 3, 4, 5)),

@@ -170,9 +170,6 @@ def _libraries() -> dict[str, str]:
     return found
 
 
-# What a model file holds, without making the model.
-
-
 @dataclass(frozen=True)
 class ModelInfo:
     """What a model file says of itself; every checksum has been compared.
