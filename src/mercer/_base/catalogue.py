@@ -97,7 +97,7 @@ MODELS = {
 #: Functions of the estimators' package.
 FUNCTIONS = {
     "load": "mercer.estimators._saving:load",
-    "compress": "mercer.estimators.compression:compress",
+    "compress": "mercer.estimators.sparse:compress",
 }
 #: What ``import mercer`` has. Loaded on first use: nobody waits for what they do not need.
 PUBLIC = {
@@ -160,7 +160,7 @@ _IN_FILES = {
     "sparse": tuple(SPARSE_SOLVERS.values()),
     "novelty": (
         *CALIBRATIONS.values(),
-        "mercer.novelty.width:ShareUpTo",
+        "mercer.model.rank:ShareUpTo",
         "mercer.novelty.calibration:Conformal",
         "mercer.novelty.score:NoveltyScore",
     ),
@@ -177,9 +177,9 @@ _IN_FILES = {
         "mercer.generative.densities:FittedMixture",
         "mercer.generative.densities:FittedNormal",
         "mercer.generative.least_squares:LeastSquaresMachine",
-        "mercer.generative.ridge:LocalRidge",
+        "mercer.preimage.ridge:LocalRidge",
         "mercer.generative.rkm:RKM",
-        "mercer.generative.smoother:KernelSmoother",
+        "mercer.preimage.smoother:KernelSmoother",
     ),
     "tables": (
         "mercer.tables.columns:Category",

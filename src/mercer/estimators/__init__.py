@@ -6,7 +6,6 @@ from mercer._base import catalogue
 
 if TYPE_CHECKING:
     from mercer.estimators._saving import load as load
-    from mercer.estimators.compression import compress as compress
     from mercer.estimators.deep_generative import DeepGenerativeKernelPCA as DeepGenerativeKernelPCA
     from mercer.estimators.generative import GenerativeKernelPCA as GenerativeKernelPCA
     from mercer.estimators.incremental import IncrementalKernelPCA as IncrementalKernelPCA
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from mercer.estimators.rkm import RKMClassifier as RKMClassifier
     from mercer.estimators.rkm import RKMRegressor as RKMRegressor
     from mercer.estimators.sparse import SparseKernelPCA as SparseKernelPCA
+    from mercer.estimators.sparse import compress as compress
 
 _NAMES = catalogue.ESTIMATORS | catalogue.FUNCTIONS
 

@@ -16,10 +16,18 @@ from mercer.generative.least_squares import (
     machine_energy,
 )
 from mercer.generative.metrics import SampleReport, judge
-from mercer.generative.paths import along_component, largest_step, straight_line
-from mercer.generative.ridge import LocalRidge, as_generator_preimage
-from mercer.generative.rkm import RKM, generation_energy, total_energy, train_energy
-from mercer.generative.smoother import KernelSmoother, scaled_similarities
+from mercer.generative.rkm import (
+    RKM,
+    along_component,
+    generation_energy,
+    largest_step,
+    straight_line,
+    total_energy,
+    train_energy,
+)
+from mercer.preimage import Auto, PreImageSolver, as_preimage
+from mercer.preimage.ridge import LocalRidge
+from mercer.preimage.smoother import KernelSmoother, scaled_similarities
 
 __all__ = [
     "KDE",
@@ -47,3 +55,11 @@ __all__ = [
     "total_energy",
     "train_energy",
 ]
+
+
+def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
+    """As :func:`mercer.preimage.as_preimage`, with :class:`LocalRidge` where that has Ridge."""
+    if preimage == "auto":
+        return Auto(LocalRidge())
+    chosen = as_preimage(preimage)
+    return LocalRidge() if preimage == "ridge" else chosen

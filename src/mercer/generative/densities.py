@@ -20,6 +20,7 @@ from mercer._base.numbers import check_count
 from mercer._base.registry import by_name
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.preimage.nearest import mix, neighbors
 
 # The role of a latent density: from the scores of the training rows to scores of new points.
 
@@ -302,34 +303,6 @@ class FittedInterpolate(FittedDensity):
         t = rng.random((n, 1))
         start, end = self.points[i], self.points[self.neighbors[i, k]]
         return np.asarray(start + t * (end - start), dtype=self.points.dtype)
-
-
-def mix(points: Array, i: Array, near: Array, g: Array) -> Array:
-    """``p_i + Σ_k g_k (p_k - p_i)`` for rows i with neighbours ``near``, both by number."""
-    centre = points[i]
-    toward = np.einsum("nk,nkq->nq", g, points[near])
-    mixed = centre + toward - g.sum(axis=1, keepdims=True) * centre
-    return np.asarray(mixed, dtype=points.dtype)
-
-
-def neighbors(Z: Array, count: int) -> Array:
-    """(n, K) numbers of the nearest other rows, the nearest first."""
-    K = check_count("n_neighbors", count)
-    if len(Z) < 2:
-        raise DataError(f"{len(Z)} row(s) have no neighbours; give at least 2 rows.")
-    K = min(K, len(Z) - 1)
-    # Scores have too many columns for trees to save anything.
-    from sklearn.neighbors import NearestNeighbors  # brings in a third of scikit-learn
-
-    search = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
-    return np.asarray(search.kneighbors(return_distance=False))
-
-
-def unit_size(X: Array) -> Array:
-    """X around its mean, over its largest entry: its squares neither over- nor underflow."""
-    X = X - X.mean(axis=0)
-    size = np.abs(X).max()
-    return np.asarray(X / size if size > 0 else X)
 
 
 if TYPE_CHECKING:
