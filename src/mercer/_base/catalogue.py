@@ -54,7 +54,7 @@ SPARSE_SOLVERS = {
     "em": "mercer.sparse.updates:EM",
     "fast": "mercer.sparse.updates:Fast",
     "mm": "mercer.sparse.updates:MM",
-    "kmeans": "mercer.sparse.centres:Centres",
+    "kmeans": "mercer.sparse.updates:Centres",
 }
 DENSITIES = {
     "local": "mercer.generative.densities:Local",
@@ -79,9 +79,9 @@ ESTIMATORS = {
     "GenerativeKernelPCA": "mercer.estimators.generative:GenerativeKernelPCA",
     "SparseKernelPCA": "mercer.estimators.sparse:SparseKernelPCA",
     "IncrementalKernelPCA": "mercer.estimators.incremental:IncrementalKernelPCA",
-    "MissingKernelPCA": "mercer.estimators.missing:MissingKernelPCA",
-    "ReweightedKernelPCA": "mercer.estimators.reweighted:ReweightedKernelPCA",
-    "DeepGenerativeKernelPCA": "mercer.estimators.deep_generative:DeepGenerativeKernelPCA",
+    "MissingKernelPCA": "mercer.estimators.wrapping:MissingKernelPCA",
+    "ReweightedKernelPCA": "mercer.estimators.wrapping:ReweightedKernelPCA",
+    "DeepGenerativeKernelPCA": "mercer.estimators.rkm:DeepGenerativeKernelPCA",
     "RKMClassifier": "mercer.estimators.rkm:RKMClassifier",
     "RKMRegressor": "mercer.estimators.rkm:RKMRegressor",
 }
@@ -167,7 +167,7 @@ _IN_FILES = {
     "robust": (
         *LOSSES.values(),
         "mercer.robust.filling:Filling",
-        "mercer.robust.gaussian:GaussianRows",
+        "mercer.robust.impute:GaussianRows",
     ),
     "generative": (
         *DENSITIES.values(),
@@ -176,7 +176,7 @@ _IN_FILES = {
         "mercer.generative.densities:FittedLocal",
         "mercer.generative.densities:FittedMixture",
         "mercer.generative.densities:FittedNormal",
-        "mercer.generative.least_squares:LeastSquaresMachine",
+        "mercer.generative.rkm:LeastSquaresMachine",
         "mercer.preimage.ridge:LocalRidge",
         "mercer.generative.rkm:RKM",
         "mercer.preimage.smoother:KernelSmoother",

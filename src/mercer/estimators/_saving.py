@@ -17,7 +17,7 @@ from mercer.novelty import Conformal, NoveltyScore
 from mercer.points.source import MemoryRows, Source
 from mercer.points.sparse import same_rows
 from mercer.robust import Filling
-from mercer.robust.gaussian import GaussianRows
+from mercer.robust.impute import GaussianRows
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -27,7 +27,7 @@ from mercer.solvers import Plan
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.policy import refuse_square, warn_if_degenerate
 from mercer.sparse import Centres, KernelRows, Selection, Source, SparseSolver, as_sparse_solver
-from mercer.sparse.axes import data_axes, model_axes, null_spectra, project, span
+from mercer.sparse.base import data_axes, model_axes, null_spectra, project, span
 from mercer.sparse.noise import choose_kernels
 
 #: So many kernels are planned for where the data decide.

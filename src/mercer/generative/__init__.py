@@ -10,17 +10,15 @@ from mercer.generative.densities import (
     Normal,
     as_density,
 )
-from mercer.generative.least_squares import (
-    LeastSquaresMachine,
-    fit_least_squares,
-    machine_energy,
-)
 from mercer.generative.metrics import SampleReport, judge
 from mercer.generative.rkm import (
     RKM,
+    LeastSquaresMachine,
     along_component,
+    fit_least_squares,
     generation_energy,
     largest_step,
+    machine_energy,
     straight_line,
     total_energy,
     train_energy,

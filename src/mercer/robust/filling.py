@@ -22,8 +22,15 @@ from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.model import Subspace
 from mercer.preimage import PreImages, PreImageSolver
-from mercer.robust.gaussian import MOST_COLUMNS, GaussianRows, fit_gaussian
-from mercer.robust.impute import Imputer, impute, one_hot_groups, shrinkage
+from mercer.robust.impute import (
+    MOST_COLUMNS,
+    GaussianRows,
+    Imputer,
+    fit_gaussian,
+    impute,
+    one_hot_groups,
+    shrinkage,
+)
 
 #: Fits rows without NaN: the subspace, and its variances (q,).
 Learn = Callable[[Array], tuple[Subspace, Array]]

@@ -11,8 +11,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.solvers.policy import noise_floor, refuse_negative
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
-from mercer.sparse.likelihood import KernelRows, Likelihood, Pool, gain, one_weight
-from mercer.sparse.newton import Ascent, ascend
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, ascend, gain, one_weight
 
 #: Weights are this exact before the next kernel enters: a copy of a kernel whose own weight is not
 #: yet right would seem to gain.
