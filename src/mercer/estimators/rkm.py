@@ -21,7 +21,12 @@ from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import verb
-from mercer.estimators.generative import check_hidden, draw, keep_labels, one_row
+from mercer.estimators.generative import (
+    GenerativeKernelPCA,
+    check_hidden,
+    check_parts,
+    keep_scores,
+)
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.exceptions import DataError, KernelError
 from mercer.generative import (
@@ -32,7 +37,6 @@ from mercer.generative import (
     as_density,
     as_generator_preimage,
     fit_least_squares,
-    straight_line,
 )
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Subspace
@@ -48,6 +52,8 @@ class _Machine(Estimator):
     machine_: LeastSquaresMachine
     classes_: Array
     labels_: Array
+
+    sample = GenerativeKernelPCA.sample
 
     _saved: ClassVar[tuple[str, ...]] = (
         "machine_",
@@ -98,40 +104,16 @@ class _Machine(Estimator):
         (n, d) array
         """
         machine, subspace = self.machine_, self._subspace()
-        H = check_hidden(H_star, machine.hidden.shape[1], machine.hidden.dtype)
+        H = check_hidden(H_star, machine.hidden)
         # W h in the orthonormal directions: Bᵀ K A h with W = Φ_S A, A = H/η.
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
-    @verb("model", "rows")
-    def sample(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
-    ) -> Any:
-        """Draw new points from the features that the machine keeps.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-        label : class, or (n_samples,) classes, optional
-            For classifiers: draw from the features of these classes.
-        random_state : int, Generator, RandomState or None, default=None
-            None takes that of the estimator.
-
-        Returns
-        -------
-        (n_samples, d) array
-        """
-        if label is None and not hasattr(self, "density_"):
-            self.density_ = as_density(self.density).fit(self.scores_, fixed_rng(0))
-        return self._points(draw(self, n_samples, label, random_state))
-
     def _solve(self, X: RowsLike, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
-        lam, eta = check_positive("lam", self.lam), check_positive("eta", self.eta)
-        as_density(self.density)
-        as_generator_preimage(self.preimage)
-        self.__dict__.pop("density_", None)
+        check_parts(self)
+        lam = check_positive("lam", self.lam)
         self.kernel_ = as_kernel(self.kernel).resolve(X)
-        self.machine_ = fit_least_squares(self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=eta)
+        self.machine_ = fit_least_squares(self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=self.eta)
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
         check_is_fitted(self, "machine_")
@@ -145,6 +127,16 @@ class _Machine(Estimator):
     def scores_(self) -> Array:
         """Scores of the training rows in the directions that W spans."""
         return SupportScores(self._subspace()).scores
+
+    @property
+    def density_(self) -> FittedDensity:
+        """Of these scores, fitted when it is first asked for."""
+        density = as_density(self.density)
+
+        def fit() -> FittedDensity:
+            return density.fit(self.scores_, fixed_rng(0))
+
+        return self._kept("density", self.machine_, repr(density), fit)
 
     def _points(self, Z: Array) -> Any:
         solver = as_generator_preimage(self.preimage)
@@ -403,6 +395,13 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         "_sklearn_output_config",
     )
 
+    # At the top, and back through all layers.
+    hidden_, hidden_units = GenerativeKernelPCA.hidden_, GenerativeKernelPCA.hidden_units
+    generate, sample = GenerativeKernelPCA.generate, GenerativeKernelPCA.sample
+    interpolate = GenerativeKernelPCA.interpolate
+    _check_hidden = GenerativeKernelPCA._check_hidden
+    _scores_of_one = GenerativeKernelPCA._scores_of_one
+
     def __init__(
         self,
         layers: Sequence[int] = (50, 20),
@@ -432,21 +431,17 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         y : (n,) array of classes, optional
             For ``sample(label=...)``; anything but classes is ignored.
         """
-        density, kernel = as_density(self.density), as_kernel(self.kernel)
-        as_generator_preimage(self.preimage)
+        check_parts(self)
+        kernel, rng = as_kernel(self.kernel), self._rng()
         self._check(kernel)
-        eta = check_positive("eta", self.eta)
-        rng = self._rng()
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
             model = owned(learn(Z, kernel, plan_of(Z, kernel, q, self.solver), rng), X)
             Z = scores_of(model, Z)
-            machines.append(RKM(model.subspace, model.eigenvalues, eta))
+            machines.append(RKM(model.subspace, model.eigenvalues, float(self.eta)))
         self.layers_ = tuple(machines)
-        self.scores_ = Z
-        keep_labels(self, y, len(Z))
-        self.density_: FittedDensity = density.fit(Z, rng)
+        keep_scores(self, Z, y, rng)
         return self
 
     @verb("rows", "scores")
@@ -454,37 +449,12 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """Scores in the top layer, (n, q)."""
         return self._scores(X)
 
-    @verb("rows", "scores")
-    def hidden_units(self, X: RowsLike) -> Array:
-        """Hidden units in the top layer, (n, q)."""
-        return self.layers_[-1].hidden(self._scores(X))
-
     @verb("model", "rows")
     def inverse_transform(self, Z: ArrayLike) -> Array:
         """Points from scores of the top layer, back through all layers, (n, d)."""
         top = self.layers_[-1].subspace
         points = check_codes("Z", Z, top.n_components, "scores", "transform")
         return self._points(points.astype(top.coef.dtype))
-
-    @verb("model", "rows")
-    def generate(self, H_star: ArrayLike) -> Array:
-        """Points of hidden units of the top layer, (n, d)."""
-        top = self.layers_[-1]
-        H = check_hidden(H_star, len(top.eigenvalues), top.subspace.coef.dtype)
-        return self._points(top.scores(H))
-
-    @verb("model", "rows")
-    def sample(
-        self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
-    ) -> Array:
-        """Draw new points, (n_samples, d); see :meth:`mercer.GenerativeKernelPCA.sample`."""
-        return self._points(draw(self, n_samples, label, random_state))
-
-    @verb("row", "rows")
-    def interpolate(self, x0: RowsLike, x1: RowsLike, steps: int = 10) -> Array:
-        """Points on the straight line between two rows in the top layer, (steps, d)."""
-        start, end = (self._scores(self._rows(one_row(x)))[0] for x in (x0, x1))
-        return self._points(straight_line(start, end, steps))
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
         check_is_fitted(self, "layers_")
@@ -505,10 +475,10 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return points
 
     @property
-    def hidden_(self) -> Array:
-        """Hidden units of the training rows in the top layer, (n, q)."""
+    def rkm_(self) -> RKM:
+        """The machine of the top layer."""
         check_is_fitted(self, "layers_")
-        return self.layers_[-1].hidden(self.scores_)
+        return self.layers_[-1]
 
     def _check(self, kernel: Kernel) -> None:
         if np.ndim(self.layers) != 1:
