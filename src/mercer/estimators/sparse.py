@@ -168,17 +168,17 @@ class SparseKernelPCA(SubspaceEstimator):
         rows = KernelRows(kernel.resolve(data), data, self._rng())
         refuse_square(rows.kernel, data)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
-        chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
+        chosen, fits = choose_kernels(rows, solver, self.n_kernels, self.noise)
         inside, axes = data_axes(rows.kernel, chosen)
         values, axes = (inside, axes) if self.refit else model_axes(rows.kernel, chosen)
         self._announce(chosen, inside, rows)
         q = _count(rule.bind(null_spectra(rows, chosen)), values, chosen)
         dtype = kernel.points(data).dtype
-        self._keep(chosen)
+        self._keep(chosen, fits)
         subspace, variance = axes.leading(q).astype(dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
-        report = report_of(chosen, solver, reason, rows, self.n_fits_)
+        report = report_of(chosen, solver, reason, rows, fits)
         report = replace(report, unexplained=unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
@@ -248,13 +248,14 @@ class SparseKernelPCA(SubspaceEstimator):
         total = rows.n * chosen.pool.mean_diag
         warn_if_degenerate(rows.kernel, rows.X, rows.n * values, total, operator)
 
-    def _keep(self, chosen: Selection) -> None:
+    def _keep(self, chosen: Selection, fits: int) -> None:
         """What is known of the kernels."""
         self.support_indices_ = chosen.indices
         self.weights_ = chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))
         self.log_likelihood_ = chosen.log_likelihood
         self.kkt_ = chosen.kkt
+        self.n_fits_ = fits
 
 
 def report_of(
@@ -343,10 +344,20 @@ def compress(
     strategy, _ = as_sparse_solver(solver).choose(rows)
     chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)
-    reason = f"compressed from {big.n_support} kernels"
-    report = report_of(chosen, strategy, reason, rows, fits)
-    report = replace(report, seconds=time.perf_counter() - started)
-    return _fitted(model, chosen, small, cosines, solver, report, fits)
+    report = report_of(chosen, strategy, f"compressed from {big.n_support} kernels", rows, fits)
+    result = SparseKernelPCA(
+        n_kernels=len(chosen),
+        n_components=small.n_components,
+        kernel=model.kernel_,
+        solver=solver,
+        preimage=model.preimage,
+    )
+    result._keep(chosen, fits)
+    result._model_ = _compressed(model_of(model), small, cosines, report, started)
+    for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
+        if hasattr(model, name):
+            setattr(result, name, getattr(model, name))
+    return result
 
 
 def _within(big: Subspace, m: int) -> Subspace:
@@ -360,34 +371,14 @@ def _within(big: Subspace, m: int) -> Subspace:
     return big.leading(min(big.n_components, m))
 
 
-def _fitted(
-    model: KernelPCA,
-    chosen: Selection,
-    small: Subspace,
-    cosines: Array,
-    solver: str | SparseSolver,
-    report: Report,
-    fits: int,
-) -> SparseKernelPCA:
-    """A SparseKernelPCA with everything that a fit would have left."""
-    result = SparseKernelPCA(
-        n_kernels=len(chosen),
-        n_components=small.n_components,
-        kernel=model.kernel_,
-        solver=solver,
-        preimage=model.preimage,
-    )
-    q, dtype = small.n_components, model.subspace_.coef.dtype
+def _compressed(
+    model: Model, small: Subspace, cosines: Array, report: Report, started: float
+) -> Model:
+    """What is left of a model on a smaller subspace."""
+    q, dtype = small.n_components, model.subspace.coef.dtype
     # Along w' the model has the variance Σ_j λ_j (w'·w_j)²; what it had elsewhere is lost.
-    big = model.eigenvalues_, model.explained_variance_, model.explained_variance_ratio_
+    big = model.eigenvalues, model.explained_variance, model.explained_variance_ratio
     values, variance, share = ((cosines**2 @ part[:q]).astype(dtype) for part in big)
-    lost = 1 - float(values.sum()) / float(model.eigenvalues_.sum())
-    report = replace(report, unexplained=max(lost, 0.0))
-    result._keep(chosen)
-    result.n_fits_ = fits
-    learnt = small.astype(dtype), values, variance, share, None, report
-    result._model_ = Model(*learnt, model_of(model).n_rows)
-    for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
-        if hasattr(model, name):
-            setattr(result, name, getattr(model, name))
-    return result
+    lost = max(1 - float(values.sum()) / float(model.eigenvalues.sum()), 0.0)
+    report = replace(report, unexplained=lost, seconds=time.perf_counter() - started)
+    return Model(small.astype(dtype), values, variance, share, None, report, model.n_rows)

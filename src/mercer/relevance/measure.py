@@ -11,9 +11,10 @@ al. 2023). Nothing is permuted or fitted again: it is one pass over the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import starmap
 from operator import add
 from typing import Any
 
@@ -159,7 +160,8 @@ def measure_relevance(
     S = subspace.support
     middle = np.zeros(1) if isinstance(S, SparseRows) else S.mean(axis=0, dtype=np.float64)
     share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
-    sums = reduce(add, _parts(_Pass(subspace, middle, weight, share), X))
+    work = _Pass(subspace, middle, weight, share)
+    sums: _Sums = summed(work, X, max(TASK, work._step()), "relevance")
     if sums.looked_at <= 0:
         raise DataError("the rows that were looked at have no weight; give max_rows=None.")
     mean = sums.linear / sums.weight
@@ -282,15 +284,19 @@ class _Pass:
         )
 
 
-def _parts(work: _Pass, X: RowsLike) -> Iterator[_Sums]:
+def summed(work: Callable[[slice, Any], Any], X: RowsLike, step: int, stage: str) -> Any:
+    """The sum of ``work(rows, block)`` over blocks of ``step`` rows, or those of a source."""
     if isinstance(X, Source):
         total, parts = X.n_steps, X.map_steps(work)
     else:
-        tasks = blocks(len(X), max(TASK, work._step()))
+        tasks = blocks(len(X), step)
         total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
-    for done, part in enumerate(parts, 1):
-        announce("relevance", done, total)
-        yield part
+
+    def announced(done: int, part: Any) -> Any:
+        announce(stage, done, total)
+        return part
+
+    return reduce(add, starmap(announced, enumerate(parts, 1)))
 
 
 def _even_sample(rows: slice, share: float) -> Any:

@@ -12,9 +12,9 @@ replicates in which groups of rows get random weights, and costs one small eigen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
 from operator import add
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mercer._base.linalg import square_sums
-from mercer._base.machine import blocks, held, one_blas_thread, ordered_map, thread_map
+from mercer._base.machine import blocks, held, one_blas_thread, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
@@ -31,9 +31,8 @@ from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
 from mercer.model.model import listed
-from mercer.points.source import Source
 from mercer.points.sparse import concatenate
-from mercer.relevance.measure import TASK, Interval, relevance_interval, require_vectors
+from mercer.relevance.measure import TASK, Interval, relevance_interval, require_vectors, summed
 
 # The model's directions and some that it left out, and what rows add up to in them.
 #
@@ -342,7 +341,8 @@ def measure_uncertainty(
     rows = subspace.kernel.points(X[index]).cast(subspace.coef.dtype).rows
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
-    sums = reduce(add, _parts(_Pass(directions, w, group, groups), X))
+    work = _Pass(directions, w, group, groups)
+    sums: GroupSums = summed(work, X, 4 * TASK, "uncertainty")
     center = bool(np.any(subspace.mean))
     lam, axes = _decreasing(sums.covariances(np.ones((1, groups)), center))
     sums = sums.turned(axes[0])
@@ -387,12 +387,6 @@ class _Pass:
         X = block.astype(self.directions.subspace.coef.dtype, copy=False)
         Z, total = self.directions.features(X)
         return GroupSums.of(Z, total, self.weight[rows], self.group[rows], self.groups)
-
-
-def _parts(work: _Pass, X: RowsLike) -> Iterator[GroupSums]:
-    if isinstance(X, Source):
-        return X.map_steps(work)
-    return ordered_map(lambda rows: work(rows, X[rows]), blocks(len(X), 4 * TASK))
 
 
 def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:

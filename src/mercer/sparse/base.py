@@ -18,7 +18,7 @@ from mercer.model.rank import NullSpectra
 from mercer.model.subspace import project_onto
 from mercer.points.sparse import permuted_columns
 from mercer.solvers.policy import noise_floor
-from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,10 @@ class SparseSolver(Config, ABC):
 
 
 def selected(
-    rows: KernelRows, indices: Array, at: Likelihood, *, kkt: float, steps: int, converged: bool
+    rows: KernelRows, indices: Array, found: Ascent, kkt: float | None = None
 ) -> Selection:
-    """The Selection for the state of an optimiser; ``indices`` are the pool's row numbers."""
+    """The Selection where an optimiser ended; ``indices`` are the pool's row numbers."""
+    at = found.at
     if not len(at.active):
         raise DataError(
             f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left; "
@@ -134,9 +135,9 @@ def selected(
         variance=at.variance,
         pool=at.pool.subset(active),
         log_likelihood=at.total,
-        kkt=kkt,
-        steps=steps,
-        converged=converged,
+        kkt=violation(at) if kkt is None else kkt,
+        steps=found.steps,
+        converged=found.converged,
     )
 
 

@@ -23,6 +23,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import dense_pool, positive_part
 from mercer.sparse.likelihood import (
+    Ascent,
     KernelRows,
     Likelihood,
     Pool,
@@ -96,17 +97,9 @@ class _Iterated(PoolSelection):
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
         with one_blas_thread():
-            at, steps, converged = self._iterate(variance)
-            return selected(
-                self.rows,
-                np.arange(self.rows.n),
-                at,
-                kkt=violation(at),
-                steps=steps,
-                converged=converged,
-            )
+            return selected(self.rows, np.arange(self.rows.n), self._iterate(variance))
 
-    def _iterate(self, variance: float) -> tuple[Likelihood, int, bool]:
+    def _iterate(self, variance: float) -> Ascent:
         present = np.flatnonzero(self.pool.diag > 0)
         weights = np.full(len(present), 1 / self.rows.n)
         at = Likelihood(self.pool, present, weights, variance)
@@ -116,9 +109,9 @@ class _Iterated(PoolSelection):
             if not len(at.active) or np.abs(at.ratio - 1).max() <= self.update.tol:
                 missing = self._missing(at)
                 if missing is None:
-                    return at, step, True
+                    return Ascent(at, step, True)
                 at = missing
-        return at, self.update.max_iter, False
+        return Ascent(at, self.update.max_iter, False)
 
     def _missing(self, at: Likelihood) -> Likelihood | None:
         """The model with the kernel put back that is missed most; None if none is."""
