@@ -17,10 +17,10 @@ from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, parts_in
+from mercer.estimators.base import Capabilities, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
-from mercer.estimators.subspace import SubspaceEstimator
+from mercer.estimators.subspace import ModelEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
@@ -51,7 +51,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 T_SQUARED = ("hotelling", "combined")
 
 
-class KernelNovelty(OutlierMixin, Estimator):
+class KernelNovelty(OutlierMixin, ModelEstimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -130,31 +130,12 @@ class KernelNovelty(OutlierMixin, Estimator):
 
     capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
-    subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
-    eigenvalues_ = SubspaceEstimator.eigenvalues_
-    explained_variance_ = SubspaceEstimator.explained_variance_
-    explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
-    residuals_, report_ = SubspaceEstimator.residuals_, SubspaceEstimator.report_
-    plan, to_html = SubspaceEstimator.plan, SubspaceEstimator.to_html
-    relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
-    uncertainty = SubspaceEstimator.uncertainty
-
-    _reads_in_place: ClassVar[bool] = False
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
     }
     _saved: ClassVar[tuple[str, ...]] = (
-        "score_",
-        "conformal_",
-        "offset_",
-        "kernel_",
-        "eigenvalues_",
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "residuals_",
-        "report_",
-        "n_features_in_",
-        "feature_names_in_",
+        *("score_", "conformal_", "offset_"),
+        *ModelEstimator._saved[1:],  # the score has the subspace
     )
 
     def __init__(

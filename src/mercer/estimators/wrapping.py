@@ -50,6 +50,25 @@ class WrappingEstimator(SubspaceEstimator):
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"estimator": _wrapped}
     _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
+    #: The rows, if they can be learnt from.
+    _check_fit: Callable[[RowsLike], Any]
+
+    @verb("data", "self")
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
+        """Fit the wrapped estimator, again and again, until nothing changes.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame; a list for kernels of objects
+            NaN where a value is missing, if that is what the wrapper is for.
+        y : ignored
+        """
+        self._learn(self._check_fit(X))
+        if isinstance(self.estimator_, SubspaceEstimator):  # another's does as it likes
+            self.estimator_._model_ = owned(self.estimator_._model_, X)
+            self._adopt(self.estimator_)
+        return self
+
     @property
     def kernel(self) -> str | Kernel:  # type: ignore[override]  # read from the wrapped one
         """The kernel of the wrapped estimator."""
@@ -98,12 +117,6 @@ class WrappingEstimator(SubspaceEstimator):
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
         self._model_ = replace(model_of(fitted), residuals=None)
-
-    def _own(self, X: RowsLike) -> None:
-        """Be safe from changes that the caller may make to X afterwards."""
-        if isinstance(self.estimator_, SubspaceEstimator):  # another's does as it likes
-            self.estimator_._model_ = owned(self.estimator_._model_, X)
-            self._adopt(self.estimator_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -185,20 +198,10 @@ class ReweightedKernelPCA(WrappingEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @verb("data", "self")
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
-        """Find weights and components.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame; a list for kernels of objects
-        y : ignored
-        """
+    def _check_fit(self, X: RowsLike) -> Any:
         kernel = as_kernel(self.kernel)
         require_open(kernel, "held-out errors")
-        self._learn(check_rows(self, X, kernel, reset=True))
-        self._own(X)
-        return self
+        return check_rows(self, X, kernel, reset=True)
 
     def _learn(self, rows: RowsLike) -> None:
         """Fit to rows that have been checked."""
@@ -303,19 +306,6 @@ class MissingKernelPCA(WrappingEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    @verb("data", "self")
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
-        """Fill in and fit.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame, NaN where a value is missing
-        y : ignored
-        """
-        self._learn(self._check_fit(X))
-        self._own(X)
-        return self
 
     def _learn(self, rows: RowsLike) -> None:
         """Fit to rows that have been checked."""

@@ -23,7 +23,8 @@ from mercer._base.held_out import deal_folds, scores_by_fold, take
 from mercer._base.numbers import fixed_rng
 from mercer._base.registry import by_name
 from mercer._base.types import Array, RowsLike
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, ModelFileError
+from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.novelty.score import NoveltyScore
 
@@ -319,3 +320,10 @@ def _from_mean(kernel: Kernel, X: Any) -> Array:
         points = points.take(np.sort(fixed_rng(0).choice(len(X), MEAN_OF, replace=False)))
     weight = np.full((len(points.rows), 1), 1 / len(points.rows), dtype=points.dtype)
     return np.asarray(kernel.diag(X) - 2 * Basis(kernel, points.rows).matmat(X, weight)[:, 0])
+
+
+@check_loaded.register
+def _check_conformal(conformal: Conformal) -> None:
+    expect("scores", conformal.scores, (None,))
+    if not len(conformal.scores) or (np.diff(conformal.scores) < 0).any():
+        raise ModelFileError("the calibration scores are not in order")

@@ -20,6 +20,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.io import Table
+from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Gaussian
 from mercer.kernels.jacobian import weighted_gradient
 from mercer.kernels.sparse_tiles import all_squares
@@ -295,3 +296,8 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     near = near[near > 0]  # rows with five copies have no say
     typical = float(np.median(near)) if len(near) else 1.0
     return Gaussian(width=float(SHARE * median * np.sqrt(typical)))
+
+
+@check_loaded.register
+def _check_score(score: NoveltyScore) -> None:
+    expect("inside", score.inside, (score.subspace.n_components,))

@@ -19,7 +19,8 @@ from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
-from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
+from mercer.exceptions import ConvergenceWarning, MercerWarning, ModelFileError, Remedy, warn
+from mercer.io.model_file.checks import check_loaded, expect
 from mercer.model import Subspace
 from mercer.preimage import PreImages, PreImageSolver
 from mercer.robust.impute import (
@@ -384,3 +385,16 @@ def _masks_like(missing: Array) -> Masks:
 def _relative_change(before: Array, after: Array, missing: Array) -> float:
     size = float(np.std(after[missing])) or 1.0
     return float(np.sqrt(np.mean((after - before)[missing] ** 2)) / size)
+
+
+@check_loaded.register
+def _check_filling(filling: Filling) -> None:
+    expect("noise", filling.noise, (None,))
+    classes = len(filling.noise)
+    expect("edges", filling.edges, (classes - 1,))
+    expect("errors", filling.errors, (classes, 2))
+    for name in ("share", "spread"):
+        expect(name, getattr(filling, name), (classes,))
+    known = filling.gaussian is None or isinstance(filling.gaussian, GaussianRows)
+    if not known or not isinstance(filling.by_count, bool):
+        raise ModelFileError("what was chosen for missing values is not readable")

@@ -25,6 +25,8 @@ from mercer._base.linalg import square_sums
 from mercer._base.machine import held
 from mercer._base.progress import announce
 from mercer._base.types import Array, RowsLike
+from mercer.exceptions import ModelFileError
+from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Kernel
 from mercer.model import Subspace
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
@@ -383,3 +385,14 @@ def _patterns(missing: Array) -> Iterator[tuple[Array, Array]]:
     order = np.argsort(which.ravel(), kind="stable")
     for rows in np.split(incomplete[order], np.cumsum(np.bincount(which.ravel()))[:-1]):
         yield missing[rows[0]], rows
+
+
+@check_loaded.register
+def _check_gaussian(rows: GaussianRows) -> None:
+    expect("location", rows.location, (None,))
+    d = len(rows.location)
+    expect("scale", rows.scale, (d,))
+    expect("moments", rows.moments, (d, d))
+    sound = isinstance(rows.shrinkage, float) and 0 < rows.shrinkage <= 1
+    if not sound or not (rows.scale > 0).all() or not (np.diagonal(rows.moments) >= 0).all():
+        raise ModelFileError("the Gaussian of missing values is none")
