@@ -239,33 +239,15 @@ class RKMRegressor(RegressorMixin, _Machine):
 
     Parameters
     ----------
-    kernel : str or Kernel, default="gaussian"
-        See :mod:`mercer.kernels`.
-    lam : float, default=0.1
-        λ, the penalty of the hidden units: larger is smoother.
-    eta : float, default=1.0
-        η, the weight of W. Predictions depend on λη alone.
-    density, preimage, random_state
-        For ``sample`` and ``generate``, as in :class:`~mercer.RKMClassifier`.
+    kernel, lam, eta, density, preimage, random_state
+        As for :class:`~mercer.RKMClassifier`.
 
     Attributes
     ----------
-    machine_ : LeastSquaresMachine
-        Kernel, training rows, hidden units and bias.
-    hidden_ : (n, p) array
-        One column for each target.
+    machine_, hidden_, kernel_, n_features_in_, feature_names_in_
+        As of :class:`~mercer.RKMClassifier`, with a column of hidden units for each target.
     n_targets_ : int
         Columns of y; 0 if it was one-dimensional.
-    kernel_, n_features_in_, feature_names_in_
-
-    Notes
-    -----
-    Experimental: names and defaults may change. O(n³) time and O(n²) memory.
-
-    References
-    ----------
-    J. A. K. Suykens. Deep restricted kernel machines using conjugate feature duality. Neural
-    Computation 29, 2017.
 
     Examples
     --------
@@ -341,15 +323,9 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Components of each layer, from the bottom to the top.
     kernel : str or Kernel, default="gaussian"
         Of every layer; rules such as the median width are applied to each layer's own input.
-    eta : float, default=1.0
-        η of every layer, see :class:`~mercer.GenerativeKernelPCA`.
-    density : str or Density, default="local"
-        Of the top layer's scores.
-    preimage : str or PreImageSolver, default="ridge"
-        Back through every layer.
-    solver : str or Solver, default="auto"
-        See :mod:`mercer.solvers`.
-    random_state : int, Generator, RandomState or None, default=None
+    eta, density, preimage, solver, random_state
+        As for :class:`~mercer.GenerativeKernelPCA`: the density is that of the top layer's scores,
+        and every layer returns by ``preimage``.
 
     Attributes
     ----------

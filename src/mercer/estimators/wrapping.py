@@ -247,13 +247,10 @@ class MissingKernelPCA(WrappingEstimator):
     ----------
     estimator : estimator, optional
         Any with ``fit(X)`` and ``subspace_``; ``KernelPCA()`` if not given.
-    folds : int, default=5
-    max_iter : int, default=20
-        Rounds; each costs ``folds`` fits.
+    folds, max_iter, random_state
+        As for :class:`~mercer.ReweightedKernelPCA`.
     tol : float, default=2e-2
         Stop when a round changes the missing values by less than this share of their spread.
-    random_state : int, Generator, RandomState or None, default=None
-        For the folds.
 
     Attributes
     ----------

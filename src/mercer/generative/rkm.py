@@ -165,29 +165,24 @@ class RKM:
         """(m, q) coefficients A of ``W = Φ_S A``; ``S.T @ A`` is W itself for a linear kernel."""
         return np.asarray(self.subspace.coef * self.gain)
 
+    # In the orthonormal directions a row is its scores and W is diagonal; the residual is outside.
+
     def train_energy(self, X: RowsLike, H: Array | None = None) -> float:
         """Energy of training on rows with hidden units, their own if not given."""
         Z = self.subspace.scores(X)
-        H = self._check(Z, H)
-        pairs = -(Z * self.scores(H)).sum() + (H * H * self.lam).sum() / 2
-        return float(pairs + self._weights())
+        return train_energy(Z, self._check(Z, H), np.diag(self.gain), self.lam, self.eta)
 
     def generation_energy(self, X: RowsLike, H: Array | None = None) -> float:
         """Energy of generating rows from hidden units, their own if not given."""
         Z, residual = self.subspace.scores_and_residual(X)
-        squares = square_sums(Z) + residual
-        return float((squares / 2 - (Z * self.scores(self._check(Z, H))).sum(axis=1)).sum())
+        inside = generation_energy(Z, self._check(Z, H), np.diag(self.gain))
+        return inside + float(residual.sum()) / 2
 
     def total_energy(self, X: RowsLike, H: Array | None = None) -> Array:
         """Energy of each row with its hidden unit, as in (3): (n,)."""
         Z, residual = self.subspace.scores_and_residual(X)
-        H = self._check(Z, H)
-        pairs = (H * H * self.lam).sum(axis=1) / 2 - (Z * self.scores(H)).sum(axis=1)
-        return np.asarray(pairs + (square_sums(Z) + residual) / 2 + self._weights())
-
-    def _weights(self) -> float:
-        """``η/2 Tr(WᵀW)``, with ``WᵀW = Λ`` since the directions are orthonormal."""
-        return float(self.eta / 2 * self.lam.sum())
+        inside = total_energy(Z, self._check(Z, H), np.diag(self.gain), self.lam, self.eta)
+        return np.asarray(inside + residual / 2)
 
     def _check(self, Z: Array, H: Array | None) -> Array:
         if H is None:

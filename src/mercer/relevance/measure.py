@@ -130,14 +130,10 @@ def measure_relevance(
     ----------
     subspace : Subspace of vectors
     X : (n, d) array, or a row source, which is read in blocks
-    unit : {"std", "raw", "share"}, default="std"
-        Per standard deviation of the variable; per unit of it; or, per standard deviation, as
-        shares that sum to 1 in each component.
-    weight : (n,) array, optional
+    unit, weight, max_rows
+        As for :meth:`mercer.KernelPCA.relevance`; the sample of rows is the same one wherever they
+        live.
     names : (d,) names, optional
-    max_rows : int or None, default=30_000
-        Of more rows, derivatives are taken at an even sample of about so many (the same one
-        wherever the rows live); None takes all of them.
 
     Notes
     -----

@@ -316,19 +316,15 @@ def fill_missing(
 
     A model confirms the guesses it has learnt from; so each fold is filled in by a model of the
     other folds. From the second round on the answers are averaged over the rounds. How to fill in
-    is chosen first, by observed values that are hidden in the patterns of the holes themselves.
+    is chosen first, by observed values that are masked in the patterns of the missing ones.
 
     Parameters
     ----------
     learn : Learn
-        ``learn(rows without NaN)`` fits, and returns the subspace and its variances.
     X : (n, d) rows with NaN
     rng : numpy.random.Generator
-    preimage : str or PreImageSolver, default="auto"
-    folds : int, default=5
-    rounds : int, default=20
-    tol : float, default=2e-2
-        Stop when a round changes the missing values by less than this share of their spread.
+    preimage, folds, rounds, tol
+        As for :class:`~mercer.MissingKernelPCA`, where rounds are called ``max_iter``.
 
     Returns
     -------
