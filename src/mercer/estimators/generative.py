@@ -453,7 +453,7 @@ def _class_density(model: Estimator, number: int) -> FittedDensity:
             )
         return as_density(model.density).fit(Z, fixed_rng(number))
 
-    density: FittedDensity = model._kept(
+    density: FittedDensity = model._cached(
         f"density of class {number}", model.labels_, repr(model.density), fit
     )
     return density

@@ -151,5 +151,5 @@ def filling_of(model: Estimator) -> Filling:
         support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
         return choose_filling(refit, support, mixed_masks, solver)
 
-    chosen: Filling = model._kept("filling", subspace, parameters_of(solver), choose)
+    chosen: Filling = model._cached("filling", subspace, parameters_of(solver), choose)
     return chosen

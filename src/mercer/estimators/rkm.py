@@ -121,7 +121,7 @@ class _Machine(Estimator):
         return rows.astype(self.machine_.hidden.dtype, copy=False)
 
     def _subspace(self) -> Subspace:
-        return self._kept("subspace", self.machine_, None, self.machine_.subspace)
+        return self._cached("subspace", self.machine_, None, self.machine_.subspace)
 
     @property
     def scores_(self) -> Array:
@@ -136,7 +136,7 @@ class _Machine(Estimator):
         def fit() -> FittedDensity:
             return density.fit(self.scores_, fixed_rng(0))
 
-        return self._kept("density", self.machine_, repr(density), fit)
+        return self._cached("density", self.machine_, repr(density), fit)
 
     def _points(self, Z: Array) -> Any:
         solver = as_generator_preimage(self.preimage)
