@@ -61,7 +61,7 @@ BOUNDED = {
         "sparse/greedy.py",
         "entries < 10 * len(start.pool) + 100 and len(at.active) <= most",
     ): "entries are counted; what is left over is in the violation",
-    ("sparse/newton.py", "free.any()"): "weights are fixed one by one",
+    ("sparse/likelihood.py", "free.any()"): "weights are fixed one by one",
     ("sparse/noise.py", "low == -np.inf"): "a decade each turn, down to SMALLEST_SHARE",
     (
         "sparse/noise.py",

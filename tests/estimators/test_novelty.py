@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import KernelNovelty, KernelPCA, SparseKernelPCA, load
 from mercer.exceptions import DataError, KernelError, MercerWarning, NotFittedError
-from mercer.kernels import FunctionKernel, Gaussian, Matern, Precomputed
+from mercer.kernels import FunctionKernel, Gaussian, Precomputed
 from mercer.model import model_of
 from mercer.novelty import CrossFit, Split, neighbour_kernel
 from mercer.solvers import Landmarks
@@ -118,27 +118,6 @@ def test_strings(rng):
     assert_array_equal(model.predict(["aeioua", "zzzzzz"]), [1, -1])
     with pytest.raises(KernelError, match="no variables"):
         model.contributions(["aeioua"])
-
-
-def test_select_width_prefers_the_useful_width(X):
-    model = KernelNovelty(20, random_state=0)
-    with pytest.warns(FutureWarning, match="leave the kernel out"):
-        choice = model.select_width(X, widths=[0.3, 1.0, 0.003])
-    assert len(choice.kernels) == len(choice.separation) == 3
-    assert choice.kernel is choice.kernels[int(choice.separation.argmax())]
-    assert choice.separation[2] < choice.separation[:2].max()
-    assert not hasattr(model, "score_")
-    assert_array_equal(clone(model).set_params(kernel=choice.kernel).fit(X).predict([[0, 0]]), [-1])
-
-
-def test_select_width_of_other_radial_kernels(X):
-    with pytest.warns(FutureWarning, match="will be removed"):
-        choice = KernelNovelty(5, kernel=Matern(nu=1.5), random_state=0).select_width(
-            X, widths=[0.5, 2]
-        )
-    assert choice.kernel.nu == 1.5
-    with pytest.raises(KernelError, match="no width"):
-        KernelNovelty(2, kernel="polynomial").select_width(X)
 
 
 @pytest.mark.parametrize("rate", [0, 1, -0.1, np.nan])

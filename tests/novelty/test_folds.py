@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 
 from mercer import KernelNovelty, KernelPCA
 from mercer._base.held_out import deal_folds, scores_by_fold
-from mercer.estimators import _novelty_learner
-from mercer.estimators._novelty_learner import NoveltyLearner
+from mercer.estimators import novelty
+from mercer.estimators.novelty import NoveltyLearner
 from mercer.kernels import FunctionKernel, Gaussian, Polynomial
 from mercer.novelty import KINDS, landmark_folds, novelty_score
 from mercer.solvers import Landmarks
@@ -93,8 +93,8 @@ def test_sums_that_would_lose_digits_are_refused(rng):
 
 @pytest.mark.parametrize("kernel", [None, Gaussian(width=80.0)], ids=["default", "very wide"])
 def test_many_rows_go_to_landmarks_and_keep_the_promise(kernel, rng, monkeypatch):
-    monkeypatch.setattr(_novelty_learner, "EXACT_UP_TO", 300)
-    monkeypatch.setattr(_novelty_learner, "LANDMARKS", 80)
+    monkeypatch.setattr(novelty, "EXACT_UP_TO", 300)
+    monkeypatch.setattr(novelty, "LANDMARKS", 80)
     X = rng.standard_normal((2400, 3))
     model = KernelNovelty(kernel=kernel, false_alarm_rate=0.1, random_state=0).fit(X[:400])
     assert model.subspace_.n_support <= 80

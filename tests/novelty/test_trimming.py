@@ -9,7 +9,7 @@ from mercer import KernelNovelty, KernelPCA, load
 from mercer.exceptions import DataError
 from mercer.kernels import FunctionKernel, Gaussian
 from mercer.novelty import calm_rows, novelty_score, outlier_threshold
-from mercer.novelty.trimming import TAIL, _from_mean
+from mercer.novelty.calibration import TAIL, _from_mean
 from tests import naive
 
 

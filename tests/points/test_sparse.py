@@ -387,12 +387,8 @@ def test_the_rest_that_moves_rows_is_refused(tmp_path):
         mercer.export_onnx(model, tmp_path / "m.onnx")
 
 
-@pytest.mark.filterwarnings("ignore:select_width will be removed:FutureWarning")
-def test_widths_rules_compression_and_given_landmarks():
+def test_rules_compression_and_given_landmarks():
     given = sparse.csr_array(X)
-    choice = KernelNovelty(3, random_state=0).select_width(given, widths=[0.5, 1.0])
-    wanted = KernelNovelty(3, random_state=0).select_width(X, widths=[0.5, 1.0])
-    close(choice.separation, wanted.separation)
     model = KernelPCA(3).fit(given)
     close(compress(model, 12).transform(given), compress(KernelPCA(3).fit(X), 12).transform(X))
     for landmarks in (given[:20], X[:20]):

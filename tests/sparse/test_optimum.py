@@ -8,7 +8,7 @@ from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Gaussian, Linear, Precomputed, Sigmoid
 from mercer.sparse import EM, Centres, Greedy, Likelihood, Pool, Source
 from mercer.sparse.greedy import construct, empty
-from mercer.sparse.newton import ascend, prune
+from mercer.sparse.likelihood import ascend, prune
 from tests.sparse.problems import random_problem, stiff_gram
 
 

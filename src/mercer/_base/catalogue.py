@@ -58,7 +58,7 @@ SPARSE_SOLVERS = {
     "em": "mercer.sparse.updates:EM",
     "fast": "mercer.sparse.updates:Fast",
     "mm": "mercer.sparse.updates:MM",
-    "kmeans": "mercer.sparse.centres:Centres",
+    "kmeans": "mercer.sparse.updates:Centres",
 }
 DENSITIES = {
     "local": "mercer.generative.densities:Local",
@@ -83,9 +83,9 @@ ESTIMATORS = {
     "GenerativeKernelPCA": "mercer.estimators.generative:GenerativeKernelPCA",
     "SparseKernelPCA": "mercer.estimators.sparse:SparseKernelPCA",
     "IncrementalKernelPCA": "mercer.estimators.incremental:IncrementalKernelPCA",
-    "MissingKernelPCA": "mercer.estimators.missing:MissingKernelPCA",
-    "ReweightedKernelPCA": "mercer.estimators.reweighted:ReweightedKernelPCA",
-    "DeepGenerativeKernelPCA": "mercer.estimators.deep_generative:DeepGenerativeKernelPCA",
+    "MissingKernelPCA": "mercer.estimators.wrapping:MissingKernelPCA",
+    "ReweightedKernelPCA": "mercer.estimators.wrapping:ReweightedKernelPCA",
+    "DeepGenerativeKernelPCA": "mercer.estimators.rkm:DeepGenerativeKernelPCA",
     "RKMClassifier": "mercer.estimators.rkm:RKMClassifier",
     "RKMRegressor": "mercer.estimators.rkm:RKMRegressor",
 }
@@ -101,7 +101,7 @@ MODELS = {
 #: Functions of the estimators' package.
 FUNCTIONS = {
     "load": "mercer.estimators._saving:load",
-    "compress": "mercer.estimators.compression:compress",
+    "compress": "mercer.estimators.sparse:compress",
 }
 #: What ``import mercer`` has. Loaded on first use: nobody waits for what they do not need.
 PUBLIC = {
@@ -164,14 +164,14 @@ _IN_FILES = {
     "sparse": tuple(SPARSE_SOLVERS.values()),
     "novelty": (
         *CALIBRATIONS.values(),
-        "mercer.novelty.width:ShareUpTo",
+        "mercer.model.rank:ShareUpTo",
         "mercer.novelty.calibration:Conformal",
         "mercer.novelty.score:NoveltyScore",
     ),
     "robust": (
         *LOSSES.values(),
         "mercer.robust.filling:Filling",
-        "mercer.robust.gaussian:GaussianRows",
+        "mercer.robust.impute:GaussianRows",
     ),
     "generative": (
         *DENSITIES.values(),
@@ -180,10 +180,10 @@ _IN_FILES = {
         "mercer.generative.densities:FittedLocal",
         "mercer.generative.densities:FittedMixture",
         "mercer.generative.densities:FittedNormal",
-        "mercer.generative.least_squares:LeastSquaresMachine",
-        "mercer.generative.ridge:LocalRidge",
+        "mercer.generative.rkm:LeastSquaresMachine",
+        "mercer.preimage.ridge:LocalRidge",
         "mercer.generative.rkm:RKM",
-        "mercer.generative.smoother:KernelSmoother",
+        "mercer.preimage.smoother:KernelSmoother",
     ),
     "tables": (
         "mercer.tables.columns:Category",

@@ -79,6 +79,13 @@ def evenly(rows: Array, count: int) -> Array:
     return np.asarray(rows[np.linspace(0, len(rows) - 1, count).astype(int)])
 
 
+def unit_size(X: Array) -> Array:
+    """X around its mean, over its largest entry: its squares neither over- nor underflow."""
+    X = X - X.mean(axis=0)
+    size = np.abs(X).max()
+    return np.asarray(X / size if size > 0 else X)
+
+
 def power_of_two(x: Any) -> Any:
     """The power of two at or below each |x|: to divide by it loses no digit. 1/2 for 0."""
     return np.ldexp(np.ones_like(x), np.frexp(x)[1] - 1)

@@ -130,7 +130,7 @@ def _describe_rule(model: Estimator, asked: Any) -> str:
     from mercer.model import as_rule
 
     if asked is None and hasattr(model, "offset_"):
-        from mercer.novelty.width import default_rule
+        from mercer.novelty.score import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)
         return f"auto: {default.describe()}"

@@ -6,17 +6,17 @@ from mercer._base import catalogue
 
 if TYPE_CHECKING:
     from mercer.estimators._saving import load as load
-    from mercer.estimators.compression import compress as compress
-    from mercer.estimators.deep_generative import DeepGenerativeKernelPCA as DeepGenerativeKernelPCA
     from mercer.estimators.generative import GenerativeKernelPCA as GenerativeKernelPCA
     from mercer.estimators.incremental import IncrementalKernelPCA as IncrementalKernelPCA
     from mercer.estimators.kernel_pca import KernelPCA as KernelPCA
-    from mercer.estimators.missing import MissingKernelPCA as MissingKernelPCA
     from mercer.estimators.novelty import KernelNovelty as KernelNovelty
-    from mercer.estimators.reweighted import ReweightedKernelPCA as ReweightedKernelPCA
+    from mercer.estimators.rkm import DeepGenerativeKernelPCA as DeepGenerativeKernelPCA
     from mercer.estimators.rkm import RKMClassifier as RKMClassifier
     from mercer.estimators.rkm import RKMRegressor as RKMRegressor
     from mercer.estimators.sparse import SparseKernelPCA as SparseKernelPCA
+    from mercer.estimators.sparse import compress as compress
+    from mercer.estimators.wrapping import MissingKernelPCA as MissingKernelPCA
+    from mercer.estimators.wrapping import ReweightedKernelPCA as ReweightedKernelPCA
 
 _NAMES = catalogue.ESTIMATORS | catalogue.FUNCTIONS
 

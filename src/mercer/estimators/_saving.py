@@ -6,18 +6,12 @@ import hashlib
 import os
 from typing import Any
 
-import numpy as np
-
 from mercer._base.types import Array, Estimator, RowsLike
-from mercer.exceptions import DataError, ModelFileError, Remedy
+from mercer.exceptions import DataError, Remedy
 from mercer.io.model_file import read_model
-from mercer.io.model_file.checks import check_loaded, expect
 from mercer.model import model_of
-from mercer.novelty import Conformal, NoveltyScore
 from mercer.points.source import MemoryRows, Source
 from mercer.points.sparse import same_rows
-from mercer.robust import Filling
-from mercer.robust.gaussian import GaussianRows
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -100,39 +94,3 @@ def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:
                 shell="all of them with 'mercer fit DATA --model novelty'.",
             )
         )
-
-
-@check_loaded.register
-def _check_score(score: NoveltyScore) -> None:
-    expect("inside", score.inside, (score.subspace.n_components,))
-
-
-@check_loaded.register
-def _check_conformal(conformal: Conformal) -> None:
-    expect("scores", conformal.scores, (None,))
-    if not len(conformal.scores) or (np.diff(conformal.scores) < 0).any():
-        raise ModelFileError("the calibration scores are not in order")
-
-
-@check_loaded.register
-def _check_gaussian(rows: GaussianRows) -> None:
-    expect("location", rows.location, (None,))
-    d = len(rows.location)
-    expect("scale", rows.scale, (d,))
-    expect("moments", rows.moments, (d, d))
-    sound = isinstance(rows.shrinkage, float) and 0 < rows.shrinkage <= 1
-    if not sound or not (rows.scale > 0).all() or not (np.diagonal(rows.moments) >= 0).all():
-        raise ModelFileError("the Gaussian of missing values is none")
-
-
-@check_loaded.register
-def _check_filling(filling: Filling) -> None:
-    expect("noise", filling.noise, (None,))
-    classes = len(filling.noise)
-    expect("edges", filling.edges, (classes - 1,))
-    expect("errors", filling.errors, (classes, 2))
-    for name in ("share", "spread"):
-        expect(name, getattr(filling, name), (classes,))
-    known = filling.gaussian is None or isinstance(filling.gaussian, GaussianRows)
-    if not known or not isinstance(filling.by_count, bool):
-        raise ModelFileError("what was chosen for missing values is not readable")

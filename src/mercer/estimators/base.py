@@ -183,8 +183,8 @@ class Estimator(BaseEstimator):
             )
         return write_model(self, path)
 
-    def _kept(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:
-        """What ``make()`` gives, kept until its owner is another one, or its key another value.
+    def _cached(self, name: str, owner: object, key: object, make: Callable[[], Made]) -> Made:
+        """What ``make()`` gives, cached until its owner is another one, or its key another value.
 
         It can be made again, and is left out of pickles, which it would only make larger.
         """
@@ -195,8 +195,8 @@ class Estimator(BaseEstimator):
         return made
 
     def _bound(self, name: str, solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
-        """The solver bound to a subspace, kept until either of them changes."""
-        return self._kept(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
+        """The solver bound to a subspace, cached until either of them changes."""
+        return self._cached(name, subspace, parameters_of(solver), lambda: solver.init(subspace))
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()

@@ -21,7 +21,7 @@ from mercer._base.types import Array, Estimator
 from mercer.estimators._validation import check_codes, check_missing
 from mercer.estimators.learning import by_blocks
 from mercer.exceptions import KernelError, MercerError, UnavailableError
-from mercer.kernels import Kernel, RadialKernel, as_kernel
+from mercer.kernels import Kernel, as_kernel
 from mercer.model import model_of, names_of
 from mercer.points import SparseVectors
 from mercer.points.source import Source
@@ -213,20 +213,12 @@ def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG
     )
 
 
-def _no_width(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
-    kernel = kernel_of(model)
-    if kernel is None or isinstance(kernel, RadialKernel):
-        return None
-    return f"{kernel!r} has no width to select; use a radial kernel such as Gaussian()."
-
-
 _LACKS: dict[str, Lack] = {
     "coordinates": _no_coordinates,
     "dense rows": _not_dense,
     "new points": _no_new_points,
     "a plan": _no_plan,
     "its own kernel": _nothing_to_tune,
-    "a width": _no_width,
 }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.numbers import check_positive
+from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators import returning
-from mercer.estimators._sampling import check_hidden, draw, keep_labels, one_row
-from mercer.estimators._validation import check_rows
+from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
@@ -148,7 +149,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
             For ``sample(label=...)``. Anything but classes (numbers that vary continuously, several
             columns) is ignored, as in other transformers.
         """
-        self._check_parts()
+        check_parts(self)
         self._learn(check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True), y)
         self._model_ = owned(self._model_, X)
         return self
@@ -203,7 +204,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
             preimage=preimage,
             random_state=random_state,
         )
-        generator._check_parts()
+        check_parts(generator)
         check_rows(generator, X, model.subspace_.kernel, reset=True)
         return generator._adopt(
             model_of(model), np.asarray(model.transform(X)), y, generator._rng()
@@ -223,7 +224,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
     @verb("blocks", "scores")
     def hidden_units(self, X: RowsLike) -> Array:
         """Hidden units of rows, eq. (1): (n, q)."""
-        return self.rkm_.hidden(model_of(self).subspace.scores(X))
+        return self.rkm_.hidden(self._scores(X))
 
     @verb("model", "rows")
     def sample(
@@ -245,7 +246,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         (n_samples, d) array; a list of training objects; or training indices for a precomputed
         kernel
         """
-        return points_of(self, draw(self, n_samples, label, random_state))
+        return self._points(draw(self, n_samples, label, random_state))
 
     @verb("model")
     def sample_hidden(
@@ -266,8 +267,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         -------
         As for :meth:`sample`
         """
-        H = self._check_hidden(H_star)
-        return points_of(self, self.rkm_.scores(H))
+        return self._points(self.rkm_.scores(self._check_hidden(H_star)))
 
     @verb("model")
     def similarities(self, H_star: ArrayLike) -> Array:
@@ -299,7 +299,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
             Number of points, the ends included.
         """
         start, end = (self._scores_of_one(x) for x in (x0, x1))
-        return points_of(self, straight_line(start, end, steps))
+        return self._points(straight_line(start, end, steps))
 
     @verb("row", "rows")
     def traverse(self, x: RowsLike, component: int, span: ArrayLike = 2.0, steps: int = 11) -> Any:
@@ -318,7 +318,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         """
         start = self._scores_of_one(x)
         path = along_component(start, component, self.scores_.std(axis=0), span, steps)
-        return points_of(self, path)
+        return self._points(path)
 
     @verb("rows", "rows")
     def denoise(
@@ -356,21 +356,119 @@ class GenerativeKernelPCA(SubspaceEstimator):
         """The pre-image solver as an object; ``"auto"`` and ``"ridge"`` are the generators' own."""
         return as_generator_preimage(self.preimage)
 
-    def _check_parts(self) -> None:
-        as_density(self.density)
-        as_generator_preimage(self.preimage)
-        check_positive("eta", self.eta)
-
     def _adopt(self, model: Model, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
         """Take over what was learnt, with the scores of the rows."""
-        self._model_ = model
-        self.eta_, self.scores_ = float(self.eta), Z
-        keep_labels(self, y, len(Z))
-        self.density_: FittedDensity = as_density(self.density).fit(Z, rng)
+        self._model_, self.eta_ = model, float(self.eta)
+        keep_scores(self, Z, y, rng)
         return self
 
     def _check_hidden(self, H: ArrayLike) -> Array:
-        return check_hidden(H, self.n_components_, self.subspace_.coef.dtype)
+        """Finite hidden units, in the precision of the model."""
+        return check_hidden(H, self.rkm_.eigenvalues)
 
     def _scores_of_one(self, x: RowsLike) -> Array:
-        return np.asarray(model_of(self).subspace.scores(self._rows(one_row(x)))[0])
+        return np.asarray(self._scores(self._rows(one_row(x)))[0])
+
+    def _scores(self, rows: RowsLike) -> Array:
+        return model_of(self).subspace.scores(rows)
+
+    def _points(self, Z: Array) -> Any:
+        return points_of(self, Z)
+
+
+# Hidden units from a density, of all rows or of one class.
+
+
+def check_parts(model: Estimator) -> None:
+    """Refuse parameters that make no sense, before anything is learnt."""
+    as_density(model.density)
+    as_generator_preimage(model.preimage)
+    check_positive("eta", model.eta)
+
+
+def keep_scores(model: Estimator, Z: Array, y: Targets, rng: np.random.Generator) -> None:
+    """Remember the scores of the training rows, their density, and their classes.
+
+    y that is not a class for each row is none of our business.
+    """
+    _keep_labels(model, y, len(Z))
+    model.scores_, model.density_ = Z, as_density(model.density).fit(Z, rng)
+
+
+def _keep_labels(model: Estimator, y: Targets, n: int) -> None:
+    for name in ("classes_", "labels_"):
+        model.__dict__.pop(name, None)
+    if y is None:
+        return
+    y = np.asarray(y)
+    check_consistent_length(np.empty(n), y)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise DataError("Input y contains NaN; give a class for each row, or leave y out.")
+    if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
+        model.classes_, model.labels_ = np.unique(y, return_inverse=True)
+
+
+def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Array:
+    """(n, q) scores from the density, or from those of the classes in ``label``."""
+    n = check_count("n_samples", n)
+    rng = make_rng(model.random_state if random_state is None else random_state)
+    if label is None:
+        drawn: Array = model.density_.sample(n, rng)
+        return drawn
+    wanted = _class_numbers(model, label, n)
+    parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
+    parted = {k: _class_density(model, k).sample(len(rows), rng) for k, rows in parts.items()}
+    Z = np.concatenate(list(parted.values()))
+    return np.asarray(Z[np.argsort(np.concatenate(list(parts.values())))])
+
+
+def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
+    """For each sample the number of its class."""
+    if not hasattr(model, "classes_"):
+        raise DataError(
+            f"label={label!r}, but the model was fitted without classes; give them as y: fit(X, y)."
+        )
+    labels = np.atleast_1d(np.asarray(label))
+    if labels.ndim != 1 or len(labels) not in (1, n):
+        raise DataError(
+            f"label has shape {np.shape(label)} for {n} samples; give one class, or {n}."
+        )
+    known = model.classes_.tolist()
+    unknown = [one for one in labels.tolist() if one not in known]
+    if unknown:
+        shown = ", ".join(map(repr, known[:20]))
+        raise DataError(f"label {unknown[0]!r} is not among the classes; give one of {shown}.")
+    return np.broadcast_to([known.index(one) for one in labels.tolist()], (n,))
+
+
+def _class_density(model: Estimator, number: int) -> FittedDensity:
+    """The density of one class, fitted when it is first asked for."""
+
+    def fit() -> FittedDensity:
+        Z = model.scores_[model.labels_ == number]
+        if len(Z) < 2:
+            raise DataError(
+                f"class {model.classes_.tolist()[number]!r} has 1 training row, and no spread "
+                "can be taken from it; give at least 2 rows."
+            )
+        return as_density(model.density).fit(Z, fixed_rng(number))
+
+    density: FittedDensity = model._cached(
+        f"density of class {number}", model.labels_, repr(model.density), fit
+    )
+    return density
+
+
+def check_hidden(H: ArrayLike, like: Array) -> Array:
+    """Finite hidden units with as many columns as ``like`` has, and in its precision."""
+    checked = check_codes("H_star", H, like.shape[-1], "hidden units", "hidden_units")
+    return checked.astype(like.dtype)
+
+
+def one_row(x: RowsLike) -> Any:
+    """A table of one row from a row, a table, or an object."""
+    is_table = not isinstance(x, str) and (hasattr(x, "columns") or np.ndim(x) == 2)
+    rows = x if is_table else [x]
+    if len(rows) != 1:
+        raise DataError(f"got {len(rows)} rows where one is needed; give a single row.")
+    return rows

@@ -17,7 +17,7 @@ from mercer.model import Count, Subspace, model_of
 from mercer.preimage import PreImages
 from mercer.robust import Filling, choose_filling, mixed_masks
 from mercer.robust.filling import FEWEST_ROWS
-from mercer.robust.gaussian import MOST_COLUMNS
+from mercer.robust.impute import MOST_COLUMNS
 
 
 @verb("missing", "rows", needs="dense rows", instead="to fill in values, use a kernel of vectors")
@@ -151,5 +151,5 @@ def filling_of(model: Estimator) -> Filling:
         support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
         return choose_filling(refit, support, mixed_masks, solver)
 
-    chosen: Filling = model._kept("filling", subspace, parameters_of(solver), choose)
+    chosen: Filling = model._cached("filling", subspace, parameters_of(solver), choose)
     return chosen

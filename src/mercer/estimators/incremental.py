@@ -24,7 +24,6 @@ from mercer.model import ComponentRule, Model, Report, as_rule
 from mercer.points.source import CHUNK, MemoryRows, Source
 from mercer.points.sparse import SparseRows, concatenate
 from mercer.preimage import PreImageSolver
-from mercer.relevance import spectrum_advice
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.landmark_model import Few, LandmarkModel, counted
 from mercer.solvers.landmarks import as_landmark_rule
@@ -224,7 +223,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
             estimated_error=float(outside * model.trace / model.values[q - 1] + rounded.max()),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
-            advice=spectrum_advice(model.values[:q], model.weight),
         )
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))

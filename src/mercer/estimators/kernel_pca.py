@@ -162,9 +162,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         sample_weight : (n,) array, optional
             Weight 2 is the row given twice; weight 0 is the row left out.
         """
-        rows, weight = self._check_fit(X, sample_weight)
-        self._learn(rows, weight)
-        self._model_ = owned(self._model_, X)
+        self._fit(X, sample_weight)
         return self
 
     @with_callbacks
@@ -176,17 +174,19 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         sample_weight: ArrayLike = None,
     ) -> Array:
         """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
-        rows, weight = self._check_fit(X, sample_weight)
-        self._learn(rows, weight)
-        self._model_ = owned(self._model_, X)
+        rows, weight = self._fit(X, sample_weight)
         return scores_of(self._model_, rows, weight)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         return plan_of(rows, kernel, self.n_components, self.solver, center=self.center)
 
-    def _check_fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
+    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
+        """Check, learn, and return what was learnt from: rows and weights."""
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
-        return rows, check_weight(sample_weight, rows)
+        weight = check_weight(sample_weight, rows)
+        self._learn(rows, weight)
+        self._model_ = owned(self._model_, X)
+        return rows, weight
 
     def _learn(self, rows: RowsLike, sample_weight: Array | None = None) -> None:
         """Fit to rows that have been checked."""

@@ -15,7 +15,6 @@ from mercer.kernels import Kernel
 from mercer.model import Model, Subspace, as_rule
 from mercer.points.source import MemoryRows, Source
 from mercer.points.sparse import SparseRows
-from mercer.relevance import spectrum_advice
 from mercer.solvers import Plan, Problem, Solver, as_solver
 
 
@@ -39,9 +38,7 @@ def learn(
 ) -> Model:
     """Kernel PCA of clean rows, as it was planned; nothing is checked, and nothing remembered."""
     problem = Problem(kernel.resolve(rows, weight), rows, plan.rule, rng, weight, center)
-    model = plan.fit(problem)
-    advice = spectrum_advice(model.eigenvalues, problem.total)
-    return replace(model, report=replace(model.report, advice=advice))
+    return plan.fit(problem)
 
 
 def scores_of(model: Model, rows: RowsLike, weight: Array | None = None) -> Array:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.config import Config
 from mercer._base.held_out import take
+from mercer._base.machine import available_bytes
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators._novelty_learner import NoveltyLearner, select_width
 from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, parts_in
+from mercer.estimators.base import Capabilities, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
-from mercer.estimators.subspace import SubspaceEstimator
+from mercer.estimators.learning import learn, plan_of
+from mercer.estimators.subspace import ModelEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
+from mercer.landmarks import Given, random_pivots
 from mercer.model import ComponentRule, Model, model_of
 from mercer.novelty import (
     Calibration,
@@ -31,21 +34,24 @@ from mercer.novelty import (
     as_calibration,
     calm_rows,
     contributions,
+    gram_folds,
+    landmark_folds,
+    neighbour_kernel,
     novelty_score,
     outlier_threshold,
 )
-from mercer.novelty.calibration import leave_one_out_p_values, rows_needed
-from mercer.novelty.trimming import check_share
-from mercer.novelty.width import default_rule
+from mercer.novelty.calibration import check_share, leave_one_out_p_values, rows_needed
+from mercer.novelty.score import default_rule
 from mercer.points.sparse import SparseRows
 from mercer.preimage import as_preimage
-from mercer.solvers import Plan, Solver
+from mercer.solvers import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver, as_solver
+from mercer.solvers.landmarks import as_landmark_rule
 
 #: Measures with T², whose promise cross-fitting breaks.
 T_SQUARED = ("hotelling", "combined")
 
 
-class KernelNovelty(OutlierMixin, Estimator):
+class KernelNovelty(OutlierMixin, ModelEstimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -124,31 +130,12 @@ class KernelNovelty(OutlierMixin, Estimator):
 
     capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
-    subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
-    eigenvalues_ = SubspaceEstimator.eigenvalues_
-    explained_variance_ = SubspaceEstimator.explained_variance_
-    explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
-    residuals_, report_ = SubspaceEstimator.residuals_, SubspaceEstimator.report_
-    plan, to_html = SubspaceEstimator.plan, SubspaceEstimator.to_html
-    relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
-    uncertainty, select_width = SubspaceEstimator.uncertainty, select_width
-
-    _reads_in_place: ClassVar[bool] = False
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
     }
     _saved: ClassVar[tuple[str, ...]] = (
-        "score_",
-        "conformal_",
-        "offset_",
-        "kernel_",
-        "eigenvalues_",
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "residuals_",
-        "report_",
-        "n_features_in_",
-        "feature_names_in_",
+        *("score_", "conformal_", "offset_"),
+        *ModelEstimator._saved[1:],  # the score has the subspace
     )
 
     def __init__(
@@ -396,3 +383,100 @@ class KernelNovelty(OutlierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = takes_sparse(self)
         return tags
+
+
+#: Up to this many rows ``solver="auto"`` is exact; beyond, components are found on landmarks.
+EXACT_UP_TO = 2_000
+LANDMARKS = 1_000
+
+
+@dataclass
+class NoveltyLearner:
+    """Kernel PCA of some of the rows, and its score.
+
+    Attributes
+    ----------
+    rows : the rows, checked
+    kernel : Kernel, or None for the default of the measure
+    n_components, measure, solver : as of :class:`~mercer.KernelNovelty`
+    rng : numpy.random.Generator
+    model : Model
+        Of the last fit whose choices were its own.
+    """
+
+    rows: Any
+    kernel: Kernel | None
+    n_components: Any
+    measure: str
+    solver: str | Solver
+    rng: np.random.Generator
+    model: Model = field(init=False)
+    _solver: Config = field(default_factory=Dense, init=False)
+    _landmarks: Array | None = field(default=None, init=False)
+
+    def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
+        """Fit the rows with these numbers; with the choices of ``like``, if given."""
+        X = take(self.rows, rows)
+        if like is None:
+            wanted, kernel = self._wanted, self._kernel_for(X).resolve(X)
+        else:
+            wanted, kernel = like.subspace.n_components, like.subspace.kernel
+        plan = plan_of(X, kernel, wanted, self._choose(kernel, X))
+        learnt, self._solver = learn(X, kernel, plan, self.rng), plan.solver
+        if like is None:
+            self.model = learnt
+        return novelty_score(self.measure, learnt.subspace, learnt.explained_variance)
+
+    def plan(self) -> Plan:
+        """What the fit of all rows is going to do; looks at their number only."""
+        n, solver = len(self.rows), self.solver
+        if solver == "auto" and n > EXACT_UP_TO:
+            solver = Landmarks(min(n, LANDMARKS))
+        assert self.kernel is not None
+        return plan_of(self.rows, self.kernel, self._wanted, solver)
+
+    def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
+        """Each row's score under the model of the other folds, if the fit of all rows helps."""
+        solver, n = self._solver, len(self.rows)
+        if self._landmarks is not None:
+            known_to = fold_of[self._landmarks]
+            return landmark_folds(score, self.measure, self.rows, known_to, fold_of)
+        if isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):
+            # The user's own points: no fold brings them with it.
+            nobody = np.full(score.subspace.n_support, -1)
+            return landmark_folds(score, self.measure, self.rows, nobody, fold_of)
+        # Davidson is near-exact only, and each fold anew takes it no longer.
+        if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
+            return None
+        assert isinstance(solver, EigenSolver)
+        return gram_folds(score, self.measure, solver, fold_of, self.rng)
+
+    @property
+    def _wanted(self) -> Any:
+        if self.n_components is not None:
+            return self.n_components
+        return default_rule(self.measure, contaminated=False)
+
+    def _kernel_for(self, X: Any) -> Kernel:
+        if self.kernel is not None:
+            return self.kernel
+        # T² of a narrow kernel tells how close a row is to others, and not how far.
+        return neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
+
+    def _choose(self, kernel: Kernel, X: Any) -> Solver:
+        """The solver; ``"auto"`` takes rows as landmarks where there are many."""
+        self._landmarks = None
+        if self.solver != "auto" or len(X) <= EXACT_UP_TO:
+            return as_solver(self.solver)
+        self._landmarks = _landmark_rows(kernel, X, LANDMARKS, self.rng)
+        return Landmarks(len(self._landmarks), select=Given(take(X, self._landmarks)))
+
+
+def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Array:
+    """The numbers of at most m rows, by randomly pivoted Cholesky on a sample.
+
+    Rows and not means: what a fold's model must not know can be left out.
+    """
+    sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
+    exact = kernel.points(take(X, sample)).cast(np.float64).rows
+    return np.sort(sample[random_pivots(kernel, exact, m, rng)])

@@ -8,23 +8,26 @@ from numbers import Integral
 from typing import ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.numbers import check_count, check_positive, fixed_rng
+from mercer._base.machine import held
+from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
+from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, argument, warn
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import ComponentRule, Model, Report, as_rule, model_of
+from mercer.model import ComponentRule, Model, Report, Subspace, as_rule, model_of
 from mercer.preimage import PreImageSolver
 from mercer.solvers import Plan
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.policy import refuse_square, warn_if_degenerate
-from mercer.sparse import Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
-from mercer.sparse.axes import data_axes, model_axes, null_spectra, span
+from mercer.sparse import Centres, KernelRows, Selection, Source, SparseSolver, as_sparse_solver
+from mercer.sparse.base import data_axes, model_axes, null_spectra, project, span
 from mercer.sparse.noise import choose_kernels
 
 #: So many kernels are planned for where the data decide.
@@ -165,17 +168,17 @@ class SparseKernelPCA(SubspaceEstimator):
         rows = KernelRows(kernel.resolve(data), data, self._rng())
         refuse_square(rows.kernel, data)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
-        chosen, self.n_fits_ = choose_kernels(rows, solver, self.n_kernels, self.noise)
+        chosen, fits = choose_kernels(rows, solver, self.n_kernels, self.noise)
         inside, axes = data_axes(rows.kernel, chosen)
         values, axes = (inside, axes) if self.refit else model_axes(rows.kernel, chosen)
         self._announce(chosen, inside, rows)
         q = _count(rule.bind(null_spectra(rows, chosen)), values, chosen)
         dtype = kernel.points(data).dtype
-        self._keep(chosen)
+        self._keep(chosen, fits)
         subspace, variance = axes.leading(q).astype(dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
-        report = report_of(chosen, solver, reason, rows, self.n_fits_)
+        report = report_of(chosen, solver, reason, rows, fits)
         report = replace(report, unexplained=unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
@@ -245,13 +248,14 @@ class SparseKernelPCA(SubspaceEstimator):
         total = rows.n * chosen.pool.mean_diag
         warn_if_degenerate(rows.kernel, rows.X, rows.n * values, total, operator)
 
-    def _keep(self, chosen: Selection) -> None:
+    def _keep(self, chosen: Selection, fits: int) -> None:
         """What is known of the kernels."""
         self.support_indices_ = chosen.indices
         self.weights_ = chosen.weights
         self.noise_ = float(np.sqrt(chosen.variance))
         self.log_likelihood_ = chosen.log_likelihood
         self.kkt_ = chosen.kkt
+        self.n_fits_ = fits
 
 
 def report_of(
@@ -281,3 +285,100 @@ def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
             RankWarning,
         )
     return len(values) if counted is None else counted
+
+
+@held
+def compress(
+    model: KernelPCA,
+    n_kernels: int,
+    *,
+    solver: str | SparseSolver = "auto",
+    random_state: Seed = None,
+) -> SparseKernelPCA:
+    """Write a fitted model on a few of its support points.
+
+    The points are chosen by likelihood (Tipping 2001). The model's mean and directions are then
+    projected onto the span of their kernels: components keep their order, meaning and sign, so that
+    ``transform`` of the result approximates ``transform`` of the model at the cost of ``n_kernels``
+    kernels. Unlike a fresh :class:`~mercer.SparseKernelPCA`, it stays centred if the model is.
+
+    Parameters
+    ----------
+    model : KernelPCA
+        Fitted, with any kernel but a precomputed one.
+    n_kernels : int
+        Fewer than the model has support points.
+    solver : str or SparseSolver, default="auto"
+        See :mod:`mercer.sparse`; ``"kmeans"`` takes centres instead of rows.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Returns
+    -------
+    SparseKernelPCA
+        Fitted; ``support_indices_`` count the support points of the model, which are the rows that
+        it was fitted to unless its solver used landmarks. ``report_.unexplained`` is the share of
+        the model's variance that is lost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import KernelPCA, compress
+    >>> X = load_digits().data
+    >>> model = KernelPCA(5).fit(X[:900])
+    >>> small = compress(model, 90)
+    >>> Z, z = model.transform(X[900:]), small.transform(X[900:])
+    >>> [bool(np.corrcoef(Z[:, k], z[:, k])[0, 1] > 0.95) for k in range(5)]
+    [True, True, True, True, True]
+    """
+    started = time.perf_counter()
+    check_is_fitted(model, "subspace_")
+    big = model.subspace_
+    big.points.require_open("compress")
+    if check_count("n_kernels", n_kernels) >= big.n_support:
+        raise DataError(
+            f"n_kernels={n_kernels!r}: the model has {big.n_support} support points; "
+            f"ask for 1 to {big.n_support - 1}."
+        )
+    rows = Source(big.kernel, big.support, make_rng(random_state))
+    strategy, _ = as_sparse_solver(solver).choose(rows)
+    chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
+    cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)
+    report = report_of(chosen, strategy, f"compressed from {big.n_support} kernels", rows, fits)
+    result = SparseKernelPCA(
+        n_kernels=len(chosen),
+        n_components=small.n_components,
+        kernel=model.kernel_,
+        solver=solver,
+        preimage=model.preimage,
+    )
+    result._keep(chosen, fits)
+    result._model_ = _compressed(model_of(model), small, cosines, report, started)
+    for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
+        if hasattr(model, name):
+            setattr(result, name, getattr(model, name))
+    return result
+
+
+def _within(big: Subspace, m: int) -> Subspace:
+    """As many of the directions as m kernels can express."""
+    if big.n_components > m:
+        warn(
+            f"{m} kernels span only {m} of the {big.n_components} components; kept {m}. "
+            "Ask for more kernels to keep all.",
+            RankWarning,
+        )
+    return big.leading(min(big.n_components, m))
+
+
+def _compressed(
+    model: Model, small: Subspace, cosines: Array, report: Report, started: float
+) -> Model:
+    """What is left of a model on a smaller subspace."""
+    q, dtype = small.n_components, model.subspace.coef.dtype
+    # Along w' the model has the variance Σ_j λ_j (w'·w_j)²; what it had elsewhere is lost.
+    big = model.eigenvalues, model.explained_variance, model.explained_variance_ratio
+    values, variance, share = ((cosines**2 @ part[:q]).astype(dtype) for part in big)
+    lost = max(1 - float(values.sum()) / float(model.eigenvalues.sum()), 0.0)
+    report = replace(report, unexplained=lost, seconds=time.perf_counter() - started)
+    return Model(small.astype(dtype), values, variance, share, None, report, model.n_rows)

@@ -24,6 +24,7 @@ from mercer.exceptions import ModelFileError
 from mercer.io import Table, as_rows, write_table
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Model, model_of
+from mercer.model.model import PARTS
 from mercer.points.source import Source
 from mercer.preimage import PreImageSolver, as_preimage
 from mercer.robust import Filling
@@ -101,17 +102,10 @@ def to_html(
     return written
 
 
-class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
+class ModelEstimator(Estimator):
+    """Shows what its Model has learnt, and which variables matter in it."""
 
-    kernel: str | Kernel
-    preimage: str | PreImageSolver
-    tuning_: Choice
     capabilities: ClassVar[Capabilities]
-    #: Fit to rows that have been checked.
-    _learn: Callable[..., None]
-    #: From a kernel and rows (perhaps a stand-in without values) to a plan.
-    _plan: Callable[[Kernel, RowsLike], Plan]
     #: Gives row sources to its solver as they are; others hold all rows in memory.
     _reads_in_place: ClassVar[bool] = False
 
@@ -131,6 +125,24 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         relevance.sensitivity,
         relevance.uncertainty,
     )
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        *("subspace_", "kernel_", *(f"{part}_" for part in PARTS if part != "subspace")),
+        *("n_features_in_", "feature_names_in_"),
+    )
+
+
+class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ModelEstimator):
+    """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
+
+    kernel: str | Kernel
+    preimage: str | PreImageSolver
+    tuning_: Choice
+    #: Fit to rows that have been checked.
+    _learn: Callable[..., None]
+    #: From a kernel and rows (perhaps a stand-in without values) to a plan.
+    _plan: Callable[[Kernel, RowsLike], Plan]
+
     denoise, preimages = returning.denoise, returning.preimages
     inverse_transform, reconstruct = returning.inverse_transform, returning.reconstruct
     score, tune = returning.score, returning.tune
@@ -139,18 +151,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     impute, imputations = imputing.impute, imputing.imputations
     imputation_draws = imputing.imputation_draws
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "subspace_",
-        "kernel_",
-        "eigenvalues_",
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "residuals_",
-        "report_",
-        "n_features_in_",
-        "feature_names_in_",
-        "_sklearn_output_config",
-    )
+    _saved: ClassVar[tuple[str, ...]] = (*ModelEstimator._saved, "_sklearn_output_config")
 
     @verb("blocks", "scores")
     def transform(self, X: RowsLike) -> Array:

@@ -10,16 +10,22 @@ from mercer.generative.densities import (
     Normal,
     as_density,
 )
-from mercer.generative.least_squares import (
-    LeastSquaresMachine,
-    fit_least_squares,
-    machine_energy,
-)
 from mercer.generative.metrics import SampleReport, judge
-from mercer.generative.paths import along_component, largest_step, straight_line
-from mercer.generative.ridge import LocalRidge, as_generator_preimage
-from mercer.generative.rkm import RKM, generation_energy, total_energy, train_energy
-from mercer.generative.smoother import KernelSmoother, scaled_similarities
+from mercer.generative.rkm import (
+    RKM,
+    LeastSquaresMachine,
+    along_component,
+    fit_least_squares,
+    generation_energy,
+    largest_step,
+    machine_energy,
+    straight_line,
+    total_energy,
+    train_energy,
+)
+from mercer.preimage import Auto, PreImageSolver, as_preimage
+from mercer.preimage.ridge import LocalRidge
+from mercer.preimage.smoother import KernelSmoother, scaled_similarities
 
 __all__ = [
     "KDE",
@@ -47,3 +53,11 @@ __all__ = [
     "total_energy",
     "train_energy",
 ]
+
+
+def as_generator_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
+    """As :func:`mercer.preimage.as_preimage`, with :class:`LocalRidge` where that has Ridge."""
+    if preimage == "auto":
+        return Auto(LocalRidge())
+    chosen = as_preimage(preimage)
+    return LocalRidge() if preimage == "ridge" else chosen

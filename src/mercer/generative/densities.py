@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -20,6 +20,7 @@ from mercer._base.numbers import check_count
 from mercer._base.registry import by_name
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.preimage.nearest import mix, neighbors
 
 # The role of a latent density: from the scores of the training rows to scores of new points.
 
@@ -200,7 +201,49 @@ class FittedKDE(FittedDensity):
 LARGEST = 20_000
 
 
-class Local(Density):
+@dataclass(frozen=True)
+class _FittedNeighbors(FittedDensity):
+    """Points (n, q) and the numbers of their neighbours (n, K)."""
+
+    points: Array
+    neighbors: Array
+
+
+class FittedLocal(_FittedNeighbors):
+    """Points, and mixtures with their neighbours."""
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        i = rng.integers(len(self.points), size=n)
+        K = self.neighbors.shape[1]
+        g = rng.standard_normal((n, K)) / np.sqrt(K)
+        return mix(self.points, i, self.neighbors[i], g)
+
+
+class FittedInterpolate(_FittedNeighbors):
+    """Points, and lines to their neighbours."""
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        i = rng.integers(len(self.points), size=n)
+        k = rng.integers(self.neighbors.shape[1], size=n)
+        t = rng.random((n, 1))
+        start, end = self.points[i], self.points[self.neighbors[i, k]]
+        return np.asarray(start + t * (end - start), dtype=self.points.dtype)
+
+
+class _AroundRows(Density):
+    """Draws from a training row towards its neighbours."""
+
+    _fitted: ClassVar[type[_FittedNeighbors]]
+
+    def __init__(self, n_neighbors: int = 10) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        points = evenly(Z, LARGEST)
+        return self._fitted(points, neighbors(points, self.n_neighbors))
+
+
+class Local(_AroundRows):
     r"""A training row, mixed with the directions to its neighbours: the default.
 
     .. math:: z^\star = z_i + \frac{1}{\sqrt K} \sum_{k=1}^{K} g_k\, (z_{i_k} - z_i), \qquad
@@ -231,15 +274,10 @@ class Local(Density):
     True
     """
 
-    def __init__(self, n_neighbors: int = 10) -> None:
-        self.n_neighbors = n_neighbors
-
-    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        points = evenly(Z, LARGEST)
-        return FittedLocal(points, neighbors(points, self.n_neighbors))
+    _fitted = FittedLocal
 
 
-class Interpolate(Density):
+class Interpolate(_AroundRows):
     r"""A random place on the line from a training row to one of its neighbours.
 
     .. math:: z^\star = z_i + t\,(z_{i_k} - z_i), \qquad t \sim U(0, 1)
@@ -267,69 +305,7 @@ class Interpolate(Density):
     True
     """
 
-    def __init__(self, n_neighbors: int = 10) -> None:
-        self.n_neighbors = n_neighbors
-
-    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        points = evenly(Z, LARGEST)
-        return FittedInterpolate(points, neighbors(points, self.n_neighbors))
-
-
-@dataclass(frozen=True)
-class FittedLocal(FittedDensity):
-    """Points (n, q) and the numbers of their neighbours (n, K)."""
-
-    points: Array
-    neighbors: Array
-
-    def sample(self, n: int, rng: np.random.Generator) -> Array:
-        i = rng.integers(len(self.points), size=n)
-        K = self.neighbors.shape[1]
-        g = rng.standard_normal((n, K)) / np.sqrt(K)
-        return mix(self.points, i, self.neighbors[i], g)
-
-
-@dataclass(frozen=True)
-class FittedInterpolate(FittedDensity):
-    """Points (n, q) and the numbers of their neighbours (n, K)."""
-
-    points: Array
-    neighbors: Array
-
-    def sample(self, n: int, rng: np.random.Generator) -> Array:
-        i = rng.integers(len(self.points), size=n)
-        k = rng.integers(self.neighbors.shape[1], size=n)
-        t = rng.random((n, 1))
-        start, end = self.points[i], self.points[self.neighbors[i, k]]
-        return np.asarray(start + t * (end - start), dtype=self.points.dtype)
-
-
-def mix(points: Array, i: Array, near: Array, g: Array) -> Array:
-    """``p_i + Σ_k g_k (p_k - p_i)`` for rows i with neighbours ``near``, both by number."""
-    centre = points[i]
-    toward = np.einsum("nk,nkq->nq", g, points[near])
-    mixed = centre + toward - g.sum(axis=1, keepdims=True) * centre
-    return np.asarray(mixed, dtype=points.dtype)
-
-
-def neighbors(Z: Array, count: int) -> Array:
-    """(n, K) numbers of the nearest other rows, the nearest first."""
-    K = check_count("n_neighbors", count)
-    if len(Z) < 2:
-        raise DataError(f"{len(Z)} row(s) have no neighbours; give at least 2 rows.")
-    K = min(K, len(Z) - 1)
-    # Scores have too many columns for trees to save anything.
-    from sklearn.neighbors import NearestNeighbors  # brings in a third of scikit-learn
-
-    search = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
-    return np.asarray(search.kneighbors(return_distance=False))
-
-
-def unit_size(X: Array) -> Array:
-    """X around its mean, over its largest entry: its squares neither over- nor underflow."""
-    X = X - X.mean(axis=0)
-    size = np.abs(X).max()
-    return np.asarray(X / size if size > 0 else X)
+    _fitted = FittedInterpolate
 
 
 if TYPE_CHECKING:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from mercer._base.linalg import square_sums
+from mercer._base.machine import lapack_threads
+from mercer._base.numbers import check_count
 from mercer._base.types import Array, ArrayLike, RowsLike
-from mercer.exceptions import DataError
-from mercer.model import Subspace
+from mercer.exceptions import DataError, KernelError
+from mercer.kernels import Basis, Kernel
+from mercer.model import Subspace, from_features
 
 # The energies of the Restricted Kernel Machine, on coordinates (Schreurs & Suykens 2018).
 #
@@ -159,29 +165,24 @@ class RKM:
         """(m, q) coefficients A of ``W = Φ_S A``; ``S.T @ A`` is W itself for a linear kernel."""
         return np.asarray(self.subspace.coef * self.gain)
 
+    # In the orthonormal directions a row is its scores and W is diagonal; the residual is outside.
+
     def train_energy(self, X: RowsLike, H: Array | None = None) -> float:
         """Energy of training on rows with hidden units, their own if not given."""
         Z = self.subspace.scores(X)
-        H = self._check(Z, H)
-        pairs = -(Z * self.scores(H)).sum() + (H * H * self.lam).sum() / 2
-        return float(pairs + self._weights())
+        return train_energy(Z, self._check(Z, H), np.diag(self.gain), self.lam, self.eta)
 
     def generation_energy(self, X: RowsLike, H: Array | None = None) -> float:
         """Energy of generating rows from hidden units, their own if not given."""
         Z, residual = self.subspace.scores_and_residual(X)
-        squares = square_sums(Z) + residual
-        return float((squares / 2 - (Z * self.scores(self._check(Z, H))).sum(axis=1)).sum())
+        inside = generation_energy(Z, self._check(Z, H), np.diag(self.gain))
+        return inside + float(residual.sum()) / 2
 
     def total_energy(self, X: RowsLike, H: Array | None = None) -> Array:
         """Energy of each row with its hidden unit, as in (3): (n,)."""
         Z, residual = self.subspace.scores_and_residual(X)
-        H = self._check(Z, H)
-        pairs = (H * H * self.lam).sum(axis=1) / 2 - (Z * self.scores(H)).sum(axis=1)
-        return np.asarray(pairs + (square_sums(Z) + residual) / 2 + self._weights())
-
-    def _weights(self) -> float:
-        """``η/2 Tr(WᵀW)``, with ``WᵀW = Λ`` since the directions are orthonormal."""
-        return float(self.eta / 2 * self.lam.sum())
+        inside = total_energy(Z, self._check(Z, H), np.diag(self.gain), self.lam, self.eta)
+        return np.asarray(inside + residual / 2)
 
     def _check(self, Z: Array, H: Array | None) -> Array:
         if H is None:
@@ -192,3 +193,205 @@ class RKM:
                 "give one row of hidden units for each row of X."
             )
         return H
+
+
+# Ways through score space: from one point to another, and along a component.
+
+
+def straight_line(start: Array, end: Array, steps: int) -> Array:
+    """(steps, q) scores from one point to the other, both included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative.rkm import straight_line
+    >>> straight_line(np.zeros(2), np.array([2.0, 4.0]), 3)
+    array([[0., 0.],
+           [1., 2.],
+           [2., 4.]])
+    """
+    check_count("steps", steps, 2)
+    share = np.linspace(0, 1, steps)[:, None]
+    return np.asarray((1 - share) * start + share * end, dtype=start.dtype)
+
+
+def along_component(
+    start: Array, component: int, deviations: Array, span: ArrayLike, steps: int
+) -> Array:
+    """(steps, q) scores that differ from ``start`` in one component.
+
+    Parameters
+    ----------
+    start : (q,) scores
+    component : int
+        Counted from 0.
+    deviations : (q,) array
+        Standard deviations of the components over the training rows.
+    span : float or pair of floats
+        Ends of the way in standard deviations from ``start``; one number stands for (-span, span).
+    steps : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative.rkm import along_component
+    >>> along_component(np.zeros(2), 1, np.array([1.0, 0.5]), span=2.0, steps=3)
+    array([[ 0., -1.],
+           [ 0.,  0.],
+           [ 0.,  1.]])
+    """
+    check_count("steps", steps, 2)
+    q = len(start)
+    if not isinstance(component, Integral) or not 0 <= component < q:
+        raise DataError(
+            f"component={component!r}: the model has {q}; give a whole number from 0 to {q - 1}."
+        )
+    low, high = _ends(span)
+    path = np.repeat(start[None], steps, axis=0)
+    path[:, component] += deviations[component] * np.linspace(low, high, steps)
+    return path
+
+
+def largest_step(points: Array) -> float:
+    """Largest step over mean step of a path: 1 for an even one, large where it jumps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative.rkm import largest_step
+    >>> largest_step(np.array([[0.0], [1.0], [2.0], [6.0]]))
+    2.0
+    """
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    mean = lengths.mean()
+    return float(lengths.max() / mean) if mean > 0 else 1.0
+
+
+def _ends(span: ArrayLike) -> tuple[float, float]:
+    pair = (-span, span) if isinstance(span, Real) else tuple(np.ravel(span))
+    if (
+        len(pair) != 2
+        or not all(isinstance(end, Real) for end in pair)
+        or not np.isfinite(pair).all()
+        or pair[0] == pair[1]
+    ):
+        raise DataError(
+            f"span={span!r}: give a positive number of standard deviations, or two different ones."
+        )
+    return float(pair[0]), float(pair[1])
+
+
+@dataclass(frozen=True)
+class LeastSquaresMachine:
+    """A fitted machine: everything is a sum over the training rows.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    support : (n, d) array
+    hidden : (n, p) array
+        h_i, one coordinate for each target.
+    bias : (p,) array
+    eta : float
+    """
+
+    kernel: Kernel
+    support: RowsLike
+    hidden: Array
+    bias: Array
+    eta: float
+
+    def predict(self, X: RowsLike) -> Array:
+        """``Wᵀφ(x) + b``, (m, p); O(m n (d + p))."""
+        return self.basis.matmat(X, self.hidden) / self.eta + self.bias
+
+    @cached_property
+    def basis(self) -> Basis:
+        """The functions k(x_i, ·) of the training rows, ready for tiles."""
+        return Basis(self.kernel, self.support)
+
+    @cached_property
+    def products(self) -> Array:
+        """``K A`` with W = Φ_S A, A = H/η; (n, p). O(n² (d + p)) time, once."""
+        return self.basis.matmat(self.support, self.hidden / self.eta)
+
+    def subspace(self) -> Subspace:
+        """The span of the columns of W: where all features ``W h`` lie, and nothing else.
+
+        Orthonormal directions ``Φ_S B`` from ``WᵀW = Hᵀ K H / η²``; directions of no length,
+        such as that of the sum over all classes, are left out.
+        """
+        A = self.hidden / self.eta
+        G = A.T @ self.products
+        values, vectors = np.linalg.eigh((G + G.T) / 2)
+        keep = values > 1e-10 * max(values[-1], np.finfo(G.dtype).tiny)
+        if not keep.any():
+            raise DataError("the targets are constant: there is nothing to generate from.")
+        B = (A @ vectors[:, keep] / np.sqrt(values[keep]))[:, ::-1]
+        one = np.eye(B.shape[1], dtype=B.dtype)
+        return from_features(self.kernel, self.support, B, 0 * one[0], one)
+
+
+def fit_least_squares(
+    kernel: Kernel, X: RowsLike, Y: Array, *, lam: float, eta: float = 1.0
+) -> LeastSquaresMachine:
+    r"""Solve the linear system of the stationary point.
+
+    .. math:: \begin{pmatrix} K/\eta + \lambda I & 1 \\ 1^\top & 0 \end{pmatrix}
+              \begin{pmatrix} H \\ b^\top \end{pmatrix} = \begin{pmatrix} Y \\ 0 \end{pmatrix}
+
+    Parameters
+    ----------
+    kernel : Kernel, resolved
+    X : (n, d) array
+    Y : (n, p) array of targets
+    lam : float
+        λ > 0, the penalty of hidden units; λη is the ridge of kernel ridge regression.
+    eta : float, default=1.0
+
+    Notes
+    -----
+    O(n³/3) time and an n × n array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import fit_least_squares
+    >>> from mercer.kernels import Gaussian
+    >>> X = np.linspace(-3, 3, 50)[:, None]
+    >>> machine = fit_least_squares(Gaussian(gamma=1.0), X, np.sin(X), lam=1e-3)
+    >>> bool(np.abs(machine.predict(X) - np.sin(X)).max() < 0.01)
+    True
+    """
+    n = len(X)
+    A = Basis(kernel, X).gram() / eta
+    A[np.diag_indices_from(A)] += lam
+    try:
+        with lapack_threads(n):
+            factor = cho_factor(A, lower=True, overwrite_a=True)
+            solved = cho_solve(factor, np.column_stack([np.ones(n, dtype=A.dtype), Y]))
+    except np.linalg.LinAlgError as error:
+        raise KernelError(
+            f"K/eta + {lam:g} I is not positive definite; use a larger lam, or a Mercer kernel."
+        ) from error
+    # b from 1ᵀH = 0; then H = A⁻¹ (Y - 1 bᵀ)
+    ones, targets = solved[:, :1], solved[:, 1:]
+    bias = targets.sum(axis=0) / ones.sum()
+    return LeastSquaresMachine(kernel, X, targets - ones * bias, bias, float(eta))
+
+
+def machine_energy(
+    V: Array, Y: Array, H: Array, W: Array, bias: Array, *, lam: float, eta: float = 1.0
+) -> float:
+    """The energy at the head of this module, on coordinates V of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import machine_energy
+    >>> one = np.ones((1, 1))
+    >>> machine_energy(one, one, one, 0 * one, np.zeros(1), lam=1.0)
+    0.5
+    """
+    errors = Y - V @ W - bias
+    return float((errors * H).sum() - lam / 2 * (H * H).sum() + eta / 2 * (W * W).sum())

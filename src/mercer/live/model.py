@@ -19,6 +19,7 @@ from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.kernels import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
+from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._images import shape_of_image
 from mercer.plots._models import (
@@ -28,7 +29,6 @@ from mercer.plots._models import (
     shares_if_known,
     subspace_of,
 )
-from mercer.sparse.axes import project_onto
 from mercer.tables import Category, Date, Number, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 

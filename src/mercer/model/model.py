@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.types import Array, Estimator
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy
 from mercer.gram import GramOperator
 from mercer.model.subspace import Subspace
 
@@ -133,7 +134,9 @@ class Model:
         """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
         # Solvers may be better than the precision in which the eigenvalues are returned.
         rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
-        report = replace(report, estimated_error=max(report.estimated_error, rounded))
+        error = max(report.estimated_error, rounded)
+        advice = spectrum_advice(eigenvalues, rows)
+        report = replace(report, estimated_error=error, advice=advice)
         shares = eigenvalues / float(rows), eigenvalues / float(trace)
         return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
 
@@ -244,3 +247,53 @@ def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Arr
     bound = np.minimum(res, np.divide(res * res, gap, out=np.full_like(res, np.inf), where=gap > 0))
     relative = bound / np.maximum(np.abs(lam), np.finfo(float).tiny)
     return np.asarray(np.maximum(relative, np.finfo(values.dtype).eps))  # no claim beyond rounding
+
+
+def close_groups(values: Array, n: float) -> list[tuple[int, int]]:
+    """Runs of components (first and last, from 0) that n rows hardly tell apart.
+
+    A rule of thumb in the manner of North et al. (1982): sampling turns component k towards the
+    next one by about ``λ / (√n gap)``, so that a gap below ``2 λ / √n`` means 30 degrees or more.
+
+    Examples
+    --------
+    >>> from mercer.relevance import close_groups
+    >>> close_groups([5.0, 3.0, 2.95, 1.0], n=200)
+    [(1, 2)]
+    """
+    lam = np.asarray(values, dtype=np.float64)
+    near = lam[:-1] - lam[1:] < lam[:-1] * 2 / np.sqrt(max(n, 1))
+    groups: list[tuple[int, int]] = []
+    for k in np.flatnonzero(near):
+        if groups and groups[-1][1] == k:
+            groups[-1] = (groups[-1][0], int(k) + 1)
+        else:
+            groups.append((int(k), int(k) + 1))
+    return groups
+
+
+def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
+    """One sentence about close eigenvalues among the leading ones, for a report; empty if none."""
+    groups = close_groups(values[:most], n)
+    if not groups:
+        return ""
+    named = [listed(range(first, last + 1)) for first, last in groups]
+    measured = Remedy(
+        "; uncertainty() measures it",
+        shell="; 'mercer relevance MODEL --intervals' measures it",
+        table="",
+    )
+    return (
+        f"by their eigenvalues, {n:.0f} rows hardly tell components {'; '.join(named)} apart: "
+        "read such a group as one" + measured
+    )
+
+
+def listed(numbers: Sequence[int] | Array | range) -> str:
+    """Counted from 0: ``2 and 3``, ``2 to 5``, or a list."""
+    shown = [int(k) for k in numbers]
+    if len(shown) == 1:
+        return str(shown[0])
+    if len(shown) > 2 and shown[-1] - shown[0] == len(shown) - 1:
+        return f"{shown[0]} to {shown[-1]}"
+    return f"{', '.join(map(str, shown[:-1]))} and {shown[-1]}"

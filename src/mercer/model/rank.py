@@ -91,6 +91,35 @@ class Share(ComponentRule):
         return int(reached.argmax()) + 1 if reached.any() else None
 
 
+class ShareUpTo(ComponentRule):
+    """The fewest components that carry a share of the variance, at most ``limit`` and n/4.
+
+    Parameters
+    ----------
+    share : float, default=0.95
+    limit : int, default=40
+    rows : int, default=4
+        Rows for each component.
+    """
+
+    def __init__(self, share: float = 0.95, limit: int = 40, rows: int = 4) -> None:
+        self.share = share
+        self.limit = limit
+        self.rows = rows
+
+    def describe(self) -> str:
+        rows = {2: "two", 3: "three", 4: "four"}.get(self.rows, str(self.rows))
+        most = f"at most {self.limit} components, one for {rows} rows"
+        return f"{self.share:.4g} of the variance in {most}"
+
+    def guess(self, n: int) -> int:
+        return min(self.limit, max(1, n // self.rows))
+
+    def count(self, values: Array, trace: float) -> int:
+        needed = 1 + int(np.searchsorted(np.cumsum(values), self.share * trace))
+        return min(needed, self.limit, len(values))
+
+
 class ParallelAnalysis(ComponentRule):
     """The components whose variance exceeds that of data with independent columns.
 

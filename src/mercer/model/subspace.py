@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.types import Array, Precision, RowsLike
+from mercer.gram import whiten
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -215,3 +216,34 @@ def from_features(
     return Subspace(
         kernel, S, B * signs, basis @ mean, signs * (vectors.T @ mean), float(mean @ mean)
     )
+
+
+def project_onto(
+    model: Subspace, points: RowsLike, K: Array, products: Array, floor: float = 1e-12
+) -> tuple[Array, Subspace]:
+    """A model's directions and mean, seen through the span of the kernels of these points.
+
+    Of all orthonormal directions in the span the ones nearest to the model's (the polar factor of
+    their projections), so that each component keeps its meaning and its sign.
+
+    Parameters
+    ----------
+    model : Subspace
+    points : m points
+    K : (m, m) kernel between them
+    products : (m, q + 1)
+        ``k(points, S) [B, c]`` with the model's support S.
+    floor : float
+        Directions of the span with less than this share of its largest one are left out.
+
+    Returns
+    -------
+    (q, q) array of the cosines between new and old directions, and the subspace.
+    """
+    R = whiten(K, floor)
+    inside = R.T @ products  # coordinates of the model's directions and mean
+    directions, mean = inside[:, :-1], inside[:, -1]
+    P, _, Qt = np.linalg.svd(directions, full_matrices=False)
+    nearest = P @ Qt
+    found = from_features(model.kernel, points, R, mean, nearest, keep_signs=True)
+    return nearest.T @ directions, found

@@ -1,6 +1,7 @@
 """How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
 
 from mercer._base.held_out import held_out_scores
+from mercer.model import ShareUpTo
 from mercer.novelty.calibration import (
     Calibrated,
     Calibration,
@@ -8,11 +9,18 @@ from mercer.novelty.calibration import (
     CrossFit,
     Split,
     as_calibration,
+    calm_rows,
+    outlier_threshold,
 )
 from mercer.novelty.folds import gram_folds, landmark_folds
-from mercer.novelty.score import KINDS, NoveltyScore, contributions, judge, novelty_score
-from mercer.novelty.trimming import calm_rows, outlier_threshold
-from mercer.novelty.width import ShareUpTo, WidthChoice, neighbour_kernel, select_width
+from mercer.novelty.score import (
+    KINDS,
+    NoveltyScore,
+    contributions,
+    judge,
+    neighbour_kernel,
+    novelty_score,
+)
 
 __all__ = [
     "KINDS",
@@ -23,7 +31,6 @@ __all__ = [
     "NoveltyScore",
     "ShareUpTo",
     "Split",
-    "WidthChoice",
     "as_calibration",
     "calm_rows",
     "contributions",
@@ -34,5 +41,4 @@ __all__ = [
     "neighbour_kernel",
     "novelty_score",
     "outlier_threshold",
-    "select_width",
 ]

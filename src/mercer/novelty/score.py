@@ -12,14 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from mercer._base.machine import blocks, held, thread_map
+from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.io import Table
+from mercer.io.model_file.checks import check_loaded, expect
+from mercer.kernels import Gaussian
 from mercer.kernels.jacobian import weighted_gradient
-from mercer.model import Subspace
+from mercer.kernels.sparse_tiles import all_squares
+from mercer.model import ShareUpTo, Subspace
 from mercer.points.source import MemoryRows
 from mercer.points.sparse import SparseRows, concatenate, dense
 
@@ -237,3 +242,62 @@ def judge(model: Estimator, table: Table) -> Table:
     if has_threshold:
         beside = {"new": np.concatenate(new), **beside}
     return Table(MemoryRows(np.concatenate(parts), names), beside)
+
+
+#: For the distance from the subspace: many, while each has a variance to speak of.
+MANY = ShareUpTo(0.8, 400, rows=2)
+#: For T², which divides by their variances.
+FEW = ShareUpTo(0.95, 40)
+#: For rows with outliers among them, which further components would follow.
+CORE = ShareUpTo(0.95, 10)
+# All by the development list of ``python -m benchmarks defaults novelty``.
+
+
+def default_rule(measure: str, *, contaminated: bool) -> ShareUpTo:
+    """The number of components where nothing is asked for."""
+    if contaminated:
+        return CORE
+    return MANY if measure == "reconstruction" else FEW
+
+
+#: Which neighbour's distance stands for the distances between neighbours.
+NEIGHBOUR = 5
+#: The width in units of the geometric mean of that distance and the median distance.
+SHARE = 0.6
+#: Rows that are looked at.
+SAMPLE = 1000
+
+
+def neighbour_kernel(X: RowsLike) -> Gaussian:
+    r"""A Gaussian for novelty, narrower than the median rule's.
+
+    Its width is :math:`0.6 \sqrt{d_5\, d}`, with d the median distance between different points and
+    :math:`d_5` the median distance to the fifth neighbour: the one alone is too wide for rows that
+    fill a curved sheet or many clusters, the other too narrow for rows with many duplicates. Above
+    1,000 rows a sample with a fixed seed is used, as for the median.
+
+    Parameters
+    ----------
+    X : (n, d) rows
+    """
+    median = Gaussian().resolve(X).length
+    sparse = isinstance(X, SparseRows)
+    rows: Any = X.astype(np.float64) if sparse else np.asarray(X, dtype=np.float64)
+    if len(rows) > SAMPLE:
+        rows = rows[np.sort(fixed_rng(0).choice(len(rows), SAMPLE, replace=False))]
+    # In units of the median, so that squares stay in the range of floats.
+    if sparse:
+        squares = all_squares(rows, median)
+    else:
+        scaled = (rows - rows.mean(axis=0)) / median
+        squares = cdist(scaled, scaled, "sqeuclidean")
+    k = min(NEIGHBOUR, len(rows) - 1)
+    near = np.sqrt(np.partition(squares, k, axis=1)[:, k])
+    near = near[near > 0]  # rows with five copies have no say
+    typical = float(np.median(near)) if len(near) else 1.0
+    return Gaussian(width=float(SHARE * median * np.sqrt(typical)))
+
+
+@check_loaded.register
+def _check_score(score: NoveltyScore) -> None:
+    expect("inside", score.inside, (score.subspace.n_components,))

@@ -9,8 +9,9 @@ import numpy as np
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, thread_map
+from mercer._base.numbers import check_count
 from mercer._base.types import Array
-from mercer.exceptions import KernelError
+from mercer.exceptions import DataError, KernelError
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 
@@ -126,3 +127,24 @@ def _scores_of_columns(subspace: Subspace) -> Array:
             "use a kernel object or FunctionKernel."
         )
     return np.asarray(B / w[:, None] / factor)
+
+
+def mix(points: Array, i: Array, near: Array, g: Array) -> Array:
+    """``p_i + Σ_k g_k (p_k - p_i)`` for rows i with neighbours ``near``, both by number."""
+    centre = points[i]
+    toward = np.einsum("nk,nkq->nq", g, points[near])
+    mixed = centre + toward - g.sum(axis=1, keepdims=True) * centre
+    return np.asarray(mixed, dtype=points.dtype)
+
+
+def neighbors(Z: Array, count: int) -> Array:
+    """(n, K) numbers of the nearest other rows, the nearest first."""
+    K = check_count("n_neighbors", count)
+    if len(Z) < 2:
+        raise DataError(f"{len(Z)} row(s) have no neighbours; give at least 2 rows.")
+    K = min(K, len(Z) - 1)
+    # Scores have too many columns for trees to save anything.
+    from sklearn.neighbors import NearestNeighbors  # brings in a third of scikit-learn
+
+    search = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
+    return np.asarray(search.kneighbors(return_distance=False))

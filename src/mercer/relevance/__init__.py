@@ -3,11 +3,16 @@
 Every estimator has these as methods, ``relevance``, ``sensitivity`` and ``uncertainty``.
 """
 
-from mercer.relevance.intervals import Interval
-from mercer.relevance.measure import Relevance, measure_relevance, sensitivity, support_rows
+from mercer.model.model import close_groups, spectrum_advice
+from mercer.relevance.measure import (
+    Interval,
+    Relevance,
+    measure_relevance,
+    sensitivity,
+    support_rows,
+)
 from mercer.relevance.permutation import Permutation, permutation, subspace_angles
 from mercer.relevance.uncertainty import Uncertainty, measure_uncertainty
-from mercer.relevance.words import close_groups, spectrum_advice
 
 __all__ = [
     "Interval",

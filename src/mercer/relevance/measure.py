@@ -11,9 +11,10 @@ al. 2023). Nothing is permuted or fitted again: it is one pass over the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import starmap
 from operator import add
 from typing import Any
 
@@ -129,14 +130,10 @@ def measure_relevance(
     ----------
     subspace : Subspace of vectors
     X : (n, d) array, or a row source, which is read in blocks
-    unit : {"std", "raw", "share"}, default="std"
-        Per standard deviation of the variable; per unit of it; or, per standard deviation, as
-        shares that sum to 1 in each component.
-    weight : (n,) array, optional
+    unit, weight, max_rows
+        As for :meth:`mercer.KernelPCA.relevance`; the sample of rows is the same one wherever they
+        live.
     names : (d,) names, optional
-    max_rows : int or None, default=30_000
-        Of more rows, derivatives are taken at an even sample of about so many (the same one
-        wherever the rows live); None takes all of them.
 
     Notes
     -----
@@ -159,7 +156,8 @@ def measure_relevance(
     S = subspace.support
     middle = np.zeros(1) if isinstance(S, SparseRows) else S.mean(axis=0, dtype=np.float64)
     share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
-    sums = reduce(add, _parts(_Pass(subspace, middle, weight, share), X))
+    work = _Pass(subspace, middle, weight, share)
+    sums: _Sums = summed(work, X, max(TASK, work._step()), "relevance")
     if sums.looked_at <= 0:
         raise DataError("the rows that were looked at have no weight; give max_rows=None.")
     mean = sums.linear / sums.weight
@@ -282,15 +280,19 @@ class _Pass:
         )
 
 
-def _parts(work: _Pass, X: RowsLike) -> Iterator[_Sums]:
+def summed(work: Callable[[slice, Any], Any], X: RowsLike, step: int, stage: str) -> Any:
+    """The sum of ``work(rows, block)`` over blocks of ``step`` rows, or those of a source."""
     if isinstance(X, Source):
         total, parts = X.n_steps, X.map_steps(work)
     else:
-        tasks = blocks(len(X), max(TASK, work._step()))
+        tasks = blocks(len(X), step)
         total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
-    for done, part in enumerate(parts, 1):
-        announce("relevance", done, total)
-        yield part
+
+    def announced(done: int, part: Any) -> Any:
+        announce(stage, done, total)
+        return part
+
+    return reduce(add, starmap(announced, enumerate(parts, 1)))
 
 
 def _even_sample(rows: slice, share: float) -> Any:
@@ -312,3 +314,79 @@ def _shares(values: Array) -> Array:
     """Divided by their sum; zeros where all are zero."""
     total = values.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))
+
+
+# Intervals of relevance: how it changes when the components turn.
+
+
+#: Replicates that relevance is measured on.
+REPLICATES = 100
+#: Derivatives that may be held at once for sparse rows, which have many variables.
+MOST_ENTRIES = 1 << 26
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its lower and upper limit, arrays of one shape."""
+
+    estimate: Array
+    low: Array
+    high: Array
+
+    def times(self, factor: float) -> Interval:
+        """On another scale."""
+        return Interval(self.estimate * factor, self.low * factor, self.high * factor)
+
+    def contains(self, value: Any) -> Array:
+        """Where the value lies between the limits."""
+        return np.asarray((self.low <= value) & (value <= self.high))
+
+
+def relevance_interval(resamples: Any, level: float) -> Interval:
+    """Of the shares of relevance, (q, d), from components that turned and rows that were drawn.
+
+    A component of a resample is ``sum_l V_lk w_l``, and so are its derivatives: those of the
+    leading 2 q directions at a few hundred rows tell the relevance in every replicate.
+    """
+    R = resamples
+    q = R.turns.shape[2]
+    points, coef = R.directions.coefficients()
+    V, rows = R.turns[:REPLICATES, : 2 * q], _dense_rows(R.rows, 2 * q)
+    kernel = R.directions.subspace.kernel
+    parts = thread_map(
+        lambda part: jacobian(kernel, rows[part], points, coef[:, : 2 * q]),
+        blocks(len(rows), 64),
+    )
+    J = np.concatenate(parts).astype(np.float64)
+    n, p, d = J.shape
+    mean = R.row_weight @ rows / R.row_weight.sum()
+    variance = R.row_weight @ (rows - mean) ** 2 / R.row_weight.sum()
+    columns = np.moveaxis(J, 1, 0).reshape(p, n * d)
+    # The rows at hand stand for all: their weights vary as those of n rows would.
+    damped = 1 + (R.weights - 1) * np.sqrt(min(1.0, n / R.n_rows))
+
+    def shares(turn: Array, weight: Array) -> Array:
+        squares = np.square(turn.T @ columns).reshape(-1, n, d)
+        found = np.einsum("a,kaj->kj", weight, squares) * variance
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    estimate = shares(np.eye(p, q), R.row_weight)
+    drawn = np.stack(
+        thread_map(lambda b: shares(V[b], R.row_weight * damped[b, R.group]), list(range(len(V))))
+    )
+    # On the log, around the estimate: turning spreads relevance, which is a bias.
+    logs = np.log(np.maximum(drawn, 1e-300))
+    low, high = np.quantile(logs - logs.mean(axis=0), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return Interval(estimate, estimate * np.exp(low), np.minimum(estimate * np.exp(high), 1.0))
+
+
+def _dense_rows(rows: Any, components: int) -> Array:
+    """The rows; sparse ones dense, if the derivatives of so many components can be held."""
+    entries = len(rows) * components * rows.shape[1]
+    if isinstance(rows, SparseRows) and entries > MOST_ENTRIES:
+        raise DataError(
+            f"intervals of relevance need the derivatives of {components} components by all "
+            f"{rows.width} variables at {len(rows)} rows, {entries * 8 >> 20} MB; fit fewer "
+            "components or variables (max_features of the vectorizer), or use relevance() alone."
+        )
+    return np.asarray(dense(rows))

@@ -12,9 +12,9 @@ replicates in which groups of rows get random weights, and costs one small eigen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
 from operator import add
 from typing import Any
@@ -23,18 +23,16 @@ import numpy as np
 from scipy.special import ndtri
 
 from mercer._base.linalg import square_sums
-from mercer._base.machine import blocks, held, one_blas_thread, ordered_map, thread_map
+from mercer._base.machine import blocks, held, one_blas_thread, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
-from mercer.points.source import Source
+from mercer.model.model import listed
 from mercer.points.sparse import concatenate
-from mercer.relevance.intervals import Interval, relevance_interval
-from mercer.relevance.measure import TASK, require_vectors
-from mercer.relevance.words import describe
+from mercer.relevance.measure import TASK, Interval, relevance_interval, require_vectors, summed
 
 # The model's directions and some that it left out, and what rows add up to in them.
 #
@@ -270,7 +268,7 @@ class Uncertainty:
     @property
     def advice(self) -> list[str]:
         """What follows, in plain words."""
-        return describe(self)
+        return _in_words(self)
 
     @cached_property
     def relevance(self) -> Interval:
@@ -343,7 +341,8 @@ def measure_uncertainty(
     rows = subspace.kernel.points(X[index]).cast(subspace.coef.dtype).rows
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
-    sums = reduce(add, _parts(_Pass(directions, w, group, groups), X))
+    work = _Pass(directions, w, group, groups)
+    sums: GroupSums = summed(work, X, 4 * TASK, "uncertainty")
     center = bool(np.any(subspace.mean))
     lam, axes = _decreasing(sums.covariances(np.ones((1, groups)), center))
     sums = sums.turned(axes[0])
@@ -390,12 +389,6 @@ class _Pass:
         return GroupSums.of(Z, total, self.weight[rows], self.group[rows], self.groups)
 
 
-def _parts(work: _Pass, X: RowsLike) -> Iterator[GroupSums]:
-    if isinstance(X, Source):
-        return X.map_steps(work)
-    return ordered_map(lambda rows: work(rows, X[rows]), blocks(len(X), 4 * TASK))
-
-
 def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:
     """Of the q leading variances, and of their shares of the total."""
     weight = float(sums.weight.sum())
@@ -432,3 +425,39 @@ def _turns(C: Array, q: int) -> Array:
     with one_blas_thread():
         parts = thread_map(lambda rows: _decreasing(C[rows])[1][:, :, :q], blocks(len(C), 25))
     return np.concatenate(parts)
+
+
+def _in_words(found: Uncertainty) -> list[str]:
+    """How many components are stable, which mix, and which are noise."""
+    q, level = len(found.angle), f"{found.level:.0%}"
+    stable = (
+        f"{found.n_stable} of {q} components are stable: in {level} of samples of "
+        f"{found.n_rows:,} rows they turn by less than 45 degrees."
+    )
+    lines = [stable]
+    lines += [
+        f"Components {listed(group)} are not distinguishable from each other: their variances are "
+        "close, and sampling turns them into each other. Read them as one."
+        for group in _mixing_groups(found.neighbours, found.stable | found.noise)
+    ]
+    noise = np.flatnonzero(found.noise)
+    if noise.size:
+        lines.append(
+            f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)} cannot be told "
+            "from noise: sampling replaces most of it by directions that the model has left out."
+        )
+    lines.append(f"All {q} together turn by at most {found.subspace_angle:.0f} degrees ({level}).")
+    return lines
+
+
+def _mixing_groups(neighbours: Sequence[Sequence[int]], apart: Array) -> list[list[int]]:
+    """Components that turn into each other, joined; stable ones and noise left out."""
+    groups: list[set[int]] = []
+    for k, others in enumerate(neighbours):
+        member = {i for i in (k, *others) if not apart[i]}
+        if len(member) < 2:
+            continue
+        touching = [group for group in groups if group & member]
+        groups = [group for group in groups if not group & member]
+        groups.append(set.union(member, *touching))
+    return sorted(sorted(group) for group in groups)

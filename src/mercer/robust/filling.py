@@ -19,26 +19,34 @@ from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
-from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
+from mercer.exceptions import ConvergenceWarning, MercerWarning, ModelFileError, Remedy, warn
+from mercer.io.model_file.checks import check_loaded, expect
 from mercer.model import Subspace
 from mercer.preimage import PreImages, PreImageSolver
-from mercer.robust.gaussian import MOST_COLUMNS, GaussianRows, fit_gaussian
-from mercer.robust.impute import Imputer, impute, one_hot_groups, shrinkage
+from mercer.robust.impute import (
+    MOST_COLUMNS,
+    GaussianRows,
+    Imputer,
+    fit_gaussian,
+    impute,
+    one_hot_groups,
+    shrinkage,
+)
 
 #: Fits rows without NaN: the subspace, and its variances (q,).
 Learn = Callable[[Array], tuple[Subspace, Array]]
-#: ``masks(rows with NaN, rng)``: which observed values to hide, (n, d) bool.
+#: ``masks(rows with NaN, rng)``: which observed values to mask, (n, d) bool.
 Masks = Callable[[Array, np.random.Generator], Array]
 
 #: Noise of the components, in shares of the variance of all: from few components to nearly all.
 NOISE = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 #: Strengths of the Gaussian's shrinkage, in units of Ledoit & Wolf's.
 STRENGTHS = (0.1, 0.3, 1.0)
-#: Rows to learn from, and rows to hide values in, while choosing.
-LEARN_ROWS, HIDE_ROWS = 500, 150
+#: Rows to learn from, and rows to mask values in, while choosing.
+LEARN_ROWS, MASK_ROWS = 500, 150
 #: With fewer rows every row is held out once; with fewer still nothing is chosen.
 FEW_ROWS, FEWEST_ROWS = 300, 30
-#: Hidden values for each class of rows.
+#: Masked values for each class of rows.
 VALUES = 60
 #: What is taken where nothing can be chosen.
 USUAL_NOISE = 1e-4
@@ -56,7 +64,7 @@ class Filling:
         None where there are too few rows or too many columns; the columns' means take its place.
     by_count : bool
         Rows are classed by their share of missing values, or else by how much of these values'
-        variance the linear answer leaves: whichever serves the hidden values better.
+        variance the linear answer leaves: whichever serves the masked values better.
     edges : (classes - 1,) array
         Of that number.
     noise : (classes,) array
@@ -66,8 +74,8 @@ class Filling:
     spread : (classes,) array
         By how much draws are wider than the Gaussian's.
     errors : (classes, 2) array
-        Root mean squared errors of the hidden values, in the Gaussian's units: the linear
-        answer's and the mixture's. NaN where nothing was hidden.
+        Root mean squared errors of the masked values, in the Gaussian's units: the linear
+        answer's and the mixture's. NaN where nothing was masked.
     """
 
     gaussian: GaussianRows | None
@@ -130,7 +138,7 @@ def choose_filling(
     masks: Masks,
     preimage: str | PreImageSolver = "auto",
 ) -> Filling:
-    """Choose by hidden values, and fit the Gaussian to all rows.
+    """Choose by masked values, and fit the Gaussian to all rows.
 
     Parameters
     ----------
@@ -179,7 +187,7 @@ def choose_filling(
 def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
     """A tenth, three tenths, half of the columns, or a third of them side by side; row by row.
 
-    The slots of a category are hidden together: one that is seen would tell the others.
+    The slots of a category are masked together: one that is seen would tell the others.
     """
     groups = one_hot_groups(X)
     n, d = len(X), int(groups.max()) + 1
@@ -196,7 +204,7 @@ def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class _Trial:
-    """Hidden values, in the Gaussian's units, and what each setting says of them."""
+    """Masked values, in the Gaussian's units, and what each setting says of them."""
 
     truth: Array  # (v,)
     linear: Array  # (strengths, v)
@@ -207,15 +215,15 @@ class _Trial:
 
     @classmethod
     def run(
-        cls, learn: Learn, known: Array, held: Array, hidden: Array, preimage: str | PreImageSolver
+        cls, learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
     ) -> _Trial:
         base = fit_gaussian(known)
-        given = np.where(hidden, np.nan, held)
-        unit = np.broadcast_to(base.scale, held.shape)[hidden]
+        given = np.where(masked, np.nan, rows)
+        unit = np.broadcast_to(base.scale, rows.shape)[masked]
         fills, lefts = zip(
             *(base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS), strict=True
         )
-        errors = [np.sum(((fill - held)[hidden] / unit) ** 2) for fill in fills]
+        errors = [np.sum(((fill - rows)[masked] / unit) ** 2) for fill in fills]
         best = int(np.argmin(errors))
         start, left = fills[best], lefts[best]
         with warnings.catch_warnings():
@@ -226,38 +234,38 @@ class _Trial:
             announce("choose by masked values", done, len(NOISE))
             factors = shrinkage(variances, noise)
             found = impute(subspace, given, preimage, start, LIMITS, factors)
-            answers.append(np.asarray(found.points, dtype=float)[hidden] / unit)
+            answers.append(np.asarray(found.points, dtype=float)[masked] / unit)
         return cls(
-            truth=held[hidden] / unit,
-            linear=np.array([fill[hidden] / unit for fill in fills]),
+            truth=rows[masked] / unit,
+            linear=np.array([fill[masked] / unit for fill in fills]),
             kernel=np.array(answers),
-            left=np.broadcast_to(left[:, None], held.shape)[hidden],
-            count=np.broadcast_to(_count(given)[:, None], held.shape)[hidden],
-            around=(base.draw(given, fixed_rng(0)) - base.fill(given))[hidden] / unit,
+            left=np.broadcast_to(left[:, None], rows.shape)[masked],
+            count=np.broadcast_to(_count(given)[:, None], rows.shape)[masked],
+            around=(base.draw(given, fixed_rng(0)) - base.fill(given))[masked] / unit,
         )
 
 
 def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
-    """Rows to learn from, rows held out, and which values to hide in these."""
+    """Rows to learn from, rows held out, and which values to mask in these."""
     rng = fixed_rng(0)
     n = len(X)
     order = rng.permutation(n)
     folds = 3 if n < FEW_ROWS else 1
-    size = min(n // 3, HIDE_ROWS)
+    size = min(n // 3, MASK_ROWS)
     for fold in range(folds):
-        held = order[fold * size : (fold + 1) * size]
+        aside = order[fold * size : (fold + 1) * size]
         rest = np.delete(order, np.s_[fold * size : (fold + 1) * size])
         known = X[rest[:LEARN_ROWS]]
         # A column without any observed value teaches nothing; its values stay visible.
         seen = ~np.isnan(known).all(axis=0)
-        rows = np.concatenate([X[held], X[held]])
-        hidden = masks(rows, rng) & ~np.isnan(rows) & seen
+        rows = np.concatenate([X[aside], X[aside]])
+        masked = masks(rows, rng) & ~np.isnan(rows) & seen
         # Something must be left to see.
-        bare = (hidden | np.isnan(rows)).all(axis=1)
-        hidden[bare] = False
-        use = hidden.any(axis=1)
+        bare = (masked | np.isnan(rows)).all(axis=1)
+        masked[bare] = False
+        use = masked.any(axis=1)
         if use.any() and seen.all():
-            yield known, rows[use], hidden[use]
+            yield known, rows[use], masked[use]
 
 
 def _best(truth: Array, linear: Array, kernel: Array, around: Array) -> tuple[float, ...]:
@@ -308,19 +316,15 @@ def fill_missing(
 
     A model confirms the guesses it has learnt from; so each fold is filled in by a model of the
     other folds. From the second round on the answers are averaged over the rounds. How to fill in
-    is chosen first, by observed values that are hidden in the patterns of the holes themselves.
+    is chosen first, by observed values that are masked in the patterns of the missing ones.
 
     Parameters
     ----------
     learn : Learn
-        ``learn(rows without NaN)`` fits, and returns the subspace and its variances.
     X : (n, d) rows with NaN
     rng : numpy.random.Generator
-    preimage : str or PreImageSolver, default="auto"
-    folds : int, default=5
-    rounds : int, default=20
-    tol : float, default=2e-2
-        Stop when a round changes the missing values by less than this share of their spread.
+    preimage, folds, rounds, tol
+        As for :class:`~mercer.MissingKernelPCA`, where rounds are called ``max_iter``.
 
     Returns
     -------
@@ -377,3 +381,16 @@ def _masks_like(missing: Array) -> Masks:
 def _relative_change(before: Array, after: Array, missing: Array) -> float:
     size = float(np.std(after[missing])) or 1.0
     return float(np.sqrt(np.mean((after - before)[missing] ** 2)) / size)
+
+
+@check_loaded.register
+def _check_filling(filling: Filling) -> None:
+    expect("noise", filling.noise, (None,))
+    classes = len(filling.noise)
+    expect("edges", filling.edges, (classes - 1,))
+    expect("errors", filling.errors, (classes, 2))
+    for name in ("share", "spread"):
+        expect(name, getattr(filling, name), (classes,))
+    known = filling.gaussian is None or isinstance(filling.gaussian, GaussianRows)
+    if not known or not isinstance(filling.by_count, bool):
+        raise ModelFileError("what was chosen for missing values is not readable")

@@ -15,7 +15,9 @@ are shrunk by :math:`\lambda_k / (\lambda_k + \tau)`, as if the components carri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from mercer._base.linalg import square_sums
 from mercer._base.machine import held
 from mercer._base.progress import announce
 from mercer._base.types import Array, RowsLike
+from mercer.exceptions import ModelFileError
+from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Kernel
 from mercer.model import Subspace
 from mercer.preimage import Auto, FixedPoint, PreImages, PreImageSolver, Status, as_preimage
@@ -178,3 +182,217 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
 def _spread(S: RowsLike) -> float:
     """Root mean squared distance from the mean."""
     return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
+
+
+#: Rows with up to so many missing values are solved exactly, pattern by pattern; others together,
+#: by conjugate gradients.
+EXACT_VALUES = 200
+#: Rounds are exact while the cubes of the numbers of missing values add up to this at most.
+EXACT_WORK = 5e7
+#: Beyond so many columns the columns count as independent: d x d numbers would take over.
+MOST_COLUMNS = 2500
+#: Spreads of columns are alike if the largest is at most so many times their median.
+ALIKE = 5.0
+#: Conjugate gradients stop at this relative residual, or after so many steps.
+CG_TOL, CG_STEPS = 1e-3, 60
+#: The covariance is shrunk by no less: it must have an inverse.
+SMALLEST_SHRINKAGE = 1e-6
+
+
+@dataclass(frozen=True)
+class GaussianRows:
+    """Mean and covariance of rows, in units of their columns.
+
+    Attributes
+    ----------
+    location, scale : (d,) arrays
+        Rows enter as ``(x - location) / scale``; the mean is zero then.
+    moments : (d, d) array
+        Their covariance before shrinkage.
+    shrinkage : float, between 0 and 1
+        ``Σ = (1 - shrinkage) · moments + shrinkage · (mean variance) · 1``.
+    """
+
+    location: Array
+    scale: Array
+    moments: Array
+    shrinkage: float
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Σ, (d, d), positive definite."""
+        d = len(self.moments)
+        size = float(np.trace(self.moments)) / d or 1.0
+        return np.asarray((1 - self.shrinkage) * self.moments + self.shrinkage * size * np.eye(d))
+
+    @cached_property
+    def precision(self) -> Array:
+        """Σ⁻¹."""
+        return np.asarray(np.linalg.inv(self.covariance))
+
+    def shrunk(self, factor: float) -> GaussianRows:
+        """The same with another strength of shrinkage."""
+        shrinkage = float(np.clip(factor * self.shrinkage, SMALLEST_SHRINKAGE, 1))
+        return replace(self, shrinkage=shrinkage)
+
+    def fill(self, X: Array) -> Array:
+        """Conditional means for the NaN of X; observed values unchanged."""
+        return self.fill_and_left(X)[0]
+
+    def fill_and_left(self, X: Array) -> tuple[Array, Array]:
+        """Conditional means, and how much of the missing values' variance they leave, (n,).
+
+        The second is 0 where the observed values say everything, 1 where they say nothing; for rows
+        with more than ``EXACT_VALUES`` missing values it is the share of these instead.
+        """
+        missing = np.isnan(X)
+        Y, count = (X - self.location) / self.scale, missing.sum(axis=1)
+        filled, left = np.nan_to_num(Y), missing.mean(axis=1)
+        few, many = (count > 0) & (count <= EXACT_VALUES), count > EXACT_VALUES
+        filled[few], variance, _ = self._by_patterns(Y[few])
+        before = np.where(missing[few], np.diag(self.covariance), 0).sum(axis=1)
+        left[few] = variance.sum(axis=1) / before
+        filled[many] = self._by_gradients(Y[many])
+        return np.where(missing, filled * self.scale + self.location, X), left
+
+    def draw(self, X: Array, rng: np.random.Generator) -> Array:
+        """X with the NaN drawn from their conditional distribution (Matheron's rule).
+
+        A draw z of the whole row, corrected by what its observed part would have us expect:
+        ``E[x_m | x_o] + z_m - E[z_m | z_o]``.
+        """
+        missing = np.isnan(X)
+        return np.where(missing, self.fill(X) + self.scale * self._deviations(missing, rng), X)
+
+    def _deviations(self, missing: Array, rng: np.random.Generator) -> Array:
+        """Draws of the missing values around their means, 0 elsewhere."""
+        Z = rng.standard_normal(missing.shape) @ np.linalg.cholesky(self.covariance).T
+        given = np.where(missing, np.nan, -Z)
+        one = replace(self, location=np.zeros_like(self.scale), scale=np.ones_like(self.scale))
+        return np.where(missing, one.fill(given) + Z, 0)
+
+    def _expected(self, Y: Array) -> tuple[Array, Array]:
+        """Filled rows, and the sum over rows of the covariances of what was filled in."""
+        missing = np.isnan(Y)
+        if (missing.sum(axis=1).astype(float) ** 3).sum() <= EXACT_WORK:
+            filled, _, summed = self._by_patterns(Y)
+            return filled, summed
+        # What a value has of its own, given all others, is the least that is uncertain of it.
+        return self._by_gradients(Y), np.diag(missing.sum(axis=0) / np.diag(self.precision))
+
+    def _by_patterns(self, Y: Array) -> tuple[Array, Array, Array]:
+        """Means and variances of missing values, and the sum of their covariances over rows."""
+        Q, filled, variance = self.precision, np.nan_to_num(Y), np.zeros(Y.shape)
+        summed = np.zeros_like(Q)
+        for missing, rows in _patterns(np.isnan(Y)):
+            m, o = np.flatnonzero(missing), np.flatnonzero(~missing)
+            inverse = np.linalg.inv(Q[m[:, None], m])
+            filled[rows[:, None], m] = -(Y[rows[:, None], o] @ Q[o[:, None], m]) @ inverse
+            variance[rows[:, None], m] = np.diag(inverse)
+            summed[m[:, None], m] += len(rows) * inverse
+        return filled, variance, summed
+
+    def _by_gradients(self, Y: Array) -> Array:
+        """Solve ``Q_mm y_m = -Q_mo y_o`` for all rows at once; O(steps · n d²) time."""
+        missing, Q = np.isnan(Y), self.precision
+        Y = np.nan_to_num(Y)
+        R = np.where(missing, -(Y @ Q), 0)
+        P, size = R.copy(), (R**2).sum(axis=1)
+        goal = CG_TOL**2 * size
+        for _ in range(CG_STEPS):
+            if (size <= goal).all():
+                break
+            QP = np.where(missing, P @ Q, 0)
+            curvature = (P * QP).sum(axis=1)
+            step = np.where(curvature > 0, size / np.where(curvature > 0, curvature, 1), 0)[:, None]
+            Y += step * P
+            R -= step * QP
+            before, size = size, (R**2).sum(axis=1)
+            P = R + (size / np.where(before > 0, before, 1))[:, None] * P
+        return Y
+
+
+@held
+def fit_gaussian(
+    X: Array, strength: float = 1.0, *, max_iter: int = 30, tol: float = 1e-2
+) -> GaussianRows:
+    """Mean and covariance of rows with NaN, by expectation-maximisation.
+
+    Parameters
+    ----------
+    X : (n, d) array; every column has an observed value
+    strength : float, default=1.0
+        Of the shrinkage, in units of Ledoit & Wolf's.
+    max_iter : int, default=30
+    tol : float, default=1e-2
+        Stop when a round changes the missing values by less than this share of their spread. What
+        is left is far below what the values are uncertain by, and the choice by masked values sees
+        the result as it is.
+
+    Notes
+    -----
+    A round takes O(Σ m³) time for patterns of m missing values, up to ``EXACT_WORK``. Beyond, it is
+    O(steps · n d²), and of the missing values' covariance only a bound of the variances is used: an
+    error of 0.388 instead of 0.386 on USPS digits with half of the pixels missing, in a tenth.
+    """
+    from sklearn.covariance import ledoit_wolf_shrinkage  # loads half of scikit-learn
+
+    missing = np.isnan(X)
+    location, scale = np.nanmean(X, axis=0), _units(np.nanstd(X, axis=0))
+    n, d = X.shape
+    if d > MOST_COLUMNS:
+        raise ValueError(f"{d} columns")  # callers ask for it only where it can be had
+    Y = (X - location) / scale
+    filled = np.nan_to_num(Y)
+    summed = np.diag(missing.sum(axis=0).astype(float))
+    for done in range(max_iter):
+        announce("conditional means", done, max_iter)
+        shift = filled.mean(axis=0)
+        location, Y, filled = location + shift * scale, Y - shift, filled - shift
+        moments = (filled.T @ filled + summed) / n
+        shrinkage = max(strength * float(ledoit_wolf_shrinkage(filled)), SMALLEST_SHRINKAGE)
+        rows = GaussianRows(location, scale, moments, min(shrinkage, 1.0))
+        if not missing.any():
+            return rows
+        before = filled
+        filled, summed = rows._expected(Y)
+        change = np.sqrt(np.mean((filled - before)[missing] ** 2))
+        if change <= tol * max(float(np.std(filled[missing])), np.finfo(float).tiny):
+            break
+    return rows
+
+
+def _units(spread: Array) -> Array:
+    """One unit for columns whose spreads are alike, such as pixels; else each its own spread.
+
+    Shrinkage would make much of pixels that hardly vary, and choices would be made for them.
+    """
+    varied = spread[spread > 0]
+    if not len(varied):
+        return np.ones_like(spread)
+    if varied.max() <= ALIKE * np.median(varied):
+        return np.full_like(spread, np.sqrt(np.mean(varied**2)))
+    return np.where(spread > 0, spread, np.median(varied))
+
+
+def _patterns(missing: Array) -> Iterator[tuple[Array, Array]]:
+    """Each pattern with holes, and the rows that have it."""
+    incomplete = np.flatnonzero(missing.any(axis=1))
+    if not incomplete.size:
+        return
+    packed = np.packbits(missing[incomplete], axis=1)
+    which = np.unique(packed, axis=0, return_inverse=True)[1]
+    order = np.argsort(which.ravel(), kind="stable")
+    for rows in np.split(incomplete[order], np.cumsum(np.bincount(which.ravel()))[:-1]):
+        yield missing[rows[0]], rows
+
+
+@check_loaded.register
+def _check_gaussian(rows: GaussianRows) -> None:
+    expect("location", rows.location, (None,))
+    d = len(rows.location)
+    expect("scale", rows.scale, (d,))
+    expect("moments", rows.moments, (d, d))
+    sound = isinstance(rows.shrinkage, float) and 0 < rows.shrinkage <= 1
+    if not sound or not (rows.scale > 0).all() or not (np.diagonal(rows.moments) >= 0).all():
+        raise ModelFileError("the Gaussian of missing values is none")

@@ -4,8 +4,12 @@ Errors in feature space do not compare across kernels. Here models are compared 
 input space to rows with synthetic noise, or by how far their spectrum exceeds that of chance.
 """
 
-from mercer.selection.by_chance import choose_by_parallel_analysis
-from mercer.selection.by_noise import Choice, choose_by_noise, kernels_around
+from mercer.selection.by_noise import (
+    Choice,
+    choose_by_noise,
+    choose_by_parallel_analysis,
+    kernels_around,
+)
 from mercer.selection.noise import (
     Assessment,
     DenoisingScore,

@@ -4,11 +4,10 @@ from mercer._base import catalogue
 from mercer._base.registry import by_name
 from mercer.exceptions import DataError
 from mercer.sparse.base import Selection, SparseSolver
-from mercer.sparse.centres import Centres
 from mercer.sparse.column_generation import Auto, ColumnGeneration
 from mercer.sparse.greedy import Greedy
 from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
-from mercer.sparse.updates import EM, MM, Fast
+from mercer.sparse.updates import EM, MM, Centres, Fast
 
 __all__ = [
     "EM",

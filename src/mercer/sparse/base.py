@@ -1,9 +1,9 @@
-"""The roles: a solver that chooses weighted kernels, bound to rows, and what it finds."""
+"""A solver that chooses weighted kernels, what it finds, and the principal axes on that."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from mercer._base.config import Config
 from mercer._base.linalg import square_sums
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
-from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
+from mercer.gram import whiten
+from mercer.kernels import Kernel
+from mercer.model import Subspace, from_features
+from mercer.model.rank import NullSpectra
+from mercer.model.subspace import project_onto
+from mercer.points.sparse import permuted_columns
+from mercer.solvers.policy import noise_floor
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool
 
 
 @dataclass(frozen=True)
@@ -110,9 +117,10 @@ class SparseSolver(Config, ABC):
 
 
 def selected(
-    rows: KernelRows, indices: Array, at: Likelihood, *, kkt: float, steps: int, converged: bool
+    rows: KernelRows, indices: Array, found: Ascent, kkt: float | None = None
 ) -> Selection:
-    """The Selection for the state of an optimiser; ``indices`` are the pool's row numbers."""
+    """The Selection where an optimiser ended; ``indices`` are the pool's row numbers."""
+    at = found.at
     if not len(at.active):
         raise DataError(
             f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left; "
@@ -127,9 +135,9 @@ def selected(
         variance=at.variance,
         pool=at.pool.subset(active),
         log_likelihood=at.total,
-        kkt=kkt,
-        steps=steps,
-        converged=converged,
+        kkt=violation(at) if kkt is None else kkt,
+        steps=found.steps,
+        converged=found.converged,
     )
 
 
@@ -139,3 +147,66 @@ def violation(at: Likelihood) -> float:
     excess = q / S - 1
     excess[at.active] = np.abs(excess[at.active])
     return float(max(excess.max(initial=0.0), 0.0))
+
+
+# Principal axes on the representing vectors: of the model, of the data, or of another model.
+
+
+def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
+    """Eqs. (15)–(17): eigenvectors of the model's covariance, ``B = W^½ Ũ Λ̃^{-½}``.
+
+    Returns the variances (16), Λ̃ + σ², decreasing, and the subspace.
+    """
+    root = np.sqrt(chosen.weights)
+    lam, U = np.linalg.eigh(root[:, None] * chosen.pool.K * root)
+    keep = lam > noise_floor(lam[-1], len(lam), 0.0, lam.dtype)
+    lam, U = lam[keep][::-1], U[:, keep][:, ::-1]
+    B = root[:, None] * U / np.sqrt(lam)
+    q = len(lam)
+    return lam + chosen.variance, from_features(kernel, chosen.points, B, np.zeros(q), np.eye(q))
+
+
+def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
+    """Eigenvectors of the covariance of the *data*, seen through the span of the chosen kernels.
+
+    Returns the variances, decreasing, and the subspace.
+    """
+    R = whiten(chosen.pool.K)
+    # Coordinates a(x) = Rᵀ k(S, x) are orthonormal; their second moments are RᵀH (RᵀH)ᵀ / n.
+    V, s, _ = np.linalg.svd(R.T @ chosen.pool.H / np.sqrt(chosen.pool.n), full_matrices=False)
+    keep = s**2 > noise_floor(s[0] ** 2, len(s), 0.0, s.dtype)
+    zero = np.zeros(R.shape[1])
+    return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
+
+
+def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
+    """Variances on the same kernels after the columns were permuted independently."""
+
+    def spectra(k: int, repeats: int) -> Array:
+        if chosen.indices is None:
+            raise DataError("parallel analysis needs rows as kernels; use another solver.")
+        found = np.zeros((repeats, k))
+        for line in found:
+            permuted = replace(rows, X=permuted_columns(rows.X, rows.rng))
+            pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
+            values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
+            line[: len(values)] = values[:k]
+        return found
+
+    return spectra
+
+
+def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:
+    """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
+    R = whiten(K)
+    r = R.shape[1]
+    return from_features(kernel, points, R, np.zeros(r), np.eye(r))
+
+
+def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tuple[Array, Subspace]:
+    """Another model's directions and mean, seen through the span of the chosen kernels.
+
+    See :func:`project_onto`.
+    """
+    products = K_points_support @ np.column_stack([model.coef, model.mean])
+    return project_onto(model, chosen.points, chosen.pool.K, products)

@@ -18,7 +18,7 @@ from mercer.landmarks import partial_cholesky
 from mercer.points.tiles import RowTiles, Tiles
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
 from mercer.sparse.greedy import Greedy, construct, positive_part
-from mercer.sparse.likelihood import KernelRows, Likelihood, Pool, gain
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, gain
 
 # S and q of all n rows for a given model, to find the kernels that are still missing.
 #
@@ -324,9 +324,7 @@ class _Columns(BoundSelection):
         nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), self.rows.n, 0.0)
         at = now.at or Likelihood(nothing, now.index, np.empty(0), variance)
         kkt = max(now.kkt, seen) if certified else now.kkt
-        found = selected(
-            self.rows, now.index, at, kkt=kkt, steps=rounds, converged=rounds < MAX_ROUNDS
-        )
+        found = selected(self.rows, now.index, Ascent(at, rounds, rounds < MAX_ROUNDS), kkt)
         note = "certified by an exact sweep" if certified else "screened approximately"
         return replace(found, note=note)
 

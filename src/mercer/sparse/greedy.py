@@ -10,9 +10,8 @@ from mercer._base.machine import lapack_threads, one_blas_thread
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.solvers.policy import noise_floor, refuse_negative
-from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
-from mercer.sparse.likelihood import KernelRows, Likelihood, Pool, gain, one_weight
-from mercer.sparse.newton import Ascent, ascend
+from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected
+from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, ascend, gain, one_weight
 
 #: Weights are this exact before the next kernel enters: a copy of a kernel whose own weight is not
 #: yet right would seem to gain.
@@ -55,14 +54,7 @@ class _Dense(PoolSelection):
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         with one_blas_thread():
             found = construct(empty(self.pool, variance), excess=self.tol, limit=limit)
-            return selected(
-                self.rows,
-                np.arange(self.rows.n),
-                found.at,
-                kkt=violation(found.at),
-                steps=found.steps,
-                converged=found.converged,
-            )
+            return selected(self.rows, np.arange(self.rows.n), found)
 
 
 def construct(

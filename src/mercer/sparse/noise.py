@@ -11,9 +11,8 @@ from mercer._base.machine import one_blas_thread
 from mercer._base.progress import announce
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
-from mercer.sparse.centres import Centres
-from mercer.sparse.likelihood import KernelRows, Likelihood
-from mercer.sparse.newton import ascend
+from mercer.sparse.likelihood import KernelRows, Likelihood, ascend
+from mercer.sparse.updates import Centres
 
 #: Without other wish, directions below this share of the mean k(x, x) are noise.
 DEFAULT_SHARE = 0.01

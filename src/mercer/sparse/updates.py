@@ -10,16 +10,28 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mercer._base.machine import one_blas_thread
 from mercer._base.progress import announce
-from mercer._base.types import Array
+from mercer._base.types import Array, RowsLike
+from mercer.exceptions import DataError
+from mercer.landmarks import LandmarkRule
+from mercer.solvers.landmarks import as_landmark_rule
 from mercer.sparse.base import PoolSelection, Selection, SparseSolver, selected, violation
-from mercer.sparse.greedy import dense_pool
-from mercer.sparse.likelihood import KernelRows, Likelihood, one_weight
-from mercer.sparse.newton import prune
+from mercer.sparse.greedy import dense_pool, positive_part
+from mercer.sparse.likelihood import (
+    Ascent,
+    KernelRows,
+    Likelihood,
+    Pool,
+    ascend,
+    one_weight,
+    prune,
+    triangular_factor,
+)
 
 
 class Update(SparseSolver):
@@ -85,17 +97,9 @@ class _Iterated(PoolSelection):
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
         with one_blas_thread():
-            at, steps, converged = self._iterate(variance)
-            return selected(
-                self.rows,
-                np.arange(self.rows.n),
-                at,
-                kkt=violation(at),
-                steps=steps,
-                converged=converged,
-            )
+            return selected(self.rows, np.arange(self.rows.n), self._iterate(variance))
 
-    def _iterate(self, variance: float) -> tuple[Likelihood, int, bool]:
+    def _iterate(self, variance: float) -> Ascent:
         present = np.flatnonzero(self.pool.diag > 0)
         weights = np.full(len(present), 1 / self.rows.n)
         at = Likelihood(self.pool, present, weights, variance)
@@ -105,9 +109,9 @@ class _Iterated(PoolSelection):
             if not len(at.active) or np.abs(at.ratio - 1).max() <= self.update.tol:
                 missing = self._missing(at)
                 if missing is None:
-                    return at, step, True
+                    return Ascent(at, step, True)
                 at = missing
-        return at, self.update.max_iter, False
+        return Ascent(at, self.update.max_iter, False)
 
     def _missing(self, at: Likelihood) -> Likelihood | None:
         """The model with the kernel put back that is missed most; None if none is."""
@@ -118,3 +122,61 @@ class _Iterated(PoolSelection):
         if ratio[best] <= 1 + self.update.tol:
             return None
         return at.add(best, float(one_weight(S, q)[best]))
+
+
+class Centres(SparseSolver):
+    """Choose the points first, by k-means; only their weights are left to the likelihood.
+
+    The paper allows for it: eq. (4) with arbitrary vectors in place of the training vectors.
+    Centres are not rows, and there is no automatic number of them; but with ``refit`` they usually
+    reconstruct better than the same number of rows chosen by likelihood.
+
+    Parameters
+    ----------
+    select : str, LandmarkRule or (m, d) array, default="kmeans"
+        As in :class:`mercer.solvers.Landmarks`.
+
+    Notes
+    -----
+    O(n m (d + m)) time and O(n m) memory.
+    """
+
+    def __init__(self, select: str | LandmarkRule | Any = "kmeans") -> None:
+        self.select = select
+
+    def bind(self, rows: KernelRows, n_kernels: int | None) -> PoolSelection:
+        if n_kernels is None:
+            raise DataError("centres have no automatic number; give n_kernels.")
+        rows.kernel.points(rows.X).require_open("choosing centres", "use solver='greedy'")
+        rule = as_landmark_rule(self.select)
+        points = rule.select(rows.kernel, rows.X, min(n_kernels, rows.n), rows.rng)
+        K = positive_part(rows, rows.among(points))
+        H = triangular_factor(rows.against(points))
+        return _Weighted(rows, Pool(K, H, rows.n, float(rows.diag.mean())), points)
+
+    def estimate_bytes(self, rows: KernelRows, m: int) -> int:
+        return 8 * rows.n * m
+
+
+@dataclass(frozen=True)
+class _Weighted(PoolSelection):
+    points: RowsLike
+
+    def solve(self, variance: float, limit: int | None = None) -> Selection:  # noqa: ARG002
+        m = len(self.pool)
+        with one_blas_thread():
+            start = Likelihood(self.pool, np.arange(m), np.full(m, 1 / m), variance)
+            found = ascend(start)
+            weights = np.zeros(m)
+            weights[found.at.active] = found.at.weights
+            return Selection(
+                points=self.points,
+                indices=None,
+                weights=weights,
+                variance=variance,
+                pool=self.pool,
+                log_likelihood=found.at.total,
+                kkt=violation(found.at),
+                steps=found.steps,
+                converged=found.converged,
+            )

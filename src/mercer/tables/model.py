@@ -159,11 +159,6 @@ class TableModel(Estimator):
         """What :meth:`fit` would do with this table, as ``plan`` of the model."""
         return self._asked().plan(self._fit_encoder(X)[0])
 
-    @verb("data", needs=_the_model("select_width"))
-    def select_width(self, X: Any, **options: Any) -> Any:
-        """As ``select_width`` of the model, deprecated."""
-        return self._asked().select_width(self._fit_encoder(X)[0], **options)
-
     @verb("data", "scores", needs=_the_model("fit_transform"))
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, and the scores of the same rows."""

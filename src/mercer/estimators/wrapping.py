@@ -1,0 +1,353 @@
+"""Kernel PCA of rows with outliers or missing values: estimators that wrap another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from mercer._base.held_out import take
+from mercer._base.numbers import check_count
+from mercer._base.sklearn import Tags
+from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
+from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
+from mercer.estimators.base import Capabilities
+from mercer.estimators.door import require_open, verb
+from mercer.estimators.imputing import fill
+from mercer.estimators.kernel_pca import KernelPCA
+from mercer.estimators.learning import owned
+from mercer.estimators.subspace import SubspaceEstimator
+from mercer.exceptions import ConvergenceWarning, DataError, MercerWarning, Remedy, warn
+from mercer.kernels import Kernel, as_kernel
+from mercer.model import Subspace, model_of
+from mercer.preimage import PreImageSolver
+from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
+from mercer.solvers import Plan
+
+
+def _wrapped(estimator: Estimator) -> Any:
+    """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""
+    if estimator is None:
+        return KernelPCA()
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "kernel"):
+        raise TypeError(
+            f"estimator={estimator!r} is no estimator; wrap one, for example "
+            f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
+        )
+    return estimator
+
+
+class WrappingEstimator(SubspaceEstimator):
+    """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
+
+    estimator: Estimator
+
+    _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"estimator": _wrapped}
+    _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
+
+    #: The rows, if they can be learnt from.
+    _check_fit: Callable[[RowsLike], Any]
+
+    @verb("data", "self")
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
+        """Fit the wrapped estimator, again and again, until nothing changes.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame; a list for kernels of objects
+            NaN where a value is missing, if that is what the wrapper is for.
+        y : ignored
+        """
+        self._learn(self._check_fit(X))
+        if isinstance(self.estimator_, SubspaceEstimator):  # another's does as it likes
+            self.estimator_._model_ = owned(self.estimator_._model_, X)
+            self._adopt(self.estimator_)
+        return self
+
+    @property
+    def kernel(self) -> str | Kernel:  # type: ignore[override]  # read from the wrapped one
+        """The kernel of the wrapped estimator."""
+        kernel: str | Kernel = self._template().kernel
+        return kernel
+
+    @property
+    def preimage(self) -> str | PreImageSolver:  # type: ignore[override]
+        """How the wrapped estimator returns to input space."""
+        preimage: str | PreImageSolver = self._template().preimage
+        return preimage
+
+    @property
+    def preimage_(self) -> PreImageSolver:
+        """The wrapped estimator's pre-image solver."""
+        solver: PreImageSolver = self._template().preimage_
+        return solver
+
+    @property
+    def _plan(self) -> Callable[[Kernel, RowsLike], Plan]:  # type: ignore[override]
+        plan: Callable[[Kernel, RowsLike], Plan] = self._template()._plan
+        return plan
+
+    def _template(self) -> Any:
+        return _wrapped(self.estimator)
+
+    def _fresh(self, seed: int) -> Any:
+        """A copy that draws the same random numbers every time, so that rounds can settle."""
+        copy = clone(self._template())
+        if "random_state" in copy.get_params(deep=False) and copy.random_state is None:
+            copy.set_params(random_state=seed)
+        return copy
+
+    def _fitted(self, seed: int, rows: RowsLike, **options: Any) -> Any:
+        """A copy, fitted to rows that have been checked; another's estimator checks them itself."""
+        copy = self._fresh(seed)
+        if not isinstance(copy, SubspaceEstimator):
+            return copy.fit(rows, **options)
+        copy._learn(rows, **options)
+        for name in {"n_features_in_", "_data_fingerprint"} & set(vars(self)):
+            setattr(copy, name, getattr(self, name))
+        return copy
+
+    def _adopt(self, fitted: Estimator) -> None:
+        """Keep the fitted estimator, and show what it has learnt as our own."""
+        self.estimator_ = fitted
+        # Residuals are those of the rows that the wrapped one saw, and stay with it.
+        self._model_ = replace(model_of(fitted), residuals=None)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = get_tags(self._template()).input_tags.pairwise
+        return tags
+
+
+class ReweightedKernelPCA(WrappingEstimator):
+    r"""Kernel PCA that outliers do not turn: rows that do not belong lose their weight.
+
+    First a core of rows is trusted, by distances alone: the half that has the others nearest, which
+    then grows to all that lies as close to it as its rows to each other. Scattered outliers and
+    small groups stay out, and cannot stretch the kernel's width. Then the wrapped estimator is
+    fitted with ``sample_weight``, and a bounded loss lowers the weights of trusted rows whose
+    distance from the subspace, fitted **without** them, is large beside that of the others. A
+    wrapper, because weights are all that it needs: it works with every estimator that takes them,
+    and :class:`~mercer.KernelPCA` keeps its short constructor.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any with ``fit(X, sample_weight=...)`` and ``subspace_``; ``KernelPCA()`` if not given.
+    loss : str or Loss, default="hampel"
+        See :mod:`mercer.robust`.
+    folds : int, default=5
+        Rows are held out in so many groups.
+    max_iter : int, default=20
+        Rounds; each costs ``folds`` fits.
+    random_state : int, Generator, RandomState or None, default=None
+        For the folds.
+
+    Attributes
+    ----------
+    weights_ : (n,) array
+        Of the training rows, between 0 (an outlier, without any influence) and 1.
+    errors_ : (n,) array
+        Their held-out distances from the subspace; 1 for a point with nothing near it.
+    changes_ : array
+        The mean change of the weights in each round.
+    n_iter_ : int
+        Rounds.
+    estimator_ : the wrapped estimator, fitted with ``weights_``
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
+        As of ``estimator_``.
+
+    Notes
+    -----
+    Fewer than half of the rows may be scattered outliers. A group apart is left out, too, where it
+    is tighter than its distance from the rest; if it is more than 15 % of the rows it may well be
+    data, and a warning says so. A group as near as the data's own gaps counts as data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA, ReweightedKernelPCA
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, np.pi, 100)
+    >>> curve = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> gross = rng.uniform(-10, 10, (20, 2))
+    >>> model = ReweightedKernelPCA(KernelPCA(4), random_state=0).fit(np.vstack([curve, gross]))
+    >>> bool(model.weights_[100:].max() < 0.01 < 0.9 < model.weights_[:100].mean())
+    True
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
+
+    def __init__(
+        self,
+        estimator: Estimator = None,
+        *,
+        loss: str | Loss = "hampel",
+        folds: int = 5,
+        max_iter: int = 20,
+        random_state: Seed = None,
+    ) -> None:
+        self.estimator = estimator
+        self.loss = loss
+        self.folds = folds
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _check_fit(self, X: RowsLike) -> Any:
+        kernel = as_kernel(self.kernel)
+        require_open(kernel, "held-out errors")
+        return check_rows(self, X, kernel, reset=True)
+
+    def _learn(self, rows: RowsLike) -> None:
+        """Fit to rows that have been checked."""
+        rng, kernel = self._rng(), as_kernel(self.kernel)
+        seed = int(rng.integers(2**31))
+
+        def learn(index: Array, weights: Array) -> Any:
+            fitted = self._fitted(seed, take(rows, index), sample_weight=weights)
+            return model_of(fitted).subspace
+
+        loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
+        found = reweight(learn, rows, kernel, loss, rng, folds=self.folds, max_iter=rounds)
+        if not found.converged:
+            warn(
+                f"weights still changed by {found.changes[-1]:.2g} on the mean after "
+                f"{self.max_iter} rounds; "
+                + Remedy(
+                    "raise max_iter, or use fewer components.", shell="fit with fewer --components."
+                ),
+                ConvergenceWarning,
+            )
+        if found.doubt:
+            warn(
+                f"{found.doubt}; if they are data, fit {type(self._template()).__name__} without "
+                "the wrapper, or with sample_weight.",
+                MercerWarning,
+            )
+        self.weights_, self.errors_, self.changes_ = found.weights, found.errors, found.changes
+        self.n_iter_ = len(found.changes)
+        self._adopt(self._fitted(seed, rows, sample_weight=found.weights))
+
+
+class MissingKernelPCA(WrappingEstimator):
+    """Fit where values are missing: impute, fit, repeat, in the style of expectation-maximisation.
+
+    Starts from the conditional means of a Gaussian, found by expectation-maximisation. In every
+    round each fold of the rows is filled in by a model fitted to the other folds, because a model
+    that has seen a guess would confirm it. How much the model's answer counts beside the linear
+    one, and how noisy its components are taken to be, is chosen by observed values that are hidden
+    for the purpose. All methods then take rows with NaN, too, and fill them in first.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any with ``fit(X)`` and ``subspace_``; ``KernelPCA()`` if not given.
+    folds, max_iter, random_state
+        As for :class:`~mercer.ReweightedKernelPCA`.
+    tol : float, default=2e-2
+        Stop when a round changes the missing values by less than this share of their spread.
+
+    Attributes
+    ----------
+    imputed_ : (n, d) array
+        The training rows, filled in; observed values unchanged.
+    changes_ : array
+        The relative change of the missing values in each round; empty where nothing was missing,
+        or where the linear answer is best.
+    n_iter_ : int
+        Rounds, at least 1.
+    filling_ : mercer.robust.Filling or None
+        What was chosen by hidden values, and their errors; None where nothing was missing.
+    estimator_ : the wrapped estimator, fitted to ``imputed_``
+    subspace_, kernel_, eigenvalues_, explained_variance_, explained_variance_ratio_, report_
+        As of ``estimator_``.
+
+    Notes
+    -----
+    Filled-in values carry no noise, so that variances come out a little too small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA, MissingKernelPCA
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, np.pi, 150)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle), angle])
+    >>> holes = rng.random(X.shape) < 0.2
+    >>> holes[:, 2] = False
+    >>> model = MissingKernelPCA(KernelPCA(8), random_state=0).fit(np.where(holes, np.nan, X))
+    >>> bool(np.abs(model.imputed_ - X)[holes].mean() < 0.05)
+    True
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = (*WrappingEstimator._saved, "filling_")
+
+    capabilities: ClassVar[Capabilities] = Capabilities(missing=True, onnx=True)
+
+    def __init__(
+        self,
+        estimator: Estimator = None,
+        *,
+        folds: int = 5,
+        max_iter: int = 20,
+        tol: float = 2e-2,
+        random_state: Seed = None,
+    ) -> None:
+        self.estimator = estimator
+        self.folds = folds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _learn(self, rows: RowsLike) -> None:
+        """Fit to rows that have been checked."""
+        rng, rounds = self._rng(), check_count("max_iter", self.max_iter)
+        seed = int(rng.integers(2**31))
+
+        def learn(filled: Array) -> tuple[Subspace, Array]:
+            model = model_of(self._fitted(seed, filled))
+            return model.subspace, np.asarray(model.explained_variance)
+
+        self.imputed_, self.changes_, self.filling_ = rows, np.empty(0), None
+        if np.isnan(rows).any():
+            self.imputed_, self.changes_, self.filling_ = fill_missing(
+                learn,
+                rows,
+                rng,
+                self.preimage,
+                folds=self.folds,
+                rounds=rounds,
+                tol=self.tol,
+            )
+        self.n_iter_ = max(1, len(self.changes_))
+        self._adopt(self._fitted(seed, self.imputed_))
+
+    def _check_fit(self, X: RowsLike) -> Array:
+        kernel = as_kernel(self.kernel)
+        rows = check_rows(self, X, kernel, reset=True, allow_nan=True)
+        rows = kernel.points(rows).vectors("missing data")
+        check_no_empty_row(rows)
+        empty = np.flatnonzero(np.isnan(rows).all(axis=0))
+        if empty.size:
+            raise DataError(
+                f"{empty.size} columns have no observed value at all, the first is column "
+                f"{empty[0]}; remove them."
+            )
+        return rows
+
+    def _filling(self) -> Filling:
+        chosen: Filling | None = vars(self).get("filling_")  # older files have none
+        return super()._filling() if chosen is None else chosen
+
+    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
+        return np.asarray(fill(self, check_missing(self, X)).points)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
