@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from mercer import SparseKernelPCA
 from mercer.exceptions import KernelError
 from mercer.kernels import Gaussian, Precomputed
-from mercer.sparse import ColumnGeneration, Greedy, Likelihood, Pool, Source
+from mercer.sparse import ColumnGeneration, Greedy, KernelRows, Likelihood, Pool
 from mercer.sparse.base import violation
 from mercer.sparse.column_generation import ExactScreen, LowRankScreen
 
@@ -16,7 +16,7 @@ from mercer.sparse.column_generation import ExactScreen, LowRankScreen
 def rows(rng):
     centres = rng.uniform(-3, 3, (12, 4))
     X = centres[rng.integers(12, size=900)] + 0.4 * rng.standard_normal((900, 4))
-    return Source(Gaussian(width=3.0), X, rng)
+    return KernelRows(Gaussian(width=3.0), X, rng)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_poor_screen_is_put_right_by_sweeps(rows):
 
 def test_precomputed_matrices_are_screened_exactly(rows):
     K = rows.kernel(rows.X)
-    pre = Source(Precomputed(), K, rows.rng)
+    pre = KernelRows(Precomputed(), K, rows.rng)
     with pytest.raises(KernelError, match="rank=0"):
         ColumnGeneration().bind(pre, None)
     solver = ColumnGeneration(rank=0, sweeps=20)
@@ -99,7 +99,7 @@ def test_a_memmap_gives_the_same(tmp_path, rows):
 
 
 def test_float32_rows_choose_nearly_the_same(rows):
-    narrow = Source(rows.kernel, rows.X.astype(np.float32), np.random.default_rng(0))
-    wide = Source(rows.kernel, rows.X, np.random.default_rng(0))
+    narrow = KernelRows(rows.kernel, rows.X.astype(np.float32), np.random.default_rng(0))
+    wide = KernelRows(rows.kernel, rows.X, np.random.default_rng(0))
     a, b = (ColumnGeneration(200).bind(r, None).solve(0.01) for r in (narrow, wide))
     assert abs(a.log_likelihood - b.log_likelihood) < 1e-3 * rows.n

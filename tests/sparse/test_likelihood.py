@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from mercer import SparseKernelPCA
 from mercer.kernels import Gaussian
-from mercer.sparse import Likelihood, Pool, Source
+from mercer.sparse import KernelRows, Likelihood, Pool
 from mercer.sparse.greedy import empty
 from mercer.sparse.likelihood import gain, one_weight
 from tests import naive_sparse
@@ -96,7 +96,7 @@ def test_leave_one_out_quantities_are_those_without_the_kernel(rng):
 def test_a_triangular_factor_stands_for_all_rows(rng):
     """Columns of many rows and their QR factor give the same model."""
     X = rng.standard_normal((700, 3))
-    rows = Source(Gaussian(width=2.0), X, rng)
+    rows = KernelRows(Gaussian(width=2.0), X, rng)
     index = np.array([5, 77, 301, 650])
     columns, w = rows.columns(index), np.array([0.3, 0.01, 0.2, 1.0])
     small = Pool.of_columns(columns, index, rows)

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 
 from mercer.exceptions import RankWarning
 from mercer.kernels import Gaussian
-from mercer.sparse import Greedy, Source
+from mercer.sparse import Greedy, KernelRows
 from mercer.sparse.base import BoundSelection
 from mercer.sparse.noise import MAX_FITS, MORE_FITS, default_variance, for_count
 
 
 @pytest.fixture
 def bound(rng):
-    return Greedy().bind(Source(Gaussian(width=1.5), rng.standard_normal((120, 3)), rng), None)
+    return Greedy().bind(KernelRows(Gaussian(width=1.5), rng.standard_normal((120, 3)), rng), None)
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 7, 20, 45])
@@ -26,7 +26,7 @@ def test_the_number_is_met_exactly(bound, wanted):
 
 def test_more_than_there_are_is_said_so(rng):
     X = np.repeat(rng.standard_normal((5, 2)), 6, axis=0)
-    bound = Greedy().bind(Source(Gaussian(width=1.0), X, rng), None)
+    bound = Greedy().bind(KernelRows(Gaussian(width=1.0), X, rng), None)
     with pytest.warns(RankWarning, match="only 5"):
         found, _ = for_count(bound, 12)
     assert len(found) == 5
@@ -63,6 +63,6 @@ def test_default_is_a_hundredth_of_the_mean_square_length(bound):
 
 
 def test_default_leaves_something_where_every_point_is_alone(rng):
-    rows = Source(Gaussian(width=1e-3), rng.standard_normal((150, 3)), rng)
+    rows = KernelRows(Gaussian(width=1e-3), rng.standard_normal((150, 3)), rng)
     bound = Greedy().bind(rows, None)
     assert len(bound.solve(default_variance(bound))) == 150

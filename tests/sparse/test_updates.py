@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from mercer.exceptions import DataError
 from mercer.kernels import Gaussian
 from mercer.papers.tipping2001 import three_clusters
-from mercer.sparse import EM, MM, Fast, Greedy, Source, as_sparse_solver
+from mercer.sparse import EM, MM, Fast, Greedy, KernelRows, as_sparse_solver
 from tests import naive_sparse
 from tests.sparse.problems import everywhere, random_problem, stiff_gram
 
@@ -59,7 +59,7 @@ def test_the_printed_fast_update_ends_in_nan_and_ours_at_the_optimum():
             if not np.isfinite(w).all():
                 break
     assert not np.isfinite(w).all()
-    rows = Source(Gaussian(width=0.25), X, np.random.default_rng(0))
+    rows = KernelRows(Gaussian(width=0.25), X, np.random.default_rng(0))
     ours = Fast(max_iter=5000).bind(rows, None).solve(0.0625)
     best = Greedy().bind(rows, None).solve(0.0625)
     assert ours.converged
@@ -69,7 +69,7 @@ def test_the_printed_fast_update_ends_in_nan_and_ours_at_the_optimum():
 
 def test_early_stopping_inflates_the_number_of_kernels():
     X, _ = three_clusters(0)
-    rows = Source(Gaussian(width=0.25), X, np.random.default_rng(0))
+    rows = KernelRows(Gaussian(width=0.25), X, np.random.default_rng(0))
     counts = [len(Fast(max_iter=k).bind(rows, None).solve(0.0625)) for k in (20, 100, 500)]
     assert counts[0] > counts[1] > counts[2] > len(Greedy().bind(rows, None).solve(0.0625)) - 1
     assert counts[0] > 40

@@ -26,7 +26,7 @@ from mercer.preimage import PreImageSolver
 from mercer.solvers import Plan
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.policy import refuse_square, warn_if_degenerate
-from mercer.sparse import Centres, KernelRows, Selection, Source, SparseSolver, as_sparse_solver
+from mercer.sparse import Centres, KernelRows, Selection, SparseSolver, as_sparse_solver
 from mercer.sparse.base import data_axes, model_axes, null_spectra, project, span
 from mercer.sparse.noise import choose_kernels
 
@@ -340,7 +340,7 @@ def compress(
             f"n_kernels={n_kernels!r}: the model has {big.n_support} support points; "
             f"ask for 1 to {big.n_support - 1}."
         )
-    rows = Source(big.kernel, big.support, make_rng(random_state))
+    rows = KernelRows(big.kernel, big.support, make_rng(random_state))
     strategy, _ = as_sparse_solver(solver).choose(rows)
     chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-Rows = Source = KernelRows  # Rows is the name of 0.1
+Rows = KernelRows  # the name of 0.1
 
 
 def as_sparse_solver(solver: str | SparseSolver) -> SparseSolver:
