@@ -167,7 +167,7 @@ def _draw(
     from mercer.cli.tables import open_input
     from mercer.exceptions import MercerWarning, warn
     from mercer.io import image_shape
-    from mercer.plots._models import nameless_rows
+    from mercer.plots._base import nameless_rows
 
     model = seen_by(fitted)
     if on_tables(fitted):  # pictures name what the entries of a vector are
@@ -243,7 +243,7 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     from mercer.cli.tables import open_input
     from mercer.io import image_shape
     from mercer.live import describe, render
-    from mercer.plots._models import nameless_rows
+    from mercer.plots._base import nameless_rows
 
     model, names = seen_by(fitted), feature_names(fitted)
     encoder = fitted.encoder_ if on_tables(fitted) else None

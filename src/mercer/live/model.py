@@ -20,14 +20,7 @@ from mercer.landmarks import RPCholesky
 from mercer.live.kernels import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
 from mercer.novelty import Conformal
-from mercer.plots._images import shape_of_image
-from mercer.plots._models import (
-    check_labels,
-    nameless_rows,
-    rows_of,
-    shares_if_known,
-    subspace_of,
-)
+from mercer.plots._base import check_labels, model_to_draw, nameless_rows, rows_of, shape_of_image
 from mercer.sparse.axes import project_onto
 from mercer.tables import Category, Date, Number, TableEncoder, TableModel
 from mercer.tables.columns import count_units
@@ -216,7 +209,8 @@ def describe(
         model = model.model_
     if encoder is not None:
         names = encoder.get_feature_names_out()
-    full = subspace_of(model)
+    learnt = model_to_draw(model)
+    full, shares = learnt.subspace, learnt.explained_variance_ratio
     rows = rows_of(model, X)
     if not len(rows):
         raise DataError("there are no rows to show; give at least one.")
@@ -229,7 +223,6 @@ def describe(
     Z, error = full.scores_and_residual(rows)
     novelty, judged = novelty_facts(model, full, Z, error, seen=_is_support(rows, full))
     pictures, shape = _pictures(images, rows)
-    shares = shares_if_known(model)
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,

@@ -23,7 +23,7 @@ from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.width import median_length
 from mercer.live.kernels import KERNELS
-from mercer.plots._models import nameless_rows
+from mercer.plots._base import nameless_rows
 
 #: Components that a fit may have.
 MOST_COMPONENTS = 1000

@@ -30,7 +30,7 @@ from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.wanted import MOST_NUMBERS, Wanted
 from mercer.model import names_of
-from mercer.plots._models import nameless_rows, rows_of
+from mercer.plots._base import nameless_rows, rows_of
 from mercer.points.source import MemoryRows
 from mercer.tables import Category, TableEncoder, TableModel, open_encoded
 

@@ -24,7 +24,7 @@ from mercer.papers.item import (
     plane,
     sheet,
 )
-from mercer.plots._matplotlib import PALETTE
+from mercer.plots._base import PALETTE
 from mercer.preimage import FixedPoint
 
 PICTURES_ONLY = "The report prints pictures alone, without data or numbers; both are ours."

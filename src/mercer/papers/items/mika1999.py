@@ -11,7 +11,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.papers import mika1999 as paper
 from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
-from mercer.plots._matplotlib import PALETTE, tidy
+from mercer.plots._base import PALETTE, tidy
 
 #: Lower bars for medians of ten draws: a right implementation misses any of the 45 once in a
 #: hundred runs; uncentred models miss 28 of them, and models without the mean in γ 24.

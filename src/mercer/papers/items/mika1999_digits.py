@@ -11,8 +11,8 @@ from mercer._base.types import Array, Axes
 from mercer.papers import mika1999 as paper
 from mercer.papers.item import Check, Result, Setting, sheet
 from mercer.papers.sources import Labelled
-from mercer.plots._images import show_tiles
-from mercer.plots._matplotlib import PALETTE, tidy
+from mercer.plots._base import show_tiles
+from mercer.plots._base import PALETTE, tidy
 
 SMOOTHED = (
     "The digits are smoothed by a Gaussian of 0.75 pixels: only then is the paper's c = 0.5 twice "

@@ -14,8 +14,8 @@ from mercer.generative import KernelSmoother
 from mercer.papers import schreurs2018 as paper
 from mercer.papers.item import PALE, Check, Result, Setting, cloud, plane, sheet
 from mercer.papers.sources import Labelled
-from mercer.plots._images import show_tiles
-from mercer.plots._matplotlib import PALETTE, tidy
+from mercer.plots._base import show_tiles
+from mercer.plots._base import PALETTE, tidy
 
 #: The layout of the two lines that is drawn and judged; all four are in the numbers.
 LAYOUT = "horizontal"

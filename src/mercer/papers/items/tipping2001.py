@@ -10,7 +10,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator
 from mercer.papers import tipping2001 as paper
 from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
-from mercer.plots._matplotlib import PALETTE, tidy
+from mercer.plots._base import PALETTE, tidy
 
 SETTING = {"points": "3 × 30, sd 0.1", "kernel": "exp(-r²/0.25²)", "centred": "no"}
 DRAWS = (
