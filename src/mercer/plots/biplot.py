@@ -14,9 +14,6 @@ from mercer.exceptions import DataError
 from mercer.plots import _base as base
 from mercer.relevance import sensitivity
 
-# Names beside points that do not cover each other.
-
-
 #: Distances from the point at which a place for the name is looked for, in points of type.
 DISTANCES = (3, 9, 16, 26)
 
@@ -31,13 +28,8 @@ def place_labels(
 ) -> list[Any]:
     """A text near each tip, first outwards, then around it; None where there is no free place.
 
-    Parameters
-    ----------
-    ax : axes with their final limits
-    tips : (k, 2) where the names belong, the most important first
-    outwards : (k, 2) directions in which there is likely room
-    names, colors : (k,)
-    avoid : (p, 2) points that no name shall cover
+    The axes have their final limits, the most important tips come first, and no name covers one of
+    the (p, 2) points to ``avoid``.
     """
     from matplotlib.transforms import Bbox
 
