@@ -25,8 +25,6 @@ from mercer.sparse.axes import project_onto
 from mercer.tables import Category, Date, Number, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 
-# Columns of a table as a page shows them: numbers in their units, categories by their names.
-
 
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
     """How each column comes back from the entries of a vector, ``width`` of them from ``at`` on."""
@@ -56,24 +54,15 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# A model small enough for a page: its directions, written on fewer support points.
-
-
 #: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
 LARGEST = 2_000_000
 
 
 def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | None]:
-    """The subspace, on landmarks where it is too large, and a sentence that says so.
+    """The subspace, on landmarks where it has more than ``largest`` numbers, and a note of that.
 
     Components keep their order, meaning and sign, as in :func:`mercer.compress`; the landmarks are
     drawn by randomly pivoted Cholesky, which is quick for very many support points.
-
-    Parameters
-    ----------
-    subspace : Subspace
-    largest : int
-        Numbers that it may have: m (d + q + 1) of them.
     """
     M, q = subspace.n_support, subspace.n_components
     d = subspace.support.shape[1]
@@ -95,28 +84,14 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     return small, note
 
 
-# How new each row is, and what a p-value in the page can promise.
-
-
 def novelty_facts(
     model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The score ``Σ a_k z_k² + ρ r``, and calibration scores in order.
+    """The score ``Σ a_k z_k² + ρ r`` of rows with scores Z and residuals ``error``, and p-values.
 
-    Parameters
-    ----------
-    model : estimator
-        A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Of any other
-        model the score is the reconstruction error, and the rows shown are the yardstick.
-    subspace : Subspace
-    Z, error : (n, q) scores and (n,) residuals of the rows shown
-    seen : bool
-        Whether the rows shown are those that the model was fitted to: then p-values are ranks, and
-        too kind to them.
-
-    Returns
-    -------
-    facts and arrays of the page
+    A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Of any other model
+    the score is the reconstruction error, and the rows shown are the yardstick; if it has ``seen``
+    them, p-values are ranks, and too kind to them.
     """
     if hasattr(model, "conformal_"):
         score, fair, held_out = model.score_, model.conformal_, True
