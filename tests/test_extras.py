@@ -1,6 +1,7 @@
 """What is missing is named with words that can be typed: mercer is on no index."""
 
 import re
+import subprocess
 import sys
 import tomllib
 
@@ -39,3 +40,12 @@ def test_nothing_is_to_be_installed_from_an_index_where_it_is_not():
     assert len(lines) >= 10
     wrong = [f"{path}: {words}" for words, path in lines.items() if re.search(r"\bmercer\b", words)]
     assert wrong == []
+
+
+def test_what_needs_no_extra_is_imported_without_any():
+    modules = "matplotlib pyarrow zarr PIL dask distributed onnx onnxruntime tensorly starlette "
+    modules += "uvicorn websockets anywidget traitlets python_calamine"
+    code = f"import sys\nsys.modules.update(dict.fromkeys({modules.split()!r}))\n"
+    for name in ("alternatives", "cli", "compat", "live", "papers.registry", "plots", "testing"):
+        code += f"import mercer.{name}\n"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,8 +7,8 @@ Code written for scikit-learn changes one import. New code is better served by
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -20,6 +20,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from mercer import kernels
 from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
@@ -34,17 +35,7 @@ from mercer.exceptions import (
     warn,
 )
 from mercer.gram import CenteredGram, GramOperator, MatrixOperator
-from mercer.kernels import (
-    Basis,
-    Cosine,
-    FunctionKernel,
-    Gaussian,
-    Kernel,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
+from mercer.kernels import Basis, Kernel
 from mercer.kernels.base import full_precision
 from mercer.model import Count
 from mercer.points.sparse import SparseRows
@@ -225,7 +216,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         kernel = self._kernel_for(rows)
         if kernel is None:
             return _centred(self._foreign_kernel(rows))
-        if isinstance(kernel, Precomputed):
+        if isinstance(kernel, kernels.Precomputed):
             return _centred(rows)
         problem = Problem(kernel, rows, Count(self._count(n := len(rows))), fixed_rng(0))
         direction = np.full(n, 1 / np.sqrt(n), dtype=problem.dtype)
@@ -239,15 +230,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if isinstance(rows, SparseRows) and foreign:
             return None
         if callable(self.kernel):
-            return FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
+            return kernels.FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
         gamma, coef0 = float(self.gamma_), float(self.coef0)
         kernel: Kernel = {
-            "linear": Linear(),
-            "cosine": Cosine(),
-            "precomputed": Precomputed(),
-            "rbf": Gaussian(gamma=gamma),
-            "poly": Polynomial(self.degree, gamma=gamma, coef0=coef0),  # type: ignore[arg-type]
-            "sigmoid": Sigmoid(gamma=gamma, coef0=coef0),
+            "linear": kernels.Linear(),
+            "cosine": kernels.Cosine(),
+            "precomputed": kernels.Precomputed(),
+            "rbf": kernels.Gaussian(gamma=gamma),
+            "poly": kernels.Polynomial(self.degree, gamma=gamma, coef0=coef0),  # type: ignore[arg-type]
+            "sigmoid": kernels.Sigmoid(gamma=gamma, coef0=coef0),
         }[self.kernel]
         try:
             with warnings.catch_warnings():
@@ -268,7 +259,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         kernel = self._kernel_for(rows)
         if kernel is None:
             return np.asarray(self._foreign_kernel(rows, support) @ W)
-        if isinstance(kernel, Precomputed):
+        if isinstance(kernel, kernels.Precomputed):
             return np.asarray(rows.astype(W.dtype, copy=False) @ W)
         rows, support = (full_precision(X).astype(W.dtype, copy=False) for X in (rows, support))
         return Basis(kernel, support).matmat(rows, W)
@@ -336,13 +327,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         few = self._count(n) <= n / 10 and n > 500
         return Lanczos() if self.eigen_solver == "auto" and few else Dense()
 
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
+    def _threads(self) -> AbstractContextManager[Any]:
         if self.n_jobs is None:
-            yield
-            return
-        with threadpool_limits(limits=effective_n_jobs(self.n_jobs), user_api="blas"):
-            yield
+            return nullcontext()
+        jobs = effective_n_jobs(self.n_jobs)
+        limited: AbstractContextManager[Any] = threadpool_limits(limits=jobs, user_api="blas")
+        return limited
 
     @property
     def _n_features_out(self) -> int:

@@ -15,7 +15,7 @@ from mercer.alternatives import (
     RobustMultilinearPCA,
     UncorrelatedMultilinearPCA,
 )
-from mercer.alternatives._tensor import expand, project, scatter
+from mercer.alternatives.multilinear import expand, project, scatter
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning
 
 IMAGES = load_digits().images[:200]

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from mercer.alternatives import RobustPCA, principal_component_pursuit
-from mercer.alternatives._split_rows import shrink, shrink_singular_values, split_rows
+from mercer.alternatives.robust_pca import shrink, shrink_singular_values, split_rows
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning
 
 

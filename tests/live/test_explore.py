@@ -20,8 +20,7 @@ from mercer import KernelPCA, load
 from mercer.exceptions import DataError, KernelError, said
 from mercer.io import MemoryRows, Table
 from mercer.live.kernels import KERNELS, kernel_spec
-from mercer.live.server import open_server
-from mercer.live.store import MOST_ITEMS, Store
+from mercer.live.server import MOST_ITEMS, Store, open_server
 from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
 from mercer.live.worker import Job, do, fit, open_guessing, payload, read_table, show, unpack_images
 from mercer.tables import TableModel

@@ -19,8 +19,7 @@ pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
 from mercer.exceptions import DataError
-from mercer.live.server import open_server
-from mercer.live.store import MOST_ITEMS
+from mercer.live.server import MOST_ITEMS, open_server
 from mercer.live.worker import MOST_FITS
 
 LARGEST = 1 << 20

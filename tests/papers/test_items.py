@@ -90,13 +90,12 @@ def test_item_is_reproduced(item, request):
 def test_wrong_kernel_pca_is_noticed(monkeypatch):
     """The verdict can say no: with too wide a kernel the first component is no radius."""
     from mercer import KernelPCA
-    from mercer.papers.items import baran2018 as module
 
     def broken(q, kernel):
         return KernelPCA(q, kernel=baran2018.Gaussian(sigma=5.0))
 
-    monkeypatch.setattr(module, "KernelPCA", broken)
-    verdict = module.figure7(Setting()).verdict
+    monkeypatch.setattr(baran2018, "KernelPCA", broken)
+    verdict = baran2018.run_figure7(Setting()).verdict
     assert not verdict.reproduced
     assert "first component" in verdict.reason
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.plots import DenoisingDisplay, PreImageGalleryDisplay, TraversalDisplay
-from mercer.plots._images import first_of_each, mosaic, shape_of_image, show_tiles, tile_centres
+from mercer.plots._base import first_of_each, mosaic, shape_of_image, show_tiles, tile_centres
 
 
 def test_a_square_is_an_image():

@@ -198,13 +198,13 @@ _IN_FILES = {
         "mercer.alternatives.principal_surface:Mesh",
         "mercer.alternatives.principal_curve:Polyline",
         "mercer.alternatives.autoencoder:BottleneckAutoencoder",
-        "mercer.alternatives.multilinear_pca:MultilinearPCA",
-        "mercer.alternatives.non_negative_multilinear_pca:NonNegativeMultilinearPCA",
+        "mercer.alternatives.multilinear:MultilinearPCA",
+        "mercer.alternatives.multilinear_tensorly:NonNegativeMultilinearPCA",
         "mercer.alternatives.principal_curve:PrincipalCurve",
         "mercer.alternatives.principal_surface:PrincipalSurface",
-        "mercer.alternatives.robust_multilinear_pca:RobustMultilinearPCA",
+        "mercer.alternatives.multilinear_tensorly:RobustMultilinearPCA",
         "mercer.alternatives.robust_pca:RobustPCA",
-        "mercer.alternatives.uncorrelated_multilinear_pca:UncorrelatedMultilinearPCA",
+        "mercer.alternatives.multilinear:UncorrelatedMultilinearPCA",
     ),
 }
 #: Words of model files, ``"kernels.Gaussian"``.

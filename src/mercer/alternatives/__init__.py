@@ -5,13 +5,11 @@ without kernels, as scikit-learn estimators with the checks and errors of the re
 """
 
 from mercer.alternatives.autoencoder import BottleneckAutoencoder
-from mercer.alternatives.multilinear_pca import MultilinearPCA
-from mercer.alternatives.non_negative_multilinear_pca import NonNegativeMultilinearPCA
+from mercer.alternatives.multilinear import MultilinearPCA, UncorrelatedMultilinearPCA
+from mercer.alternatives.multilinear_tensorly import NonNegativeMultilinearPCA, RobustMultilinearPCA
 from mercer.alternatives.principal_curve import PrincipalCurve
 from mercer.alternatives.principal_surface import PrincipalSurface
-from mercer.alternatives.robust_multilinear_pca import RobustMultilinearPCA
 from mercer.alternatives.robust_pca import Pursuit, RobustPCA, principal_component_pursuit
-from mercer.alternatives.uncorrelated_multilinear_pca import UncorrelatedMultilinearPCA
 
 __all__ = [
     "BottleneckAutoencoder",

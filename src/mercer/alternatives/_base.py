@@ -30,52 +30,57 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
+    #: Whether values may be missing.
+    _takes_nan: ClassVar[bool] = False
     tol: float
     max_iter: int
 
-    @abstractmethod
     @verb()
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:
+    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Learn from rows.
 
         Parameters
         ----------
-        X : (n, d) array or data frame
+        X : (n, d) array or data frame; of tensors also an (n, d1, …, dK) array
         y : ignored
         """
+        self._check_parameters()
+        self._learn(*self._samples(X, reset=True))
+        return self
 
-    @abstractmethod
     @verb()
     def transform(self, X: RowsLike) -> Array:
-        """The codes of rows, one row for each."""
+        """The codes of rows, one row for each; the class says what they are."""
+        samples, dtype = self._samples(X)
+        return np.asarray(self._encode(samples).reshape(len(samples), -1).astype(dtype))
+
+    @abstractmethod
+    def _learn(self, samples: Array, dtype: np.dtype) -> None:
+        """Set the fitted attributes, arrays of them in the precision of the rows."""
+
+    @abstractmethod
+    def _encode(self, samples: Array) -> Array:
+        """Codes of checked samples."""
 
     @property
     @abstractmethod
     def _n_features_out(self) -> int: ...
 
-    def _fit_rows(self, X: RowsLike, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
-        """Checked training rows in double precision, and the precision that they came in."""
-        rows = np.asarray(check_rows(self, X, Linear(), reset=True, allow_nan=allow_nan))
+    def _samples(self, X: RowsLike, *, reset: bool = False) -> tuple[Array, np.dtype]:
+        """Checked rows in double precision, and the precision that they came in."""
+        if not reset:
+            check_is_fitted(self)
+        rows = np.asarray(check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan))
         # One memory layout, so that the same numbers give the same bits.
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
-
-    def _new_rows(self, X: RowsLike, *, allow_nan: bool = False) -> tuple[Array, np.dtype]:
-        """The same for rows that the fitted model is applied to."""
-        check_is_fitted(self)
-        rows = np.asarray(check_rows(self, X, Linear(), reset=False, allow_nan=allow_nan))
-        return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
-
-    def _new_samples(self, X: RowsLike) -> tuple[Array, np.dtype]:
-        """As the model sees them: rows, unless it takes tensors."""
-        return self._new_rows(X)
 
     def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
         check_is_fitted(self)
         codes = check_codes("Z", Z, self._n_features_out, "codes", "transform")
         return codes.astype(np.float64), codes.dtype
 
-    def _check_limits(self) -> None:
-        """Of the iteration."""
+    def _check_parameters(self) -> None:
+        """Those of the iteration; methods with others check these, too."""
         if not 0 < self.tol < 1 or self.max_iter < 1:
             raise DataError(
                 f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
@@ -88,16 +93,22 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = self._takes_nan
         return tags
 
 
 class ReversibleAlternative(Alternative):
     """An alternative whose codes lead back to points."""
 
-    @abstractmethod
     @verb()
     def inverse_transform(self, Z: ArrayLike) -> Array:
-        """The points that codes stand for."""
+        """The points that codes stand for, one for each."""
+        codes, dtype = self._check_codes(Z)
+        return np.asarray(self._decode(codes).astype(dtype))
+
+    @abstractmethod
+    def _decode(self, codes: Array) -> Array:
+        """The points of checked codes."""
 
     @verb()
     def denoise(self, X: RowsLike) -> Array:
@@ -110,6 +121,19 @@ class ReversibleAlternative(Alternative):
 
         As :meth:`mercer.KernelPCA.score`, so that both kinds of model compare.
         """
-        rows, _ = self._new_samples(X)
+        rows, _ = self._samples(X)
         apart = np.asarray(self.denoise(X), dtype=np.float64) - rows
         return -float(square_sums(apart.reshape(len(apart), -1)).mean())
+
+
+def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Array, float]:
+    """The mean, the samples around it with 1 as the largest magnitude, and what that was before.
+
+    Squares of 1e300 would overflow.
+    """
+    mean = samples.mean(axis=0)
+    around = samples - mean
+    largest = float(np.abs(around).max())
+    if largest == 0:
+        raise DataError(f"all {noun} are equal; {method} needs {noun} that differ.")
+    return mean, around / largest, largest

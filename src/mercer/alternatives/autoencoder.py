@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
@@ -12,9 +12,8 @@ from sklearn.neural_network import MLPRegressor
 
 from mercer._base.numbers import check_count, make_rng
 from mercer._base.progress import announce
-from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
-from mercer.alternatives._base import SEEN, ReversibleAlternative
-from mercer.estimators.door import verb
+from mercer._base.types import Array, Seed
+from mercer.alternatives._base import SEEN, ReversibleAlternative, centred
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 
 
@@ -78,14 +77,7 @@ class BottleneckAutoencoder(ReversibleAlternative):
     True
     """
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "_weights",
-        "losses_",
-        "n_iter_",
-        "_center",
-        "_scale",
-        *SEEN,
-    )
+    _saved = ("_weights", "losses_", "n_iter_", "_center", "_scale", *SEEN)
 
     def __init__(
         self,
@@ -106,22 +98,9 @@ class BottleneckAutoencoder(ReversibleAlternative):
         self.tol = tol
         self.random_state = random_state
 
-    @verb()
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
-        """Train the networks, and keep the best.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame
-        y : ignored
-        """
-        self._check_parameters()
-        rows, _ = self._fit_rows(X)
-        self._center = rows.mean(axis=0)
-        largest = np.abs(rows - self._center).max()  # squares of 1e300 would overflow
-        if largest == 0:
-            raise DataError("all rows are equal; a network needs rows that differ.")
-        self._scale = float(largest * ((rows - self._center) / largest).std(axis=0).max())
+    def _learn(self, rows: Array, dtype: np.dtype) -> None:  # noqa: ARG002
+        self._center, unit, largest = centred(rows, "a network")
+        self._scale = float(largest * unit.std(axis=0).max())
         scaled = (rows - self._center) / self._scale
         networks = self._train(scaled, make_rng(self.random_state))
         self.losses_ = np.array([network.loss_ for network in networks])
@@ -134,24 +113,17 @@ class BottleneckAutoencoder(ReversibleAlternative):
                 f"{self.network_.loss_:.3g}; raise max_iter, tol or alpha.",
                 ConvergenceWarning,
             )
-        return self
 
-    @verb()
-    def transform(self, X: RowsLike) -> Array:
-        """Activations of the bottleneck, (n, q), each in (-1, 1)."""
-        rows, dtype = self._new_rows(X)
+    def _encode(self, rows: Array) -> Array:
         layer = (rows - self._center) / self._scale
         for W, b in self._weights[:2]:
             layer = np.tanh(layer @ W + b)
-        return np.asarray(layer.astype(dtype))
+        return np.asarray(layer)
 
-    @verb()
-    def inverse_transform(self, Z: ArrayLike) -> Array:
-        """What the second half of the network makes of codes, (n, d)."""
-        codes, dtype = self._check_codes(Z)
+    def _decode(self, codes: Array) -> Array:
         (W, b), (W_out, b_out) = self._weights[2:]
         points = np.tanh(codes @ W + b) @ W_out + b_out
-        return np.asarray((self._center + self._scale * points).astype(dtype))
+        return np.asarray(self._center + self._scale * points)
 
     @property
     def _n_features_out(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -14,17 +14,14 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.progress import announce
-from mercer._base.types import Array, ArrayLike, RowsLike, Targets
-from mercer.alternatives._base import SEEN, ReversibleAlternative
-from mercer.estimators.door import verb
+from mercer._base.types import Array
+from mercer.alternatives._base import SEEN, ReversibleAlternative, centred
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-
-# A curve as a fine polygon, run through at unit speed.
 
 
 @dataclass(frozen=True)
 class Polyline:
-    """Nodes, and the length of the curve up to each; a closed one ends where it begins."""
+    """A curve as a fine polygon: nodes, and the length up to each; closed ones end at the start."""
 
     nodes: Array
     arc: Array
@@ -74,9 +71,6 @@ class Polyline:
         part = np.clip(np.divide(part, size, out=np.zeros_like(part), where=size > 0), 0, 1)
         apart = X - start - part[:, None] * along
         return self.arc[i] + part * np.sqrt(size), square_sums(apart)
-
-
-# Penalised regression splines of one parameter, with a given number of degrees of freedom.
 
 
 DEGREE = 3
@@ -169,7 +163,8 @@ class PrincipalCurve(ReversibleAlternative):
 
     and the algorithm takes turns: project the rows onto the curve, which gives each its arc length
     t; smooth the coordinates as functions of t by a penalised spline. The smoothing is annealed
-    from a straight line (a ring, if closed) to what the data support.
+    from a straight line (a ring, if closed) to what the data support. Codes are arc lengths,
+    (n, 1); those of closed curves go round and round.
 
     Parameters
     ----------
@@ -226,16 +221,7 @@ class PrincipalCurve(ReversibleAlternative):
     3
     """
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "nodes_",
-        "length_",
-        "df_",
-        "n_iter_",
-        "_line",
-        "_center",
-        "_scale",
-        *SEEN,
-    )
+    _saved = ("nodes_", "length_", "df_", "n_iter_", "_line", "_center", "_scale", *SEEN)
 
     def __init__(
         self,
@@ -250,24 +236,10 @@ class PrincipalCurve(ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    @verb()
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
-        """Find the curve.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame
-        y : ignored
-        """
-        self._check_parameters()
-        rows, dtype = self._fit_rows(X)
+    def _learn(self, rows: Array, dtype: np.dtype) -> None:
         self._check_room(rows)
-        self._center = rows.mean(axis=0)
-        # Squares of 1e300 would overflow.
-        self._scale = float(np.abs(rows - self._center).max())
-        if self._scale == 0:
-            raise DataError("all rows are equal; a curve needs rows that differ.")
-        best, levels, rounds = self._anneal((rows - self._center) / self._scale)
+        self._center, unit, self._scale = centred(rows, "a curve")
+        best, levels, self.n_iter_ = self._anneal(unit)
         self._line = best.line
         self.nodes_ = (self._center + self._scale * best.line.nodes).astype(dtype)
         self.length_ = self._scale * best.line.length
@@ -276,26 +248,18 @@ class PrincipalCurve(ReversibleAlternative):
         self.path_ = np.array(
             [(v.df, self._scale * np.sqrt(v.error), c) for v, c in zip(levels, judged, strict=True)]
         )
-        self.n_iter_ = rounds
         if not best.settled:
             warn(
                 f"the curve with {best.df:.3g} degrees of freedom still moved after {best.rounds} "
                 "rounds; raise max_iter or tol, or lower df.",
                 ConvergenceWarning,
             )
-        return self
 
-    @verb()
-    def transform(self, X: RowsLike) -> Array:
-        """Arc length of the point of the curve that is nearest to each row, (n, 1)."""
-        rows, dtype = self._new_rows(X)
+    def _encode(self, rows: Array) -> Array:
         t, _ = self._line.project((rows - self._center) / self._scale)
-        return np.asarray((self._scale * t[:, None]).astype(dtype))
+        return np.asarray(self._scale * t)
 
-    @verb()
-    def inverse_transform(self, Z: ArrayLike) -> Array:
-        """The points of the curve at arc lengths Z, (n, d); closed curves go round and round."""
-        codes, dtype = self._check_codes(Z)
+    def _decode(self, codes: Array) -> Array:
         t, length = codes[:, 0], self.length_
         rounding = 1e-5 * length  # codes may have been kept in single precision
         outside = (t < -rounding) | (t > length + rounding)
@@ -305,8 +269,7 @@ class PrincipalCurve(ReversibleAlternative):
                 f"give arc lengths from 0 to {length:.4g}."
             )
         t = np.mod(t, length) if self.closed else np.clip(t, 0.0, length)
-        points = self._center + self._scale * self._line.at(t / self._scale)
-        return np.asarray(points.astype(dtype))
+        return np.asarray(self._center + self._scale * self._line.at(t / self._scale))
 
     @property
     def _n_features_out(self) -> int:
@@ -337,7 +300,7 @@ class PrincipalCurve(ReversibleAlternative):
     def _check_parameters(self) -> None:
         if self.df is not None and not (isinstance(self.df, Real) and 2 <= self.df < np.inf):
             raise DataError(f"df={self.df!r}: give a number of 2 or more, or None.")
-        self._check_limits()
+        super()._check_parameters()
 
     def _check_room(self, rows: Array) -> None:
         if self.df is not None and self.df > len(rows):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
-from typing import ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -14,12 +13,9 @@ from sklearn.metrics import pairwise_distances_argmin
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.numbers import check_positive
 from mercer._base.progress import announce
-from mercer._base.types import Array, ArrayLike, RowsLike, Targets
-from mercer.alternatives._base import SEEN, ReversibleAlternative
-from mercer.estimators.door import verb
+from mercer._base.types import Array
+from mercer.alternatives._base import SEEN, ReversibleAlternative, centred
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-
-# A surface as a grid of nodes with two triangles in each square.
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Nodes of shape (g, g, d); the point at grid coordinates (i, j) is node [i, j]."""
+    """Nodes of shape (g, g, d), two triangles in each square; grid point (i, j) is node [i, j]."""
 
     nodes: Array
 
@@ -148,7 +144,7 @@ class PrincipalSurface(ReversibleAlternative):
     with :math:`y(u_i)` the point of the surface nearest to :math:`x_i`. Takes turns between
     projecting the rows and solving a linear system for the nodes; the bending modulus β is
     annealed from a stiff plate in the plane of the first two components. The two-parameter
-    companion of :class:`PrincipalCurve`.
+    companion of :class:`PrincipalCurve`. Codes are parameters from 0 to 1, (n, 2).
 
     Parameters
     ----------
@@ -197,7 +193,7 @@ class PrincipalSurface(ReversibleAlternative):
     True
     """
 
-    _saved: ClassVar[tuple[str, ...]] = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *SEEN)
+    _saved = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *SEEN)
 
     def __init__(
         self,
@@ -212,40 +208,19 @@ class PrincipalSurface(ReversibleAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    @verb()
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
-        """Find the surface.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame, d at least 2
-        y : ignored
-        """
-        self._check_parameters()
-        rows, dtype = self._fit_rows(X)
+    def _learn(self, rows: Array, dtype: np.dtype) -> None:
         if rows.shape[1] < 2:
             raise DataError("a surface needs at least 2 columns, not 1 feature(s); give more.")
-        self._center = rows.mean(axis=0)
-        largest = np.abs(rows - self._center).max()  # squares of 1e300 would overflow
-        if largest == 0:
-            raise DataError("all rows are equal; a surface needs rows that differ.")
-        unit = (rows - self._center) / largest
+        self._center, unit, largest = centred(rows, "a surface")
         self._scale = float(largest * np.sqrt((unit**2).sum(axis=1).mean()))
         self._mesh = self._anneal((rows - self._center) / self._scale)
         self.nodes_ = (self._center + self._scale * self._mesh.nodes).astype(dtype)
-        return self
 
-    @verb()
-    def transform(self, X: RowsLike) -> Array:
-        """Parameters of the nearest point of the surface, (n, 2), each from 0 to 1."""
-        rows, dtype = self._new_rows(X)
+    def _encode(self, rows: Array) -> Array:
         place = self._mesh.project((rows - self._center) / self._scale)
-        return np.asarray((place.coordinates / (self._mesh.side - 1)).astype(dtype))
+        return np.asarray(place.coordinates / (self._mesh.side - 1))
 
-    @verb()
-    def inverse_transform(self, Z: ArrayLike) -> Array:
-        """The points of the surface at parameters Z, (n, d)."""
-        codes, dtype = self._check_codes(Z)
+    def _decode(self, codes: Array) -> Array:
         outside = ((codes < -1e-6) | (codes > 1 + 1e-6)).any(axis=1)
         if outside.any():
             raise DataError(
@@ -253,7 +228,7 @@ class PrincipalSurface(ReversibleAlternative):
                 "give parameters from 0 to 1."
             )
         points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
-        return np.asarray((self._center + self._scale * points).astype(dtype))
+        return np.asarray(self._center + self._scale * points)
 
     @property
     def _n_features_out(self) -> int:
@@ -281,7 +256,7 @@ class PrincipalSurface(ReversibleAlternative):
         if not isinstance(self.side, Integral) or not 3 <= self.side <= 60:
             raise DataError(f"side={self.side!r}: give a whole number from 3 to 60.")
         check_positive("bending", self.bending)
-        self._check_limits()
+        super()._check_parameters()
 
 
 def _settle(

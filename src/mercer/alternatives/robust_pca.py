@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import fix_signs
+from mercer._base.linalg import fix_signs, orthonormalize
+from mercer._base.machine import lapack_threads
 from mercer._base.numbers import check_count, check_positive, make_rng
 from mercer._base.progress import announce
-from mercer._base.sklearn import Tags
-from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
+from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives._base import SEEN, ReversibleAlternative
-from mercer.alternatives._split_rows import shrink, shrink_singular_values, split_rows
 from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
-
-# Principal component pursuit: a matrix as a low-rank plus a sparse one (Candès et al. 2011).
-
 
 #: The first penalty in units of 1/‖M‖₂ (Lin et al.), its growth, and the bar for the dual residual.
 FIRST, GROWTH, SETTLED = 1.25, 2.0, 1e-5
@@ -135,7 +131,8 @@ class RobustPCA(ReversibleAlternative):
 
     Gross errors of any size are found and removed exactly, as long as they are few in each row and
     column and the rank is low (Candès et al. 2011). New rows are split in the same sense, with the
-    row space of L held fast. Missing values (NaN) are allowed everywhere and filled in by L.
+    row space of L held fast: codes are the scores of their low-rank part. Missing values (NaN) are
+    allowed everywhere and filled in by L.
 
     Parameters
     ----------
@@ -193,14 +190,8 @@ class RobustPCA(ReversibleAlternative):
     True
     """
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "components_",
-        "singular_values_",
-        "penalty_",
-        "n_iter_",
-        "residual_",
-        *SEEN,
-    )
+    _takes_nan = True
+    _saved = ("components_", "singular_values_", "penalty_", "n_iter_", "residual_", *SEEN)
 
     def __init__(
         self,
@@ -217,17 +208,7 @@ class RobustPCA(ReversibleAlternative):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @verb()
-    def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
-        """Split the rows, and keep the row space of their low-rank part.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame, NaN where a value is missing
-        y : ignored
-        """
-        self._check_parameters()
-        rows, dtype = self._fit_rows(X, allow_nan=True)
+    def _learn(self, rows: Array, dtype: np.dtype) -> None:
         observed = ~np.isnan(rows)
         _check_observed(rows, observed)
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
@@ -242,25 +223,12 @@ class RobustPCA(ReversibleAlternative):
             rng=make_rng(self.random_state),
         )
         self._keep(found, scale, dtype)
-        return self
 
-    @verb()
-    def transform(self, X: RowsLike) -> Array:
-        """Scores of the low-rank part of rows, their sparse part split off, (n, q).
+    def _encode(self, rows: Array) -> Array:
+        return np.asarray(self._split(rows) @ self.components_.T)
 
-        Parameters
-        ----------
-        X : (n, d) array or data frame, NaN where a value is missing
-        """
-        rows, dtype = self._new_rows(X, allow_nan=True)
-        low_rank, _ = self._split(rows)
-        return np.asarray((low_rank @ self.components_.T).astype(dtype))
-
-    @verb()
-    def inverse_transform(self, Z: ArrayLike) -> Array:
-        """Rows of the low-rank model with the given scores, (n, d)."""
-        codes, dtype = self._check_codes(Z)
-        return np.asarray((codes @ self.components_).astype(dtype))
+    def _decode(self, codes: Array) -> Array:
+        return np.asarray(codes @ self.components_)
 
     @verb()
     def split(self, X: RowsLike) -> tuple[Array, Array]:
@@ -290,8 +258,8 @@ class RobustPCA(ReversibleAlternative):
         >>> np.flatnonzero(np.abs(sparse[0]) > 1e-4).tolist()
         [7]
         """
-        rows, dtype = self._new_rows(X, allow_nan=True)
-        low_rank, _ = self._split(rows)
+        rows, dtype = self._samples(X)
+        low_rank = self._split(rows)
         sparse = np.where(np.isnan(rows), 0.0, rows - low_rank)
         return np.asarray(low_rank.astype(dtype)), np.asarray(sparse.astype(dtype))
 
@@ -304,10 +272,11 @@ class RobustPCA(ReversibleAlternative):
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _split(self, rows: Array) -> tuple[Array, Array]:
+    def _split(self, rows: Array) -> Array:
+        """The low-rank part."""
         check_no_empty_row(rows)
         V = self.components_.astype(np.float64)
-        return split_rows(rows, lambda A: np.asarray((A @ V.T) @ V))
+        return split_rows(rows, lambda A: np.asarray((A @ V.T) @ V))[0]
 
     def _keep(self, found: Pursuit, scale: float, dtype: np.dtype) -> None:
         q = len(found.s) if self.n_components is None else self.n_components
@@ -335,12 +304,7 @@ class RobustPCA(ReversibleAlternative):
             check_count("n_components", self.n_components, instead=", or None")
         if self.penalty is not None:
             check_positive("penalty", self.penalty, instead=", or None")
-        self._check_limits()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        super()._check_parameters()
 
 
 def _check_observed(rows: Array, observed: Array) -> None:
@@ -353,3 +317,138 @@ def _check_observed(rows: Array, observed: Array) -> None:
         )
     if not rows[observed].any():
         raise DataError("all entries are zero; give rows with something in them.")
+
+
+#: Beyond this share of all directions the complete decomposition is cheaper.
+WHOLE = 0.4
+#: Residual of a triplet, in units of the largest singular value.
+ACCURACY = 1e-9
+#: Triplets below the threshold that are looked at, too.
+BELOW = 5
+
+
+def shrink(A: Array, tau: float | Array) -> Array:
+    """sign(a) max(|a| - τ, 0) for each entry: the minimiser of τ|s| + (s - a)²/2."""
+    return np.asarray(A - np.clip(A, -tau, tau))
+
+
+def shrink_singular_values(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array]:
+    """The minimiser U s Vᵀ of τ‖L‖_* + ‖L - A‖²/2, in factors.
+
+    Only the triplets above τ are computed, from a Krylov basis that begins at ``start`` and grows
+    by blocks of residuals; the complete decomposition takes over when many are above it.
+
+    Parameters
+    ----------
+    A : (n, d) array
+    tau : float
+    start : (d, k) array
+        Guesses of leading right singular vectors: those of the step before, and something new.
+
+    Returns
+    -------
+    (n, r) array, (r,) array of shrunk singular values, (r, d) array
+
+    Notes
+    -----
+    O(n d r) time for r triplets above τ.
+    """
+    found = _leading(A, tau, start)
+    if found is None:
+        with lapack_threads(min(A.shape)):
+            found = np.linalg.svd(A, full_matrices=False)
+    U, s, Vt = found
+    keep = s > tau
+    return U[:, keep], s[keep] - tau, Vt[keep]
+
+
+def _leading(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array] | None:
+    """All singular triplets above τ, and some below; None if they are too many."""
+    limit = int(WHOLE * min(A.shape))
+    if start.shape[1] > limit:
+        return None
+    basis = orthonormalize(start)
+    image = A @ basis
+    while True:
+        U, s, Wt = np.linalg.svd(image, full_matrices=False)
+        V = basis @ Wt.T
+        residual = A.T @ U - V * s
+        size = np.linalg.norm(residual, axis=0)
+        r = int((s > tau).sum())
+        # The next value lies within its residual; if that is below τ, no more are above it.
+        if r < len(s) and s[r] + size[r] <= tau and (size[:r] <= ACCURACY * s[0]).all():
+            return U, s, V.T
+        # Residuals of the triplets in doubt, up to a few below τ, are where the basis lacks most.
+        doubtful = np.flatnonzero(size[: r + BELOW] > ACCURACY * max(s[0], tau))
+        if basis.shape[1] + len(doubtful) > limit or not len(doubtful):
+            return None
+        fresh = orthonormalize(residual[:, doubtful], basis)
+        basis = np.hstack([basis, fresh])
+        image = np.hstack([image, A @ fresh])
+
+
+#: Steps in which a row's penalty adapts, by which factor, and how far residuals may lie apart.
+ADAPT, FACTOR, APART = 100, 1.5, 3.0
+#: Stop below the first; above the second, in units of a row's length, say that rows still moved.
+STILL, MOVING = 1e-8, 1e-3
+
+
+def split_rows(
+    X: Array, project: Callable[[Array], Array], max_iter: int = 1000
+) -> tuple[Array, Array]:
+    r"""Minimise :math:`\|s\|_1` subject to :math:`x = \ell + s` with :math:`\ell` in the subspace.
+
+    What principal component pursuit does to a row when the row space is known: gross errors in a
+    few columns do not move ``ℓ``, while a least-squares projection smears them over all columns.
+    Missing values (NaN) are left out of the norm. Alternating directions, one penalty per row; a
+    row stops by itself, so that no row depends on its company.
+
+    Parameters
+    ----------
+    X : (n, d) array, NaN where a value is missing
+    project : function of (n, d) arrays
+        Orthogonal projection of rows onto the subspace.
+    max_iter : int
+
+    Returns
+    -------
+    (n, d) array in the subspace, and (n, d) sparse array, zero where a value is missing
+    """
+    observed = ~np.isnan(X)
+    X = np.where(observed, X, 0.0)
+    size = np.abs(X).max(axis=1, keepdims=True)  # squares of 1e300 would overflow
+    size[size == 0] = 1.0
+    length = np.linalg.norm(X / size, axis=1, keepdims=True)
+    size = size * np.where(length > 0, length, 1.0)
+    X = X / size
+    L, S, Y = np.empty_like(X), np.zeros_like(X), np.zeros_like(X)
+    mu = np.full_like(size, 10 * np.sqrt(X.shape[1]))  # shrinks by a tenth of the typical entry
+    change = np.zeros(len(X))
+    going = np.arange(len(X))
+    for step in range(max_iter):
+        i = going
+        L[i] = project(X[i] - S[i] + Y[i] / mu[i])
+        new = shrink(X[i] - L[i] + Y[i] / mu[i], observed[i] / mu[i])
+        gap = X[i] - L[i] - new
+        primal = np.linalg.norm(gap, axis=1, keepdims=True)
+        dual = np.linalg.norm(new - S[i], axis=1, keepdims=True)
+        S[i], Y[i] = new, Y[i] + mu[i] * gap
+        if step < ADAPT:  # a penalty that moves for ever would keep the rows moving
+            scaled = np.where(primal > APART * dual, FACTOR, 1.0)
+            mu[i] *= np.where(dual > APART * primal, 1 / FACTOR, scaled)
+        change[i] = np.maximum(primal, dual).ravel()
+        going = i[change[i] > STILL]
+        if not going.size:
+            break
+    _report(change, max_iter)
+    return L * size, np.where(observed, S, 0.0) * size
+
+
+def _report(change: Array, max_iter: int) -> None:
+    moving = change > MOVING
+    if moving.any():
+        warn(
+            f"{moving.sum()} of {len(change)} rows moved by up to {change.max():.1g} of their "
+            f"length even after {max_iter} steps of the split; fewer components settle sooner.",
+            ConvergenceWarning,
+        )

@@ -160,7 +160,7 @@ def _draw(
     intervals: bool,
 ) -> Any:
     from mercer.exceptions import MercerWarning, warn
-    from mercer.plots._models import nameless_rows
+    from mercer.plots._base import nameless_rows
 
     model = seen_by(fitted)
     if on_tables(fitted):  # pictures name what the entries of a vector are
@@ -231,7 +231,7 @@ def _as_numbers(labels: Targets) -> Any:
 def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.live import describe, render
-    from mercer.plots._models import nameless_rows
+    from mercer.plots._base import nameless_rows
 
     model, names = seen_by(fitted), feature_names(fitted)
     encoder = fitted.encoder_ if on_tables(fitted) else None

@@ -35,7 +35,7 @@ def show(
     from mercer._base.optional import require
 
     require("anywidget", "notebook")
-    from mercer.live.page import LiveWidget
+    from mercer.live.widget import LiveWidget
 
     return LiveWidget(model, X, labels=labels, images=images, **options)
 

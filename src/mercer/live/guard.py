@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 Message = MutableMapping[str, Any]
@@ -46,21 +47,12 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True)
 class Rules:
-    """What a request must bring.
-
-    Attributes
-    ----------
-    port : int
-    token : str
-    largest : int
-        Bytes that a body may have.
-    wide : bool
-        Bound to more than loopback: any address of this machine may be its host, but no name.
-    """
+    """What a request must bring."""
 
     port: int
     token: str
-    largest: int
+    largest: int  #: bytes that a body may have
+    #: Bound to more than loopback: any address of this machine may be its host, but no name.
     wide: bool = False
 
     def knows(self, host: str) -> bool:
@@ -119,13 +111,7 @@ def _too_large(
 
 
 class Guard:
-    """An ASGI application behind :func:`refusal`, with counted bodies and strict headers.
-
-    Parameters
-    ----------
-    app : ASGI application
-    rules : Rules
-    """
+    """An ASGI application behind :func:`refusal`, with counted bodies and strict headers."""
 
     def __init__(self, app: App, rules: Rules) -> None:
         self.app, self.rules = app, rules
@@ -145,7 +131,9 @@ class Guard:
         if refused is None:
             await self.app(scope, self._counted(receive), _dressed(send))
         else:
-            await _refuse(_dressed(send), *refused)
+            # The connection is closed, so that nobody waits for the rest of a body.
+            answer = PlainTextResponse(refused[1], refused[0], {"connection": "close"})
+            await answer(scope, receive, _dressed(send))
 
     def _counted(self, receive: Receive) -> Receive:
         """A body ends where it becomes too large, or comes too slowly."""
@@ -215,13 +203,6 @@ def _dressed(send: Send) -> Send:
         await send(message)
 
     return dressed
-
-
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    # The connection is closed, so that nobody waits for the rest of a body.
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": reason.encode()})
 
 
 def _is_address(name: str) -> bool:

@@ -21,18 +21,9 @@ from mercer.live.kernels import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
-from mercer.plots._images import shape_of_image
-from mercer.plots._models import (
-    check_labels,
-    nameless_rows,
-    rows_of,
-    shares_if_known,
-    subspace_of,
-)
+from mercer.plots._base import check_labels, model_to_draw, nameless_rows, rows_of, shape_of_image
 from mercer.tables import Category, Date, Number, TableEncoder, TableModel
 from mercer.tables.columns import count_units
-
-# Columns of a table as a page shows them: numbers in their units, categories by their names.
 
 
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
@@ -63,24 +54,15 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# A model small enough for a page: its directions, written on fewer support points.
-
-
 #: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
 LARGEST = 2_000_000
 
 
 def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | None]:
-    """The subspace, on landmarks where it is too large, and a sentence that says so.
+    """The subspace, on landmarks where it has more than ``largest`` numbers, and a note of that.
 
     Components keep their order, meaning and sign, as in :func:`mercer.compress`; the landmarks are
     drawn by randomly pivoted Cholesky, which is quick for very many support points.
-
-    Parameters
-    ----------
-    subspace : Subspace
-    largest : int
-        Numbers that it may have: m (d + q + 1) of them.
     """
     M, q = subspace.n_support, subspace.n_components
     d = subspace.support.shape[1]
@@ -102,28 +84,14 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     return small, note
 
 
-# How new each row is, and what a p-value in the page can promise.
-
-
 def novelty_facts(
     model: Estimator, subspace: Subspace, Z: Array, error: Array, *, seen: bool
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The score ``Σ a_k z_k² + ρ r``, and calibration scores in order.
+    """The score ``Σ a_k z_k² + ρ r`` of rows with scores Z and residuals ``error``, and p-values.
 
-    Parameters
-    ----------
-    model : estimator
-        A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Of any other
-        model the score is the reconstruction error, and the rows shown are the yardstick.
-    subspace : Subspace
-    Z, error : (n, q) scores and (n,) residuals of the rows shown
-    seen : bool
-        Whether the rows shown are those that the model was fitted to: then p-values are ranks, and
-        too kind to them.
-
-    Returns
-    -------
-    facts and arrays of the page
+    A :class:`~mercer.KernelNovelty` brings its own score and its held-out rows. Of any other model
+    the score is the reconstruction error, and the rows shown are the yardstick; if it has ``seen``
+    them, p-values are ranks, and too kind to them.
     """
     if hasattr(model, "conformal_"):
         score, fair, held_out = model.score_, model.conformal_, True
@@ -216,7 +184,8 @@ def describe(
         model = model.model_
     if encoder is not None:
         names = encoder.get_feature_names_out()
-    full = subspace_of(model)
+    learnt = model_to_draw(model)
+    full, shares = learnt.subspace, learnt.explained_variance_ratio
     rows = rows_of(model, X)
     if not len(rows):
         raise DataError("there are no rows to show; give at least one.")
@@ -229,7 +198,6 @@ def describe(
     Z, error = full.scores_and_residual(rows)
     novelty, judged = novelty_facts(model, full, Z, error, seen=_is_support(rows, full))
     pictures, shape = _pictures(images, rows)
-    shares = shares_if_known(model)
     facts = {
         "title": title or f"{type(model).__name__} of {len(rows):,} rows",
         "estimator": type(model).__name__,

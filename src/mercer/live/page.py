@@ -15,21 +15,15 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-import anywidget
 import numpy as np
-import traitlets
 
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.io import atomic_file
 from mercer.live.model import LiveModel, describe
 
-# Our ES modules as one script: a bundler for the imports and exports that we write ourselves.
-#
-# Pages opened from ``file://`` may not import files. Every module becomes a function that returns
-# its exports, in the order in which they need each other; nothing else is changed, so
-# that a line of the page is a line of the file.
-
-
+# Pages opened from ``file://`` may not import files. So every ES module becomes a function that
+# returns its exports, in the order in which they need each other; nothing else is changed, so that
+# a line of the page is a line of the file. These are the forms that we write ourselves.
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w-]+)\.js";$', re.M)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) (\w+)", re.M)
 
@@ -162,38 +156,3 @@ def _policy(code: str, style: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-# The live model in a notebook: Jupyter, VS Code, Colab, marimo.
-
-
-class LiveWidget(anywidget.AnyWidget):
-    """A model to touch, whose selection comes back to Python.
-
-    Made by :func:`mercer.live.show`.
-
-    Attributes
-    ----------
-    selection : list of int
-        Rows that are selected in the map, from 0; set it to select rows from Python. ``observe``
-        tells of changes.
-    """
-
-    _esm = f"{bundle('widget')}\nexport default $widget.widget;\n"
-    _css = source("live.css")
-    facts = traitlets.Dict().tag(sync=True)
-    numbers = traitlets.Bytes().tag(sync=True)
-    selection = traitlets.List(traitlets.Int()).tag(sync=True)
-
-    def __init__(self, model: Estimator, X: RowsLike = None, **options: Any) -> None:
-        live = describe(model, X, **options)
-        facts, numbers = pack(live, level=3)
-        super().__init__(facts=facts, numbers=numbers)
-
-    @traitlets.validate("selection")
-    def _check(self, proposal: Any) -> list[int]:
-        n = self.facts["n"]
-        rows = [int(row) for row in proposal["value"]]
-        if any(not 0 <= row < n for row in rows):
-            raise traitlets.TraitError(f"selection holds rows from 0 to {n - 1}.")
-        return rows

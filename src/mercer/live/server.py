@@ -10,9 +10,11 @@ import contextlib
 import ipaddress
 import re
 import secrets
+import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,8 @@ from mercer.exceptions import DataError, MercerError
 from mercer.io import atomic_file
 from mercer.live.guard import Guard, Rules, Timed
 from mercer.live.page import bundle, source
-from mercer.live.store import Item, Store
 from mercer.live.wanted import Wanted, is_id, read_message
-from mercer.live.worker import MODEL, PAGE, Desk, Job, Pool
+from mercer.live.worker import ENDINGS, MODEL, PAGE, Desk, Job, Pool
 
 #: Bytes of an upload.
 LARGEST_UPLOAD = 256 << 20
@@ -39,17 +40,15 @@ LARGEST_FRAME = 1 << 16
 #: Pages, and uploads at the same time.
 MOST_PAGES = 16
 MOST_UPLOADS = 4
+#: Uploads and results that are kept; those that were not used for longest go first.
+MOST_ITEMS = 24
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
 
 class Studio:
     """The application: what is stored, who computes, and the routes.
 
-    Parameters
-    ----------
-    store : Store
-    token : str
-    start : id of what the page begins with, optional
+    ``start`` is the id of what the page begins with.
     """
 
     def __init__(self, store: Store, token: str, start: str | None = None) -> None:
@@ -66,8 +65,8 @@ class Studio:
                 Route("/live.css", self._style),
                 Route("/start", self._start),
                 Route("/data", self._upload, methods=["POST"]),
-                Route("/page/{id}", self._result),
-                Route("/model/{id}", self._model),
+                Route("/page/{id}", partial(self._file, PAGE)),
+                Route("/model/{id}", partial(self._file, MODEL)),
                 WebSocketRoute("/fits", self._socket),
             ],
             exception_handlers={DataError: _problem},
@@ -109,13 +108,7 @@ class Studio:
             self.uploads -= 1
         return JSONResponse(_facts(item))
 
-    async def _result(self, request: Request) -> Response:
-        return self._file(request, PAGE)
-
-    async def _model(self, request: Request) -> Response:
-        return self._file(request, MODEL)
-
-    def _file(self, request: Request, name: str) -> Response:
+    async def _file(self, name: str, request: Request) -> Response:
         key = request.path_params["id"]
         path = self.store.get(key).folder / name if is_id(key) else None
         if path is None or not path.exists():
@@ -184,22 +177,70 @@ class Studio:
 
 
 @dataclass(frozen=True)
-class Served:
-    """A server that listens, and is about to run.
+class Item:
+    """A file of rows or a model."""
 
-    Attributes
-    ----------
-    server : uvicorn.Server
-    socket : the socket that it listens on
-    studio : Studio
-    url : str
-        With the token: whoever has it may use the server.
-    """
+    id: str  #: random; the only name by which a page can speak of it
+    name: str  #: what its owner calls it: shown, and never part of a path
+    folder: Path  #: its own, in which results may stand
+    path: Path  #: the file: in the folder, or what the command line named
+
+
+class Store:
+    """Uploads and results, by random ids, in a private folder that its maker removes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._items: dict[str, Item] = {}
+
+    def new(self, name: str) -> Item:
+        """A place for an upload, of whose name only the ending is used."""
+        ending = next((known for known in ENDINGS if name.lower().endswith(known)), None)
+        if ending is None:
+            raise DataError(f"the ending is not known; give one of {', '.join(ENDINGS)}.")
+        return self._add(name, f"file{ending}")
+
+    def result(self, name: str) -> Item:
+        """A place for a model and its page."""
+        return self._add(name, MODEL)
+
+    def adopt(self, path: Path) -> Item:
+        """A file or folder that the command line named; it stays where it is."""
+        return self._add(path.name, path.resolve())
+
+    def _add(self, name: str, file: str | Path) -> Item:
+        while len(self._items) >= MOST_ITEMS:
+            ours = (key for key, item in self._items.items() if item.path.parent == item.folder)
+            self.drop(next(ours))  # not what the command line named
+        key = secrets.token_hex(16)
+        folder = self.root / key
+        folder.mkdir(mode=0o700)
+        item = Item(key, name[:200], folder, folder / file)  # an absolute path stays itself
+        self._items[key] = item
+        return item
+
+    def get(self, key: str) -> Item:
+        """The item of an id."""
+        if key not in self._items:
+            raise DataError("there is no such file any more; load it again.")
+        item = self._items.pop(key)
+        self._items[key] = item  # used last, so that it goes last
+        return item
+
+    def drop(self, key: str) -> None:
+        """Forget an item, and remove what was stored for it, if it is still there."""
+        if (item := self._items.pop(key, None)) is not None:
+            shutil.rmtree(item.folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that listens, and is about to run."""
 
     server: uvicorn.Server
     socket: socket.socket
     studio: Studio
-    url: str
+    url: str  #: with the token: whoever has it may use the server
 
     def run(self) -> None:
         """Serve until stopped."""

@@ -9,21 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from mercer._base.catalogue import MODELS
+from mercer._base.catalogue import MODELS, load
 from mercer._base.types import Array
-from mercer.estimators import (
-    GenerativeKernelPCA,
-    KernelNovelty,
-    KernelPCA,
-    MissingKernelPCA,
-    ReweightedKernelPCA,
-    SparseKernelPCA,
-)
+from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Kernel, Laplacian
 from mercer.kernels.width import median_length
 from mercer.live.kernels import KERNELS
-from mercer.plots._models import nameless_rows
+from mercer.plots._base import nameless_rows
 
 #: Components that a fit may have.
 MOST_COMPONENTS = 1000
@@ -35,27 +28,16 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Wanted:
-    """A model that the page wants: of which rows, and how.
+    """A model that the page wants: of which rows, and how."""
 
-    Attributes
-    ----------
-    data : str
-        The id of an upload, or of a model, whose support points are then the rows.
-    model : one of kpca, sparse, novelty, generative, robust, missing
-    kernel : mapping
-        ``name``, and either the numbers of :data:`~mercer.live.kernels.KERNELS` or
-        ``medians``, the width in median distances; with neither the width is the median.
-    components : int
-    center : bool
-    label : str, optional
-        A column that colours the map and is not learnt from; chosen if not given.
-    """
-
-    data: str
-    model: str = "kpca"
+    data: str  #: the id of an upload, or of a model, whose support points are then the rows
+    model: str = "kpca"  #: a name in :data:`~mercer._base.catalogue.MODELS`
+    #: ``name``, and either the numbers of :data:`~mercer.live.kernels.KERNELS` or ``medians``, the
+    #: width in median distances; with neither the width is the median.
     kernel: Mapping[str, Any] = field(default_factory=lambda: {"name": "gaussian"})
     components: int = 20
     center: bool = True
+    #: A column that colours the map and is not learnt from; chosen if None.
     label: str | None = None
 
     @staticmethod
@@ -86,16 +68,12 @@ class Wanted:
 
     def make(self, rows: Array) -> Any:
         """The estimator, unfitted."""
-        q, kernel = self.components, self.make_kernel(rows)
-        if self.model == "novelty":
-            return KernelNovelty(q, kernel=kernel, random_state=0)
-        if self.model == "generative":
-            return GenerativeKernelPCA(q, kernel=kernel, random_state=0)
-        if self.model == "sparse":
-            return SparseKernelPCA(n_components=q, kernel=kernel, random_state=0)
-        pca = KernelPCA(q, kernel=kernel, center=self.center, random_state=0)
-        wrappers = {"robust": ReweightedKernelPCA, "missing": MissingKernelPCA}
-        return wrappers[self.model](pca, random_state=0) if self.model in wrappers else pca
+        kind = load(MODELS[self.model])
+        kernel = self.make_kernel(rows)
+        if self.model in ("novelty", "generative", "sparse"):
+            return kind(n_components=self.components, kernel=kernel, random_state=0)
+        pca = KernelPCA(self.components, kernel=kernel, center=self.center, random_state=0)
+        return pca if self.model == "kpca" else kind(pca, random_state=0)
 
     def make_kernel(self, rows: Array) -> Kernel:
         """The kernel; a width in medians needs the rows."""

@@ -30,12 +30,9 @@ from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
 from mercer.live.wanted import MOST_NUMBERS, Wanted
 from mercer.model import names_of
-from mercer.plots._models import nameless_rows, rows_of
+from mercer.plots._base import nameless_rows, rows_of
 from mercer.points.source import MemoryRows
 from mercer.tables import Category, TableEncoder, TableModel, open_encoded
-
-# Files of a visitor as tables: which column is the label, and what is made of the others.
-
 
 #: Endings of files that are taken.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer")
@@ -47,16 +44,8 @@ def open_guessing(
 ) -> tuple[Table, TableEncoder | None]:
     """A table in memory, as vectors where its columns are not all numbers of one unit.
 
-    Parameters
-    ----------
-    path : file, or a folder of images
-    label : name of the column that colours the map and is not learnt from; "" for none. If None,
-        the first of few categories
-    allow_nan : whether values may be missing
-
-    Returns
-    -------
-    The table, and the encoder of its columns, if they needed one.
+    ``label`` names the column that colours the map and is not learnt from, "" means none, and None
+    the first of few categories. With the table comes the encoder of its columns, if it needed one.
     """
     opened = open_encoded(path, choice=Choice(label=label or None), allow_nan=allow_nan)
     if label is None and (guess := _first_classes(opened[1])) is not None:
@@ -100,32 +89,17 @@ def unpack_images(path: Path, folder: Path) -> Path:
     return folder
 
 
-# What the worker process does: from a file to a model and the page that shows it.
-
-
 MODEL = "model.mercer"
 PAGE = "page.bin"
 
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of work.
-
-    Attributes
-    ----------
-    source : Path
-        Rows to fit, or a model to show.
-    name : str
-        What its owner calls it; shown, and nothing else.
-    folder : Path
-        Where the results go.
-    wanted : Wanted, optional
-        How to fit; without it the source is a model.
-    """
+    """One piece of work: rows to fit as ``wanted`` says, or, without it, a model to show."""
 
     source: Path
-    name: str
-    folder: Path
+    name: str  #: what its owner calls it; shown, and nothing else
+    folder: Path  #: where the results go
     wanted: Wanted | None = None
 
 
@@ -218,17 +192,12 @@ Tell = Callable[[str, int, int], None]
 
 
 class Pool:
-    """At most two processes that fit; one that is done waits for the next job.
-
-    Attributes
-    ----------
-    running, most, done : int
-        Fits now, at most so far, and finished: what tests look at.
-    """
+    """At most two processes that fit; one that is done waits for the next job."""
 
     def __init__(self) -> None:
         self._free: list[_Worker] = []
         self._places = asyncio.Semaphore(MOST_FITS)
+        #: Fits now, at most so far, and finished: what tests look at.
         self.running = self.most = self.done = 0
 
     async def run(self, job: Job, tell: Tell) -> None:
@@ -267,10 +236,7 @@ class Pool:
 class Desk:
     """The fits of one page: one in flight, and of all that come meanwhile the latest.
 
-    Parameters
-    ----------
-    work : coroutine function of a request
-        Is called for one request at a time.
+    ``work`` is a coroutine function, called for one request at a time.
     """
 
     def __init__(self, work: Callable[[Any], Any]) -> None:

@@ -1,7 +1,7 @@
 """The papers: every table and figure that they print, run again, with our number beside theirs.
 
-One module per paper computes data and numbers; :data:`ITEMS` lists what can be reproduced, each an
-:class:`Item` whose ``run`` returns a :class:`Result` with a picture and a computed verdict.
+A module per paper has its data, numbers and pictures; :data:`ITEMS` lists what can be reproduced,
+each an :class:`Item` whose ``run`` returns a :class:`Result` with a picture and a computed verdict.
 ``mercer reproduce`` runs them from the command line.
 """
 

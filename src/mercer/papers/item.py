@@ -16,9 +16,6 @@ from mercer._base.optional import require
 from mercer._base.types import Array, Axes
 from mercer.papers.sources import Sources
 
-# What the pictures share: figures without global state, and points in the plane.
-
-
 INK, PALE = "#1c2733", "#a9b4c0"
 
 
@@ -27,9 +24,14 @@ def need_matplotlib() -> Any:
     return require("matplotlib.figure", "plot").Figure
 
 
+def blank(size: tuple[float, float]) -> Any:
+    """A figure of ``size`` inches."""
+    return need_matplotlib()(figsize=size, layout="constrained")
+
+
 def sheet(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Array]:
     """A figure of ``size`` inches, and its (rows, columns) axes."""
-    figure = need_matplotlib()(figsize=size, layout="constrained")
+    figure = blank(size)
     axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, np.asarray(axes)
 

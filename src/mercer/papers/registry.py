@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mercer.exceptions import MercerError
+from mercer.papers import baran2018, mika1999_digits, mika1999_toys, schreurs2018, tipping2001
 from mercer.papers.item import Item
-from mercer.papers.items import (
-    baran2018,
-    mika1999,
-    mika1999_digits,
-    schreurs2018,
-    tipping2001,
-)
 
 #: Key → authors, title and place.
 PAPERS: Mapping[str, str] = {
@@ -25,24 +19,24 @@ PAPERS: Mapping[str, str] = {
 }
 
 ITEMS: Sequence[Item] = (
-    Item("mika1999", "table1", "Gaussians in ten dimensions, denoised", mika1999.table1),
-    Item("mika1999", "figure1", "A half circle and a square, denoised", mika1999.figure1),
-    Item("mika1999", "figure2", "Components of USPS digits as images", mika1999_digits.figure2),
-    Item("mika1999", "figure3", "USPS digits from their components", mika1999_digits.figure3),
-    Item("mika1999", "figure4", "USPS digits, denoised", mika1999_digits.figure4),
-    Item("tipping2001", "figure1", "Three clusters: nine components", tipping2001.figure1),
-    Item("tipping2001", "figure2", "The same from few kernels", tipping2001.figure2),
-    Item("tipping2001", "figure3", "Points that represent the data", tipping2001.figure3),
-    Item("tipping2001", "figure4", "Pima: 40 kernels against 200", tipping2001.figure4),
-    Item("schreurs2018", "figure1", "Circle and lines, denoised", schreurs2018.figure1),
-    Item("schreurs2018", "figure2", "New digits", schreurs2018.figure2),
-    Item("baran2018", "figure1", "Principal components", baran2018.figure1),
-    Item("baran2018", "figure2", "PCA on a parabola", baran2018.figure2),
-    Item("baran2018", "figure3", "Pancakes", baran2018.figure3),
-    Item("baran2018", "figure4", "Directions that are not orthogonal", baran2018.figure4),
-    Item("baran2018", "figure5", "The idea of kernel PCA", baran2018.figure5),
-    Item("baran2018", "figure6", "Concentric clouds in 2-D and 3-D", baran2018.figure6),
-    Item("baran2018", "figure7", "PCA against kernel PCA", baran2018.figure7),
+    Item("mika1999", "table1", "Gaussians in ten dimensions, denoised", mika1999_toys.run_table1),
+    Item("mika1999", "figure1", "A half circle and a square, denoised", mika1999_toys.run_figure1),
+    Item("mika1999", "figure2", "Components of USPS digits as images", mika1999_digits.run_figure2),
+    Item("mika1999", "figure3", "USPS digits from their components", mika1999_digits.run_figure3),
+    Item("mika1999", "figure4", "USPS digits, denoised", mika1999_digits.run_figure4),
+    Item("tipping2001", "figure1", "Three clusters: nine components", tipping2001.run_figure1),
+    Item("tipping2001", "figure2", "The same from few kernels", tipping2001.run_figure2),
+    Item("tipping2001", "figure3", "Points that represent the data", tipping2001.run_figure3),
+    Item("tipping2001", "figure4", "Pima: 40 kernels against 200", tipping2001.run_figure4),
+    Item("schreurs2018", "figure1", "Circle and lines, denoised", schreurs2018.run_figure1),
+    Item("schreurs2018", "figure2", "New digits", schreurs2018.run_figure2),
+    Item("baran2018", "figure1", "Principal components", baran2018.run_figure1),
+    Item("baran2018", "figure2", "PCA on a parabola", baran2018.run_figure2),
+    Item("baran2018", "figure3", "Pancakes", baran2018.run_figure3),
+    Item("baran2018", "figure4", "Directions that are not orthogonal", baran2018.run_figure4),
+    Item("baran2018", "figure5", "The idea of kernel PCA", baran2018.run_figure5),
+    Item("baran2018", "figure6", "Concentric clouds in 2-D and 3-D", baran2018.run_figure6),
+    Item("baran2018", "figure7", "PCA against kernel PCA", baran2018.run_figure7),
 )
 
 

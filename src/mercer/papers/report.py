@@ -26,17 +26,7 @@ OPEN_CHECKS = 12
 
 
 def write_report(folder: str | Path) -> Path:
-    """Write ``report.html`` over the items whose files are in ``folder``.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    Path
-        Of the page.
-    """
+    """Write ``report.html`` over the items whose files are in ``folder``; the path of the page."""
     folder = Path(folder)
     records = []
     for item in ITEMS:
@@ -131,9 +121,6 @@ def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
     return f"<details><summary>{len(checks)} numbers beside the paper's</summary>{table}</details>"
 
 
-# The files of an item: a picture, its numbers, and everything for programs.
-
-
 DPI = 110
 
 
@@ -150,16 +137,8 @@ class Outcome:
 def write(outcome: Outcome, folder: Path) -> Path:
     """Write ``NAME.png``, ``NAME.csv``, ``NAME-paper.csv`` and ``NAME.json`` into PAPER/.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    folder : Path
-        Files of an earlier run are replaced.
-
-    Returns
-    -------
-    Path
-        Of the JSON file, which is written last: where it is, the others are.
+    Files of an earlier run are replaced. Returns the path of the JSON file, which is written last:
+    where it is, the others are.
     """
     place = folder / outcome.item.paper
     place.mkdir(parents=True, exist_ok=True)
@@ -230,9 +209,6 @@ def _keep(path: Path, content: bytes) -> None:
 
 def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
-# Run items one after the other, and leave their files and the report in a folder.
 
 
 def reproduce(

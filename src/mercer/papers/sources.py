@@ -178,18 +178,11 @@ def _fetch(data_id: int) -> tuple[Array, Array]:
     return np.asarray(found.data), np.asarray(found.target)
 
 
-def _split(name: str, X: Array, y: Array, n: int) -> Labelled:
+def _fetch_digits(name: str, data_id: int, zero: int, n: int) -> Labelled:
+    """The first n rows are for training, and the class ``zero`` means 0."""
+    X, y = _fetch(data_id)
+    y = y.astype(int) - zero
     return Labelled(name, X[:n], y[:n], X[n:], y[n:]).checked()
-
-
-def _fetch_usps() -> Labelled:
-    X, y = _fetch(41082)
-    return _split("USPS", X, y.astype(int) - 1, 7291)  # labels are 1 … 10
-
-
-def _fetch_mnist() -> Labelled:
-    X, y = _fetch(554)
-    return _split("MNIST", X, y.astype(int), 60_000)
 
 
 def _fetch_pima() -> Labelled:
@@ -208,27 +201,16 @@ def _fetch_pima() -> Labelled:
     return Labelled("Pima", X[chosen], y[chosen], X[~chosen], y[~chosen], why)
 
 
-def _digits(name: str, side: int) -> Labelled:
-    """scikit-learn's digits of 8 × 8 pixels, enlarged; ink from 0 to 1."""
+def _digits(name: str, side: int, scaled: Callable[[Array], Array]) -> Labelled:
+    """scikit-learn's digits of 8 × 8 pixels, enlarged; ``scaled`` gets ink from 0 to 1."""
     from scipy.ndimage import zoom
     from sklearn.datasets import load_digits
 
     small = load_digits()
-    X = np.clip(zoom(small.images / 16, (1, side / 8, side / 8), order=1), 0, 1)
+    X = scaled(np.clip(zoom(small.images / 16, (1, side / 8, side / 8), order=1), 0, 1))
     X, y, n = X.reshape(len(X), -1), small.target, 1197
     why = f"the data are scikit-learn's digits, not {name}"
     return Labelled(name, X[:n], y[:n], X[n:], y[n:], why)
-
-
-def _instead_of_usps() -> Labelled:
-    d = _digits("USPS", 16)
-    return Labelled(d.name, 2 * d.X - 1, d.y, 2 * d.X_test - 1, d.y_test, d.stands_in)
-
-
-def _instead_of_mnist() -> Labelled:
-    d = _digits("MNIST", 28)
-    X, X_test = (np.rint(255 * part).astype(np.uint8) for part in (d.X, d.X_test))
-    return Labelled(d.name, X, d.y, X_test, d.y_test, d.stands_in)
 
 
 def _instead_of_pima() -> Labelled:
@@ -243,7 +225,15 @@ def _instead_of_pima() -> Labelled:
 
 
 _WAYS: Mapping[str, tuple[Callable[[Path], Labelled], _Make, _Make]] = {
-    "USPS": (read_usps, _fetch_usps, _instead_of_usps),
-    "MNIST": (read_mnist, _fetch_mnist, _instead_of_mnist),
+    "USPS": (
+        read_usps,
+        functools.partial(_fetch_digits, "USPS", 41082, 1, 7291),
+        functools.partial(_digits, "USPS", 16, lambda X: 2 * X - 1),
+    ),
+    "MNIST": (
+        read_mnist,
+        functools.partial(_fetch_digits, "MNIST", 554, 0, 60_000),
+        functools.partial(_digits, "MNIST", 28, lambda X: np.rint(255 * X).astype(np.uint8)),
+    ),
     "Pima": (read_pima, _fetch_pima, _instead_of_pima),
 }

@@ -6,18 +6,17 @@ new figure and keeps the numbers drawn and the artists, so that both can be used
 """
 
 from mercer.plots.biplot import BiplotDisplay
-from mercer.plots.components import ComponentsDisplay
-from mercer.plots.denoising import DenoisingDisplay
 from mercer.plots.embedding import EmbeddingDisplay
-from mercer.plots.gallery import PreImageGalleryDisplay
-from mercer.plots.novelty import ContributionsDisplay, NoveltyDisplay
+from mercer.plots.images import (
+    DenoisingDisplay,
+    PreImageGalleryDisplay,
+    SampleSheetDisplay,
+    TraversalDisplay,
+)
+from mercer.plots.novelty import ContributionsDisplay, NoveltyDisplay, NoveltyRocDisplay
+from mercer.plots.planes import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots.relevance import RelevanceDisplay
-from mercer.plots.representing import RepresentingVectorsDisplay
-from mercer.plots.roc import NoveltyRocDisplay
-from mercer.plots.samples import SampleSheetDisplay
-from mercer.plots.scree import ScreeDisplay
-from mercer.plots.traversal import TraversalDisplay
-from mercer.plots.widths import WidthSpectrumDisplay
+from mercer.plots.spectra import ScreeDisplay, WidthSpectrumDisplay
 
 __all__ = [
     "BiplotDisplay",

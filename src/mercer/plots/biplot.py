@@ -11,22 +11,8 @@ import numpy as np
 from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
-from mercer.plots._matplotlib import MARKERS, PALETTE, Display, axes_or_new, legend_outside, tidy
-from mercer.plots._models import (
-    check_components,
-    check_labels,
-    classes_of,
-    is_scale,
-    nameless_rows,
-    names_of,
-    rows_of,
-    shares_if_known,
-    subspace_of,
-)
+from mercer.plots import _base as base
 from mercer.relevance import sensitivity
-
-# Names beside points that do not cover each other.
-
 
 #: Distances from the point at which a place for the name is looked for, in points of type.
 DISTANCES = (3, 9, 16, 26)
@@ -42,13 +28,8 @@ def place_labels(
 ) -> list[Any]:
     """A text near each tip, first outwards, then around it; None where there is no free place.
 
-    Parameters
-    ----------
-    ax : axes with their final limits
-    tips : (k, 2) where the names belong, the most important first
-    outwards : (k, 2) directions in which there is likely room
-    names, colors : (k,)
-    avoid : (p, 2) points that no name shall cover
+    The axes have their final limits, the most important tips come first, and no name covers one of
+    the (p, 2) points to ``avoid``.
     """
     from matplotlib.transforms import Bbox
 
@@ -95,13 +76,13 @@ def _find_place(ax: Axes, text: Any, angle: float, taken: list[Any]) -> bool:
 #: Rows that the arrows are averaged over.
 ROWS = 2000
 #: Colours of variables; grey is for the rows.
-COLORS = tuple(color for color in PALETTE if color not in ("#94a4a2", "#717581"))
+COLORS = tuple(color for color in base.PALETTE if color not in ("#94a4a2", "#717581"))
 #: A cell of the map with fewer rows than this share gets no arrows.
 FEWEST = 0.01
 
 
 @dataclass
-class BiplotDisplay(Display):
+class BiplotDisplay(base.Display):
     """Scores of rows, and arrows that say what the variables do *there*.
 
     Kernel components bend: a variable may push to the right in one place and to the left in
@@ -129,7 +110,7 @@ class BiplotDisplay(Display):
     arrows: Array
     names: Sequence[str]
     labels: Array | None = None
-    titles: tuple[str, str] = ("component 0", "component 1")
+    titles: Sequence[str] = ("component 0", "component 1")
 
     @classmethod
     def from_estimator(
@@ -172,36 +153,34 @@ class BiplotDisplay(Display):
         >>> display.arrows.shape[1:]
         (4, 2)
         """
-        subspace = subspace_of(estimator)
-        pair = check_components(list(components), subspace.n_components, default=2, at_least=2)
+        model = base.model_to_draw(estimator)
+        subspace = model.subspace
+        pair = base.check_components(list(components), subspace.n_components, default=2, at_least=2)
         if len(pair) != 2:
             raise DataError(f"components={components!r}: a map has two; give two numbers.")
         count = check_count("variables", variables)
-        rows = rows_of(estimator, X)
-        labels = check_labels(y, len(rows))
+        rows = base.rows_of(estimator, X)
+        labels = base.check_labels(y, len(rows))
         Z = subspace.scores(rows)[:, pair]
         std = rows.std(axis=0, dtype=np.float64)
-        with nameless_rows():
+        with base.nameless_rows():
             if at is None:
                 feet, J = _on_grid(subspace, rows, Z, pair, check_count("grid", grid))
             else:
-                points = rows_of(estimator, at)
+                points = base.rows_of(estimator, at)
                 feet = subspace.scores(points)[:, pair]
                 J = sensitivity(subspace, points)[:, pair]
         arrows = np.moveaxis(J * std, 1, 2)  # (points, variables, 2)
         best = np.argsort(-(arrows**2).sum(axis=(0, 2)), kind="stable")[:count]
-        names = list(names_of(estimator, best))
-        shares = shares_if_known(estimator)
-        text = ["" if shares is None else f" ({shares[k]:.1%})" for k in pair]
-        titles = (f"component {pair[0]}{text[0]}", f"component {pair[1]}{text[1]}")
+        names = list(base.names_of(estimator, best))
+        titles = base.component_names(pair, base.shares_of(model, pair))
         return cls(Z, feet, arrows[:, best], names, labels, titles).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        """Draw, into ``ax`` or a new figure."""
-        self.ax_ = ax = axes_or_new(ax, figsize=(6.4, 4.6))
+        self.ax_ = ax = base.axes_or_new(ax, figsize=(6.4, 4.6))
         self._scatter(ax)
         ax.set(xlabel=self.titles[0], ylabel=self.titles[1])
-        tidy(ax)
+        base.tidy(ax)
         scaled = self.arrows * self._scale()
         colors = [COLORS[k % len(COLORS)] for k in range(len(self.names))]
         self.arrows_ = [
@@ -235,26 +214,26 @@ class BiplotDisplay(Display):
     def _explain(self, ax: Axes) -> None:
         """A legend of the arrows, and below it one of the classes."""
         title = {"title": "one standard\ndeviation of", "title_fontsize": "small"}
-        legend = legend_outside(ax, handles=self.arrows_, **title)
-        if is_scale(self.labels):
+        legend = base.legend_outside(ax, handles=self.arrows_, **title)
+        if base.is_scale(self.labels):
             ax.figure.colorbar(self.points_[0], ax=ax, label="y", location="left")
         elif self.labels is not None:
             ax.add_artist(legend)
             legend.set_clip_on(False)  # else the layout leaves no room for it
             place = {"loc": "lower left", "bbox_to_anchor": (1.0, 0.0)}
-            legend_outside(ax, handles=self.points_, markerscale=1.4, **place)
+            base.legend_outside(ax, handles=self.points_, markerscale=1.4, **place)
 
     def _scatter(self, ax: Axes) -> None:
-        if is_scale(self.labels):
+        if base.is_scale(self.labels):
             shade = {"s": 13, "c": self.labels, "cmap": "Greys", "linewidths": 0, "zorder": 1}
             self.points_ = [ax.scatter(*self.scores.T, **shade)]
             return
-        groups = classes_of(self.labels)
+        groups = base.classes_of(self.labels)
         grays = np.linspace(0.45, 0.82, len(groups)) if len(groups) > 1 else [0.7]
         self.points_ = []
         for g, (label, rows) in enumerate(groups):
             style = {"s": 13, "color": str(grays[g]), "linewidths": 0, "zorder": 1}
-            mark = MARKERS[g % len(MARKERS)]
+            mark = base.MARKERS[g % len(base.MARKERS)]
             self.points_.append(ax.scatter(*self.scores[rows].T, marker=mark, label=label, **style))
 
     def _scale(self) -> float:

@@ -9,29 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
-from mercer.plots._matplotlib import (
-    MARKERS,
-    PALETTE,
-    Display,
-    axes_or_new,
-    ink,
-    legend_outside,
-    panels,
-    tidy,
-)
-from mercer.plots._models import (
-    check_components,
-    check_labels,
-    classes_of,
-    is_scale,
-    rows_of,
-    shares_if_known,
-    subspace_of,
-)
+from mercer.plots import _base as base
 
 
 @dataclass
-class EmbeddingDisplay(Display):
+class EmbeddingDisplay(base.Display):
     """Scores of rows, by class, with new points on top.
 
     Attributes
@@ -100,35 +82,34 @@ class EmbeddingDisplay(Display):
         >>> [artist.get_label() for artist in display.points_]
         ['0', '1', '2']
         """
-        subspace = subspace_of(estimator)
-        shown = check_components(components, subspace.n_components, default=2, at_least=2)
-        rows = rows_of(estimator, X)
-        labels = check_labels(y, len(rows))
-        new = None if X_new is None else subspace.scores(rows_of(estimator, X_new))[:, shown]
-        known = shares_if_known(estimator)
-        shares = None if known is None else known[shown]
+        model = base.model_to_draw(estimator)
+        subspace = model.subspace
+        shown = base.check_components(components, subspace.n_components, default=2, at_least=2)
+        rows = base.rows_of(estimator, X)
+        labels = base.check_labels(y, len(rows))
+        new = None if X_new is None else subspace.scores(base.rows_of(estimator, X_new))[:, shown]
         name = label_name or str(getattr(y, "name", None) or "y")
         scores = subspace.scores(rows)[:, shown]
-        return cls(scores, shown, labels, new, shares, name).plot(ax=ax)
+        return cls(scores, shown, labels, new, base.shares_of(model, shown), name).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        """Draw, into ``ax`` or a new figure."""
         self.points_: list[Artist] = []
         self.new_points_: list[Artist] = []
+        names = base.component_names(self.components, self.shares)
         if len(self.components) == 2:
-            self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
+            self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
             self._scatter(ax, 0, 1, size=14)
-            ax.set(xlabel=self._name(0), ylabel=self._name(1))
+            ax.set(xlabel=names[0], ylabel=names[1])
             self._explain(ax, ax)
         else:
-            self._pairs(ax)
+            self._pairs(ax, names)
         return self
 
-    def _pairs(self, ax: Axes) -> None:
+    def _pairs(self, ax: Axes, names: Sequence[str]) -> None:
         """Every pair below the diagonal, and the distribution of each component on it."""
         p = len(self.components)
         side = max(1.7, 7.2 / p)  # inches; few panels may be larger
-        self.axes_ = panels(ax, p, p, figsize=(side * p + 0.9, 0.95 * side * p + 0.2))
+        self.axes_ = base.panels(ax, p, p, figsize=(side * p + 0.9, 0.95 * side * p + 0.2))
         for i, line in enumerate(self.axes_):
             for j, panel in enumerate(line):
                 if j > i:
@@ -142,9 +123,9 @@ class EmbeddingDisplay(Display):
                 panel.tick_params(labelsize="x-small", labelbottom=i == p - 1)
                 panel.tick_params(labelleft=j == 0 and i > 0, left=i != j)
                 if i == p - 1:
-                    panel.set_xlabel(self._name(j), fontsize="small")
+                    panel.set_xlabel(names[j], fontsize="small")
                 if j == 0 and i > 0:
-                    panel.set_ylabel(self._name(i), fontsize="small")
+                    panel.set_ylabel(names[i], fontsize="small")
         self._explain(self.axes_[0, -1], self.axes_[1, 0])
 
     def _scatter(self, ax: Axes, i: int, j: int, size: float) -> None:
@@ -154,14 +135,14 @@ class EmbeddingDisplay(Display):
             self.points_.append(ax.scatter(where[:, i], where[:, j], **arguments))
         if self.new_scores is not None:
             where, label = self.new_scores, "new"
-            style = {"s": 3 * size, "marker": "x", "color": ink(), "linewidths": 1.4}
+            style = {"s": 3 * size, "marker": "x", "color": base.ink(), "linewidths": 1.4}
             self.new_points_.append(ax.scatter(where[:, i], where[:, j], label=label, **style))
-        tidy(ax)
+        base.tidy(ax)
 
     def _histogram(self, ax: Axes, i: int) -> None:
         edges = np.histogram_bin_edges(self.scores[:, i], bins=24)
         for _, rows, style in self._groups():
-            color = style.get("color", PALETTE[0])
+            color = style.get("color", base.PALETTE[0])
             values = self.scores[rows, i]
             ax.hist(values, bins=edges, histtype="step", color=color, linewidth=1.1)
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -169,8 +150,8 @@ class EmbeddingDisplay(Display):
     def _groups(self) -> list[tuple[str, Any, dict[str, Any]]]:
         """Name, rows and look of each class; all rows at once where there are none."""
         if self.labels is None:
-            return [("rows", slice(None), {"color": PALETTE[0]})]
-        if is_scale(self.labels):
+            return [("rows", slice(None), {"color": base.PALETTE[0]})]
+        if base.is_scale(self.labels):
             return [("rows", slice(None), {"c": self.labels, "cmap": "viridis"})]
         # Another shape for each class, and other pairs of colour and shape after ten of them.
         return [
@@ -178,16 +159,16 @@ class EmbeddingDisplay(Display):
                 str(name),
                 rows,
                 {
-                    "color": PALETTE[k % len(PALETTE)],
-                    "marker": MARKERS[(k + k // len(PALETTE)) % len(MARKERS)],
+                    "color": base.PALETTE[k % len(base.PALETTE)],
+                    "marker": base.MARKERS[(k + k // len(base.PALETTE)) % len(base.MARKERS)],
                 },
             )
-            for k, (name, rows) in enumerate(classes_of(self.labels))
+            for k, (name, rows) in enumerate(base.classes_of(self.labels))
         ]
 
     def _explain(self, ax: Axes, drawn: Any) -> None:
         """In ``ax``, a legend for the classes in ``drawn``, or a bar of colours for a scale."""
-        if is_scale(self.labels):
+        if base.is_scale(self.labels):
             ax.figure.colorbar(self.points_[0], ax=ax, label=self.label_name)
         handles, names = drawn.get_legend_handles_labels()
         shown = [k for k, name in enumerate(names) if name != "rows" or self.new_scores is not None]
@@ -195,9 +176,5 @@ class EmbeddingDisplay(Display):
             place = {} if ax is drawn else {"loc": "upper right", "bbox_to_anchor": None}
             pick = {"handles": [handles[k] for k in shown], "labels": [names[k] for k in shown]}
             many = len(shown) > (12 if ax is drawn else 6)
-            legend = legend_outside(ax, markerscale=1.4, ncols=1 + many, **pick, **place)
+            legend = base.legend_outside(ax, markerscale=1.4, ncols=1 + many, **pick, **place)
             legend.set_in_layout(ax is drawn)  # else it would stretch the first line of panels
-
-    def _name(self, i: int) -> str:
-        share = "" if self.shares is None else f" ({self.shares[i]:.1%})"
-        return f"component {self.components[i]}{share}"

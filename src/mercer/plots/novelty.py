@@ -1,4 +1,4 @@
-"""Contours of a novelty score in two dimensions."""
+"""Novelty: scores over the plane, what made rows new, and how well new rows are told."""
 
 from __future__ import annotations
 
@@ -7,29 +7,24 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import auc, roc_curve
 
 from mercer._base.numbers import check_count
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
-from mercer.plots._matplotlib import (
-    ACCENT,
-    PALETTE,
-    Display,
-    axes_or_new,
-    ink,
-    legend_above,
-    panels,
-    tidy,
-)
-from mercer.plots._models import A_DETECTOR, nameless_rows, names_of, rows_of
-from mercer.plots.components import plane
+from mercer.plots import _base as base
 
 #: Levels of p-values between which the plane is shaded.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+#: For models without a threshold.
+A_DETECTOR = Remedy(
+    "give a KernelNovelty, or KernelNovelty.from_fitted(model, X).",
+    shell="fit one with 'mercer fit DATA --model novelty'.",
+)
 
 
 @dataclass
-class NoveltyDisplay(Display):
+class NoveltyDisplay(base.Display):
     """p-values over the plane, the threshold, and the rows.
 
     Attributes
@@ -87,47 +82,39 @@ class NoveltyDisplay(Display):
         """
         if not hasattr(estimator, "p_values"):
             raise DataError(f"{type(estimator).__name__} has no threshold; " + A_DETECTOR)
-        rows = rows_of(estimator, X)
+        rows = base.rows_of(estimator, X)
         if rows.shape[1] != 2:
             raise DataError(
                 f"contours need two variables, and X has shape {rows.shape}; "
                 "choose two columns and fit again, "
                 + Remedy("or see ContributionsDisplay.", shell="with --columns.")
             )
-        x, y_grid, points = plane(rows, [0, 1], check_count("grid", grid, 2))
-        with nameless_rows():
+        x, y_grid, points = base.plane(rows, [0, 1], check_count("grid", grid, 2))
+        with base.nameless_rows():
             p_values = estimator.p_values(points).reshape(grid, grid)
             margin = estimator.decision_function(points).reshape(grid, grid)
             is_outlier = estimator.predict(rows) == -1
-        names = names_of(estimator, [0, 1])
+        names = base.names_of(estimator, [0, 1])
         return cls(x, y_grid, p_values, margin, rows, is_outlier, names).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        """Draw, into ``ax`` or a new figure."""
-        self.ax_ = ax = axes_or_new(ax, figsize=(5.6, 4.2))
+        self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
         self.contour_ = ax.contourf(self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues")
         self.threshold_ = ax.contour(
-            self.x, self.y, self.margin, levels=[0.0], colors=ACCENT, linewidths=1.8
+            self.x, self.y, self.margin, levels=[0.0], colors=base.ACCENT, linewidths=1.8
         )
         normal, new = self.rows[~self.is_outlier], self.rows[self.is_outlier]
         ax.scatter(*normal.T, s=9, color="black", linewidths=0, label="normal")
-        ax.scatter(*new.T, s=36, color=ACCENT, marker="x", linewidths=1.5, label="called new")
-        ax.plot([], [], color=ACCENT, linewidth=1.8, label="threshold")
+        ax.scatter(*new.T, s=36, color=base.ACCENT, marker="x", linewidths=1.5, label="called new")
+        ax.plot([], [], color=base.ACCENT, linewidth=1.8, label="threshold")
         ax.figure.colorbar(self.contour_, ax=ax, label="p-value", ticks=LEVELS)
-        legend_above(ax)
+        base.legend_above(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         return self
 
 
-# Bars: which variables made rows new.
-
-
-#: Charts beside each other before a new line begins.
-COLUMNS = 3
-
-
 @dataclass
-class ContributionsDisplay(Display):
+class ContributionsDisplay(base.Display):
     """The largest contributions of variables to novelty scores, a chart for each row.
 
     Attributes
@@ -172,20 +159,19 @@ class ContributionsDisplay(Display):
         """
         found: Any = estimator.contributions(row)
         values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-        names = list(names_of(estimator, range(values.shape[1])))
+        names = list(base.names_of(estimator, range(values.shape[1])))
         if len(values) == 1:
             return cls(values[0], names).plot(limit=limit, ax=ax)
         titles = [f"row {name}" for name in getattr(row, "index", range(len(values)))]
         return cls(values, names, titles).plot(limit=limit, ax=ax)
 
     def plot(self, *, limit: int = 12, ax: Axes = None) -> Self:
-        """Draw, into ``ax`` or a new figure."""
         rows = np.atleast_2d(self.contributions)
         n, count = len(rows), min(limit, rows.shape[1])
-        lines = -(-n // COLUMNS)
+        lines = -(-n // base.COLUMNS)
         columns = -(-n // lines)
         size = (max(5.6, 3.6 * columns), lines * (1.1 + 0.27 * count))
-        self.axes_ = panels(ax, lines, columns, figsize=size).ravel()
+        self.axes_ = base.panels(ax, lines, columns, figsize=size).ravel()
         for spare in self.axes_[n:]:
             spare.set_axis_off()
         self.axes_ = self.axes_[:n]
@@ -200,8 +186,139 @@ class ContributionsDisplay(Display):
 
     def _chart(self, ax: Axes, row: Array, count: int) -> Artist:
         shown = np.argsort(-np.abs(row))[:count][::-1]  # the largest on top
-        colors = np.where(row[shown] > 0, ACCENT, PALETTE[0])
+        colors = np.where(row[shown] > 0, base.ACCENT, base.PALETTE[0])
         bars = ax.barh([self.names[i] for i in shown], row[shown], color=colors, height=0.7)
-        ax.axvline(0, color=ink(), linewidth=0.8)
-        tidy(ax)
+        ax.axvline(0, color=base.ink(), linewidth=0.8)
+        base.tidy(ax)
         return bars
+
+
+@dataclass
+class NoveltyRocDisplay(base.Display):
+    """The receiver operating characteristic of a detector, and the point where it works.
+
+    Attributes
+    ----------
+    false_alarms, detections : (t,) arrays
+        Rates over all thresholds.
+    area : float
+        Under the curve: the chance that a new row scores above a normal one.
+    working_point : pair of float, or None
+        False-alarm and detection rate of ``predict``.
+    name : str
+    figure_, ax_, line_, point_
+        What was drawn.
+    """
+
+    false_alarms: Array
+    detections: Array
+    area: float
+    working_point: tuple[float, float] | None = None
+    name: str = ""
+    point_ = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,
+        *,
+        positive: object = None,
+        name: str | None = None,
+        ax: Axes = None,
+    ) -> NoveltyRocDisplay:
+        """Draw the curve of a detector on rows of which is known whether they are new.
+
+        Parameters
+        ----------
+        estimator : KernelNovelty, fitted
+            Or any detector with ``score_samples``, or a model with ``reconstruction_error``; draw
+            several into the same axes to compare them.
+        X : (n, d) rows
+        y : (n,) array
+            -1 for new and 1 for normal rows, as ``predict`` has it; or true and false (1 and 0),
+            true for new; or classes, of which ``positive`` is new.
+        positive : class, optional
+        name : str, optional
+            For the legend; the class of the estimator by default.
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelNovelty
+        >>> from mercer.plots import NoveltyRocDisplay
+        >>> rng = np.random.default_rng(0)
+        >>> normal, new = rng.standard_normal((200, 2)), rng.normal(4, 1, (50, 2))
+        >>> model = KernelNovelty(5, random_state=0).fit(normal[:100])
+        >>> X, y = np.vstack([normal[100:], new]), np.repeat([1, -1], [100, 50])
+        >>> bool(NoveltyRocDisplay.from_estimator(model, X, y=y).area > 0.95)
+        True
+        """
+        if X is None or y is None:
+            raise DataError(
+                "a ROC curve needs rows X and the truth y about them; "
+                "give both, y -1 for new and 1 for normal rows."
+            )
+        novelty, called_new = _judge(estimator, X)
+        is_new = _truth(y, len(novelty), positive)
+        false_alarms, detections, _ = roc_curve(is_new, novelty, drop_intermediate=False)
+        point = None
+        if called_new is not None:
+            point = float(called_new[~is_new].mean()), float(called_new[is_new].mean())
+        label = type(estimator).__name__ if name is None else name
+        area = float(auc(false_alarms, detections))
+        return cls(false_alarms, detections, area, point, label).plot(ax=ax)
+
+    def plot(self, *, ax: Axes = None) -> Self:
+        """Draw, into ``ax`` or a new figure; another curve in the same axes gets another colour."""
+        self.ax_ = ax = base.axes_or_new(ax, figsize=(4.4, 4.0))
+        before = sum(line.get_gid() == "roc" for line in ax.lines)
+        if not before:
+            ax.plot([0, 1], [0, 1], ":", color=base.ink(), alpha=0.5, linewidth=1)
+        label = f"{self.name}: area {self.area:.3f}"
+        color = base.PALETTE[before % len(base.PALETTE)]
+        (self.line_,) = ax.plot(
+            self.false_alarms, self.detections, color=color, label=label, gid="roc"
+        )
+        if self.working_point is not None:
+            alarms, found = self.working_point
+            text = f"threshold: {found:.0%} found, {alarms:.1%} false alarms"
+            style = {"color": color, "markeredgecolor": base.ink(), "markersize": 7}
+            (self.point_,) = ax.plot([alarms], [found], "o", label=text, zorder=3, **style)
+        ax.set(xlabel="false alarms", ylabel="new rows found", xlim=(-0.02, 1), ylim=(0, 1.02))
+        ax.set_aspect("equal")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        ax.legend(loc="lower right", frameon=False, fontsize="small")
+        base.tidy(ax)
+        return self
+
+
+def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
+    """A score that is large for new rows, and which ones are called new, if that is decided."""
+    if hasattr(estimator, "score_samples"):
+        return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
+    if hasattr(estimator, "reconstruction_error"):
+        return np.asarray(estimator.reconstruction_error(X)), None
+    raise DataError(f"{type(estimator).__name__} gives no novelty score; " + A_DETECTOR)
+
+
+def _truth(y: Targets, n: int, positive: object) -> Array:
+    """Which rows are new, from -1 and 1, from true and false, or from the class that is new."""
+    labels = np.asarray(base.check_labels(y, n))
+    values = set(np.unique(labels).tolist())
+    if positive is not None and len(values) > 1 and str(positive) in map(str, values):
+        return np.asarray(labels.astype(str) == str(positive))
+    if values == {-1, 1}:
+        return np.asarray(labels == -1)
+    if values == {0, 1}:
+        return np.asarray(labels == 1)
+    raise DataError(
+        f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
+        + Remedy(
+            "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each.",
+            shell="--positive.",
+        )
+    )

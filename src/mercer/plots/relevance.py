@@ -12,16 +12,14 @@ from mercer._base.numbers import check_count
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.estimators.relevance import relevance_of
 from mercer.exceptions import DataError
-from mercer.plots._images import shape_of_image, show_tiles
-from mercer.plots._matplotlib import PALETTE, Display, axes_or_new, ink, panel_grid, tidy
-from mercer.plots._models import check_components, rows_of, subspace_of
+from mercer.plots import _base as base
 from mercer.relevance import Interval, Uncertainty
 
 KINDS = ("bars", "heatmap", "images")
 
 
 @dataclass
-class RelevanceDisplay(Display):
+class RelevanceDisplay(base.Display):
     """Relevance of the variables in the components, as shares that sum to 1 in each.
 
     Attributes
@@ -97,10 +95,10 @@ class RelevanceDisplay(Display):
             raise DataError(
                 f"kind={kind!r} is not known; give one of {', '.join(map(repr, KINDS))}."
             )
-        available = subspace_of(estimator).n_components
-        shown = check_components(components, available, default=3 if kind == "bars" else 10)
+        available = base.model_to_draw(estimator).subspace.n_components
+        shown = base.check_components(components, available, default=3 if kind == "bars" else 10)
         if X is not None:
-            X = rows_of(estimator, X)
+            X = base.rows_of(estimator, X)
         found = relevance_of(estimator, X, "share")
         interval = None
         if uncertainty is not None:
@@ -115,7 +113,6 @@ class RelevanceDisplay(Display):
         return cls(values, found.overall, found.names, shown, interval, **look).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
-        """Draw, into ``ax`` or a new figure."""
         self.artists_: list[Artist] = []
         if self.kind == "bars":
             self._bars(ax)
@@ -129,7 +126,7 @@ class RelevanceDisplay(Display):
         p, count = len(self.components), min(self.limit, len(self.names))
         letters = min(max(len(_short(name)) for name in self.names), 24)
         width, height = 1.7 + 0.075 * letters, 0.75 + 0.2 * count
-        self.axes_, columns = panel_grid(
+        self.axes_, columns = base.panel_grid(
             ax, p, lambda lines, columns: (columns * width, lines * height)
         )
         for i, panel in enumerate(self.axes_):
@@ -144,9 +141,9 @@ class RelevanceDisplay(Display):
                     np.arange(count),
                     self.values[i][best],
                     xerr=error,
-                    color=PALETTE[0],
+                    color=base.PALETTE[0],
                     height=0.72,
-                    error_kw={"ecolor": ink(), "elinewidth": 0.9, "capsize": 1.8},
+                    error_kw={"ecolor": base.ink(), "elinewidth": 0.9, "capsize": 1.8},
                 )
             )
             panel.set_yticks(np.arange(count), [_short(self.names[j]) for j in best])
@@ -157,7 +154,7 @@ class RelevanceDisplay(Display):
             panel.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
             panel.xaxis.get_major_locator().set_params(nbins=4)
             panel.tick_params(axis="y", length=0)
-            tidy(panel)
+            base.tidy(panel)
             if i + columns >= p:
                 panel.set_xlabel("share of relevance", fontsize="x-small")
 
@@ -167,7 +164,7 @@ class RelevanceDisplay(Display):
         table = np.vstack([self.values, self.overall])[:, best]
         letters = max(len(_short(self.names[j])) for j in best)
         size = (min(1.6 + 0.42 * len(best), 10), 0.8 + 0.07 * letters + 0.3 * len(table))
-        ax = axes_or_new(ax, figsize=size)
+        ax = base.axes_or_new(ax, figsize=size)
         self.axes_ = np.array([ax], dtype=object)
         image = ax.imshow(table, cmap="Blues", vmin=0, aspect="auto", interpolation="nearest")
         self.artists_.append(image)
@@ -175,7 +172,7 @@ class RelevanceDisplay(Display):
         ax.set_yticks(np.arange(len(table)), [*rows, "all"], fontsize="x-small")
         names = [_short(self.names[j]) for j in best]
         ax.set_xticks(np.arange(len(best)), names, rotation=90, fontsize="x-small")
-        ax.axhline(len(table) - 1.5, color=ink(), linewidth=0.8)
+        ax.axhline(len(table) - 1.5, color=base.ink(), linewidth=0.8)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         bar = ax.figure.colorbar(image, ax=ax, format=lambda value, _: f"{value:.0%}")
@@ -184,13 +181,13 @@ class RelevanceDisplay(Display):
         bar.outline.set_visible(False)
 
     def _images(self, ax: Axes) -> None:
-        shape = shape_of_image(len(self.names), self.image_shape)
+        shape = base.shape_of_image(len(self.names), self.image_shape)
         # Each component on its own scale: shares of many pixels are small.
         tiles = self.values / np.maximum(self.values.max(axis=1, keepdims=True), 1e-300)
         overall = self.overall / max(self.overall.max(), 1e-300)
         tiles = np.vstack([tiles, overall])[None]
-        labels = [*(str(k) for k in self.components), "all"]
-        ax, image = show_tiles(ax, tiles, shape, limits=(0, 1), column_labels=labels)
+        labels = [*self.components, "all"]
+        ax, image = base.show_tiles(ax, tiles, shape, limits=(0, 1), column_labels=labels)
         self.axes_ = np.array([ax], dtype=object)
         self.artists_.append(image)
 

@@ -12,7 +12,7 @@ from mercer._base.types import Array, RowsLike
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, DotProductKernel, Kernel, RadialKernel
 from mercer.points.tiles import Tiles
-from mercer.testing.operators import assert_close
+from mercer.testing.operators import assert_close, ensure
 
 
 def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
@@ -70,11 +70,11 @@ def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     K = _gram(kernel, X, X, X)
     values = np.linalg.eigvalsh((K + K.T) / 2)
     allowed = 16 * len(K) * np.finfo(np.float64).eps * values[-1]
-    if values[0] < -allowed:
-        raise AssertionError(
-            f"{kernel!r} says is_mercer, but its matrix has the eigenvalue {values[0]:.3g} "
-            f"beside a largest one of {values[-1]:.3g}"
-        )
+    ensure(
+        values[0] >= -allowed,
+        f"{kernel!r} says is_mercer, but its matrix has the eigenvalue {values[0]:.3g} "
+        f"beside a largest one of {values[-1]:.3g}",
+    )
 
 
 def check_slices(kernel: Kernel, X: RowsLike) -> None:
@@ -82,8 +82,7 @@ def check_slices(kernel: Kernel, X: RowsLike) -> None:
     resolved = kernel.resolve(X)
     packed = Basis(resolved, X).packed
     n = len(packed)
-    if n != len(X):
-        raise AssertionError(f"{kernel!r}: {len(X)} rows were packed as {n}")
+    ensure(n == len(X), f"{kernel!r}: {len(X)} rows were packed as {n}")
     whole = Tiles(resolved.fill, packed, packed, packed.dtype).gram(np.float64)
     for rows, columns in ((slice(0, n // 3), slice(n // 2, n)), (slice(n // 3, n), slice(1, 2))):
         part = np.empty((len(packed[rows]), len(packed[columns])))
@@ -101,8 +100,7 @@ def check_float32(kernel: Kernel, X: RowsLike) -> None:
     np.fill_diagonal(tile, resolved.diag(single))
     assert_close(f"{kernel!r} in float32", tile, _gram(kernel, X, X, X), 2e-5)
     for what, dtype in (("diag", resolved.diag(single).dtype), ("matrix", resolved(single).dtype)):
-        if dtype != np.float32:
-            raise AssertionError(f"{kernel!r}: the {what} of float32 rows is {dtype}")
+        ensure(dtype == np.float32, f"{kernel!r}: the {what} of float32 rows is {dtype}")
 
 
 def check_gradient(kernel: Kernel, X: RowsLike) -> None:
@@ -151,13 +149,13 @@ def check_resolve(kernel: Kernel, X: RowsLike) -> None:
     """A resolved kernel is a new object or the same one, and resolving it again changes nothing."""
     before = _numbers(kernel)
     once = kernel.resolve(X)
-    if _numbers(kernel) != before:
-        raise AssertionError(f"resolve changed the kernel itself: {before} became {kernel!r}")
+    same = _numbers(kernel) == before
+    ensure(same, f"resolve changed the kernel itself: {before} became {kernel!r}")
     fewer = X[:6] if kernel.points(X).is_open else X
     for rows in (X, fewer):
         again = once.resolve(rows)
-        if _numbers(again) != _numbers(once):
-            raise AssertionError(f"resolve is not idempotent: {once!r} became {again!r}")
+        same = _numbers(again) == _numbers(once)
+        ensure(same, f"resolve is not idempotent: {once!r} became {again!r}")
 
 
 def check_parameters(kernel: Kernel) -> None:
@@ -172,8 +170,7 @@ def check_parameters(kernel: Kernel) -> None:
     except RuntimeError as error:  # scikit-learn's word for a constructor that computes
         raise AssertionError(f"{kernel!r} cannot be cloned: {error}") from error
     for how, other in made.items():
-        if _numbers(other) != _numbers(kernel):
-            raise AssertionError(f"{how} turned {kernel!r} into {other!r}")
+        ensure(_numbers(other) == _numbers(kernel), f"{how} turned {kernel!r} into {other!r}")
 
 
 def _gram(kernel: Kernel, X: RowsLike, A: Any, B: Any) -> Array:

@@ -13,7 +13,11 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram import GramOperator
 
-# One assertion for arrays, whose message has the numbers.
+
+def ensure(holds: object, text: str) -> None:
+    """An assertion that ``python -O`` does not remove."""
+    if not holds:
+        raise AssertionError(text)
 
 
 def assert_close(
@@ -26,8 +30,7 @@ def assert_close(
     """
     A: Array = np.asarray(found, dtype=np.float64)
     B: Array = np.asarray(wanted, dtype=np.float64)
-    if A.shape != B.shape:
-        raise AssertionError(f"{what}: shape {A.shape}, expected {B.shape}")
+    ensure(A.shape == B.shape, f"{what}: shape {A.shape}, expected {B.shape}")
     if not A.size:
         return
     scale = float(np.abs(B).max()) if scale is None else scale
@@ -72,18 +75,17 @@ def check_operator(operator: GramOperator, dense: Array, tol: float | None = Non
 
 def check_product(operator: GramOperator, dense: Array, tol: float) -> None:
     """``matmat`` is the product with the matrix, for one vector and for many, in its dtype."""
-    if dense.shape != (operator.n, operator.n):
-        raise AssertionError(f"n={operator.n}, but the matrix has shape {dense.shape}")
+    n = operator.n
+    ensure(dense.shape == (n, n), f"n={n}, but the matrix has shape {dense.shape}")
     for columns in (1, 5):
         V = _vectors(operator, columns)
         before = V.copy()
         product = operator.matmat(V)
-        if not np.array_equal(V, before):
-            raise AssertionError("matmat changed the vectors that it was given")
-        if product.dtype != operator.dtype:
-            raise AssertionError(f"the product is {product.dtype}, the operator {operator.dtype}")
+        ensure(np.array_equal(V, before), "matmat changed the vectors that it was given")
+        dtypes = f"the product is {product.dtype}, the operator {operator.dtype}"
+        ensure(product.dtype == operator.dtype, dtypes)
         wanted = dense @ V.astype(np.float64)
-        size = float(np.abs(dense).max()) * np.sqrt(operator.n)
+        size = float(np.abs(dense).max()) * np.sqrt(n)
         assert_close(f"product with {columns} vector(s)", product, wanted, tol, size)
 
 
@@ -106,9 +108,9 @@ def check_diagonal(operator: GramOperator, dense: Array, tol: float) -> None:
     """``diagonal`` and ``trace`` are the matrix's."""
     size = float(np.abs(dense).max())
     assert_close("diagonal", operator.diagonal(), np.diagonal(dense), tol, size)
-    trace = float(np.trace(dense))
-    if abs(operator.trace() - trace) > tol * size * operator.n:
-        raise AssertionError(f"the trace is {operator.trace()}, expected {trace}")
+    found, trace = operator.trace(), float(np.trace(dense))
+    near = abs(found - trace) <= tol * size * operator.n
+    ensure(near, f"the trace is {found}, expected {trace}")
 
 
 def check_dense_copy(operator: GramOperator, dense: Array, tol: float) -> None:
@@ -162,8 +164,7 @@ def check_memory(build: Callable[[], GramOperator], limit: int, columns: int = 4
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    if peak > limit:
-        raise AssertionError(f"the peak was {peak} bytes, allowed are {limit}")
+    ensure(peak <= limit, f"the peak was {peak} bytes, allowed are {limit}")
     return peak
 
 

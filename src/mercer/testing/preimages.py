@@ -12,7 +12,7 @@ from mercer.exceptions import KernelError
 from mercer.kernels import Gaussian, Polynomial
 from mercer.model import Subspace
 from mercer.preimage import PreImages, PreImageSolver
-from mercer.testing.operators import assert_close
+from mercer.testing.operators import assert_close, ensure
 
 #: A point that is said to have converged may still move by this share of the data's radius.
 MOVEMENT = 1e-2
@@ -89,12 +89,12 @@ def check_converged_is_true(solver: PreImageSolver, subspace: Subspace, X: Array
         again = solver.init(subspace).solve(Z, found.points)
         moved = np.linalg.norm(again.points - found.points, axis=1)
         false = found.converged & (moved > MOVEMENT * _radius(subspace))
-        if false.any():
-            worst = int(np.where(false, moved, -1).argmax())
-            raise AssertionError(
-                f"{each!r} calls query {worst} converged after {found.iterations[worst]} "
-                f"iterations, but starting there again moves it by {moved[worst]:.3g}"
-            )
+        worst = int(np.where(false, moved, -1).argmax())
+        ensure(
+            not false.any(),
+            f"{each!r} calls query {worst} converged after {found.iterations[worst]} "
+            f"iterations, but starting there again moves it by {moved[worst]:.3g}",
+        )
 
 
 def check_codes_far_away(solver: PreImageSolver, subspace: Subspace, Z: Array) -> None:
@@ -107,19 +107,14 @@ def check_codes_far_away(solver: PreImageSolver, subspace: Subspace, Z: Array) -
 
 def _check_fields(found: PreImages, n: int, d: int) -> None:
     points = np.asarray(found.points)
-    if points.shape != (n, d):
-        raise AssertionError(f"the points have shape {points.shape}, expected {(n, d)}")
-    if not np.isfinite(points).all():
-        raise AssertionError(
-            f"point {int((~np.isfinite(points)).any(axis=1).argmax())} is not finite"
-        )
+    ensure(points.shape == (n, d), f"the points have shape {points.shape}, expected {(n, d)}")
+    finite = np.isfinite(points).all(axis=1)
+    ensure(finite.all(), f"point {int(finite.argmin())} is not finite")
     for name in ("converged", "iterations", "status"):
-        if np.shape(getattr(found, name)) != (n,):
-            raise AssertionError(
-                f"{name} has shape {np.shape(getattr(found, name))}, expected {(n,)}"
-            )
-    if found.converged.dtype != bool:
-        raise AssertionError(f"converged is {found.converged.dtype}, expected bool")
+        shape = np.shape(getattr(found, name))
+        ensure(shape == (n,), f"{name} has shape {shape}, expected {(n,)}")
+    dtype = found.converged.dtype
+    ensure(dtype == np.dtype(bool), f"converged is {dtype}, expected bool")
 
 
 def _queries(subspace: Subspace) -> tuple[Array, Array]:

@@ -11,8 +11,7 @@ from mercer._base.types import Array, Axes
 from mercer.papers import mika1999 as paper
 from mercer.papers.item import Check, Result, Setting, sheet
 from mercer.papers.sources import Labelled
-from mercer.plots._images import show_tiles
-from mercer.plots._matplotlib import PALETTE, tidy
+from mercer.plots._base import PALETTE, show_tiles, tidy
 
 SMOOTHED = (
     "The digits are smoothed by a Gaussian of 0.75 pixels: only then is the paper's c = 0.5 twice "
@@ -29,7 +28,7 @@ def _setting(data: Labelled) -> dict[str, Any]:
     return {"images": f"{train} + {test} of each digit", "kernel": "exp(-r²/128)"}
 
 
-def figure2(setting: Setting) -> Result:
+def run_figure2(setting: Setting) -> Result:
     """Components as images; leading ones show strokes, late ones fine texture."""
     data = setting.sources.usps()
     found = paper.eigenvectors(data, setting.seed)
@@ -106,7 +105,7 @@ def _draw_figure2(found: paper.Eigenvectors) -> Any:
     return figure
 
 
-def figure3(setting: Setting) -> Result:
+def run_figure3(setting: Setting) -> Result:
     """Clean digits from 1 to 20 components: linear PCA is better beyond ten or so."""
     data = setting.sources.usps()
     found = paper.reconstructions(data, setting.seed)
@@ -168,7 +167,7 @@ def _draw_figure3(found: paper.Reconstructions, ratio: Array) -> Any:
     return figure
 
 
-def figure4(setting: Setting) -> Result:
+def run_figure4(setting: Setting) -> Result:
     """Best against best, the numbers of components where they lie, the factor at equal ones."""
     data = setting.sources.usps()
     seeds = [setting.seed + i for i in range(setting.choose(1, 5))]

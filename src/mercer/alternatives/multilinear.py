@@ -1,0 +1,412 @@
+"""Multilinear PCA of tensors: a small projection for each mode (Lu et al. 2008 and 2009).
+
+The first mode of an array of samples counts them, the others are those of one sample.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._base.linalg import fix_signs
+from mercer._base.numbers import check_count
+from mercer._base.progress import announce
+from mercer._base.sklearn import Tags
+from mercer._base.types import Array, ArrayLike, RowsLike
+from mercer.alternatives._base import SEEN, Alternative, ReversibleAlternative, centred
+from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
+
+#: A number of components, or a share of the variance, for all modes or for each.
+Ranks = int | float | Sequence[int | float]
+
+
+def project(X: Array, factors: Sequence[Array], skip: int | None = None) -> Array:
+    """Multiply mode k of every sample by the transpose of factor k, all modes but ``skip``."""
+    for k, U in enumerate(factors, 1):
+        if k - 1 != skip:
+            X = np.moveaxis(np.tensordot(X, U, axes=(k, 0)), -1, k)
+    return X
+
+
+def expand(Z: Array, factors: Sequence[Array]) -> Array:
+    """Multiply mode k of every sample by factor k: back from cores to tensors."""
+    return project(Z, [U.T for U in factors])
+
+
+def scatter(X: Array, k: int) -> Array:
+    """The sum over samples of X_(k) X_(k)ᵀ, with X_(k) a sample unfolded along its mode k."""
+    others = [axis for axis in range(X.ndim) if axis != k + 1]
+    return np.asarray(np.tensordot(X, X, axes=(others, others)))
+
+
+def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
+    """How many components each mode keeps, from the decreasing eigenvalues of its scatter."""
+    K = len(spectra)
+    wanted = [ranks] * K if isinstance(ranks, Real) else list(ranks)
+    if len(wanted) != K:
+        raise DataError(
+            f"ranks has {len(wanted)} entries, but a sample has {K} modes; give one for each mode, "
+            "or one number for all."
+        )
+    return tuple(_count(rank, values) for rank, values in zip(wanted, spectra, strict=True))
+
+
+class TensorAlternative(Alternative):
+    """An alternative for samples that are arrays of one or more modes."""
+
+    tensor_shape_: tuple[int, ...]
+    ranks_: tuple[int, ...]
+
+    @property
+    def _n_features_out(self) -> int:
+        return math.prod(self.ranks_)
+
+    def _samples(self, X: RowsLike, *, reset: bool = False) -> tuple[Array, np.dtype]:
+        if not reset:
+            check_is_fitted(self)
+        flat, shape = _flatten(X)
+        known = None if reset else self.tensor_shape_
+        if known and (shape or len(known) > 1) and shape != known:
+            raise DataError(
+                f"X has shape {np.shape(X)}, but {type(self).__name__} was fitted to samples of "
+                f"shape {known}; give X of shape (n, {', '.join(map(str, known))})."
+            )
+        rows, dtype = super()._samples(flat, reset=reset)
+        if reset:
+            self.tensor_shape_ = shape or rows.shape[1:]
+        return rows.reshape(-1, *self.tensor_shape_), dtype
+
+    def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
+        """Codes as tensors of shape ``ranks_``; they may come flat, as transform returns them."""
+        check_is_fitted(self)
+        if np.ndim(Z) > 2 and np.shape(Z)[1:] == self.ranks_:
+            Z = np.reshape(Z, (len(Z), -1))
+        codes, dtype = super()._check_codes(Z)
+        return codes.reshape(-1, *self.ranks_), dtype
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+def _flatten(X: RowsLike) -> tuple[Any, tuple[int, ...] | None]:
+    """Rows for the checks at the door, and the shape of a sample; None for ordinary rows."""
+    if isinstance(X, list | tuple) and np.ndim(X[0] if len(X) else 0) >= 2:
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise DataError(
+                f"the {len(X)} samples differ in shape; give samples of equal shape."
+            ) from error
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) < 3:
+        return X, None
+    if 0 in shape:
+        raise DataError(f"X has shape {shape}; give at least 2 samples that are not empty.")
+    return X.reshape(shape[0], math.prod(shape[1:])), tuple(shape[1:])
+
+
+def _count(rank: Any, values: Array) -> int:
+    if isinstance(rank, Integral) and not isinstance(rank, bool) and int(rank) >= 1:
+        if int(rank) > len(values):
+            warn(
+                f"a mode of length {len(values)} has fewer than the {rank} components asked for; "
+                "all of them are kept.",
+                RankWarning,
+            )
+        return min(int(rank), len(values))
+    if isinstance(rank, Real) and not isinstance(rank, Integral) and 0 < float(rank) <= 1:
+        shares = np.cumsum(values) / values.sum()
+        return min(int((shares < float(rank) * (1 - 1e-12)).sum()) + 1, len(values))
+    raise DataError(
+        f"{rank!r} as a rank: give a whole number of 1 or more, or a share of the variance above 0 "
+        "and up to 1.0."
+    )
+
+
+class MultilinearPCA(TensorAlternative, ReversibleAlternative):
+    r"""Principal components of tensors, one orthonormal factor per mode.
+
+    Samples are arrays :math:`X_i` of shape (d1, …, dK): images, spectrograms, volumes. They are
+    compressed to cores of shape (p1, …, pK),
+
+    .. math:: Z_i = (X_i - \bar X) \times_1 U_1^\top \cdots \times_K U_K^\top, \qquad
+       \max \sum_i \|Z_i\|^2 \quad \text{with } U_k^\top U_k = I,
+
+    by solving for one mode at a time, an eigenproblem of order dk, with the others held fast. The
+    start is the full projection: the leading eigenvectors of each mode's scatter. A model has
+    Σ dk pk numbers, while PCA of the flattened samples has q Π dk. With rows instead of arrays
+    (K = 1) it is PCA. Codes are flat, (n, p1 ⋯ pK), and ``.reshape(-1, *model.ranks_)`` gives the
+    cores; ``inverse_transform`` takes both.
+
+    Parameters
+    ----------
+    ranks : int, float or sequence of those, default=0.97
+        Components of each mode: a number, or the least number that carries this share of the
+        mode's variance; one for all modes, or one for each.
+    tol : float, default=1e-6
+        Stop when the captured variance grows by less than this share.
+    max_iter : int, default=50
+
+    Attributes
+    ----------
+    factors_ : list of (dk, pk) arrays
+        Orthonormal columns, in decreasing order of variance.
+    ranks_ : tuple
+        (p1, …, pK), the shape of a core.
+    mean_ : (d1, …, dK) array
+    tensor_shape_ : tuple
+        (d1, …, dK).
+    explained_variance_ratio_ : (p1 ⋯ pK,) array
+        Share of the total variance in each entry of the core.
+    n_iter_ : int
+
+    Notes
+    -----
+    O(n D (Σ dk + Σ pk)) time per round with D = Π dk numbers per sample, O(n D) memory. The
+    alternation ends at a local maximum; from this start it is rarely far from the best. Not for
+    columns without a grid: modes must mean something.
+
+    References
+    ----------
+    H. Lu, K. N. Plataniotis & A. N. Venetsanopoulos, "MPCA: Multilinear principal component
+    analysis of tensor objects", IEEE Transactions on Neural Networks 19, 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer.alternatives import MultilinearPCA
+    >>> images = load_digits().images
+    >>> images.shape
+    (1797, 8, 8)
+    >>> model = MultilinearPCA(ranks=(5, 4)).fit(images)
+    >>> model.transform(images).shape
+    (1797, 20)
+    >>> model.inverse_transform(model.transform(images)).shape
+    (1797, 8, 8)
+    >>> round(float(model.explained_variance_ratio_.sum()), 2)
+    0.82
+    """
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "factors_",
+        "mean_",
+        "ranks_",
+        "tensor_shape_",
+        "explained_variance_ratio_",
+        "n_iter_",
+        *SEEN,
+    )
+
+    def __init__(self, ranks: Ranks = 0.97, *, tol: float = 1e-6, max_iter: int = 50) -> None:
+        self.ranks = ranks
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _learn(self, tensors: Array, dtype: np.dtype) -> None:
+        mean, unit, _ = centred(tensors, "multilinear PCA", "samples")
+        factors, self.n_iter_ = alternate(unit, self.ranks, self.tol, self.max_iter)
+        self.mean_ = mean.astype(dtype)
+        self.factors_ = [U.astype(dtype) for U in factors]
+        self.ranks_ = tuple(U.shape[1] for U in factors)
+        power = (project(unit, factors) ** 2).sum(axis=0).ravel()
+        self.explained_variance_ratio_ = (power / (unit**2).sum()).astype(dtype)
+
+    def _encode(self, tensors: Array) -> Array:
+        return project(tensors - self.mean_, self.factors_)
+
+    def _decode(self, cores: Array) -> Array:
+        return np.asarray(expand(cores, self.factors_) + self.mean_)
+
+
+def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[Array], int]:
+    """Orthonormal factors that capture the most of centred tensors, and the number of rounds."""
+    modes = range(X.ndim - 1)
+    pairs = [_eigen(scatter(X, k)) for k in modes]
+    counts = count_ranks(ranks, [values for values, _ in pairs])
+    factors = [vectors[:, :p] for (_, vectors), p in zip(pairs, counts, strict=True)]
+    captured, settled, rounds = _captured(X, factors), len(factors) == 1, 0
+    while not settled and rounds < max_iter:
+        rounds += 1
+        announce("multilinear PCA", rounds)
+        for k in modes:
+            factors[k] = _eigen(scatter(project(X, factors, skip=k), k))[1][:, : counts[k]]
+        before, captured = captured, _captured(X, factors)
+        settled = captured - before <= tol * captured
+    if not settled:
+        warn(
+            f"the captured variance still grew by {captured / before - 1:.1e} after {rounds} "
+            "rounds; raise max_iter or tol.",
+            ConvergenceWarning,
+        )
+    return factors, max(rounds, 1)
+
+
+def _captured(X: Array, factors: Sequence[Array]) -> float:
+    return float((project(X, factors) ** 2).sum())
+
+
+def _eigen(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues in decreasing order, none below zero, and eigenvectors with fixed signs."""
+    values, vectors = np.linalg.eigh(A)
+    vectors = vectors[:, ::-1]
+    return np.maximum(values[::-1], 0.0), np.asarray(vectors * fix_signs(vectors))
+
+
+class UncorrelatedMultilinearPCA(TensorAlternative):
+    r"""Tensors to a few numbers of largest variance that do not correlate (UMPCA).
+
+    Component p is an elementary projection, one unit vector per mode,
+
+    .. math:: y_p = (X - \bar X) \times_1 u_{p1}^\top \cdots \times_K u_{pK}^\top,
+
+    of the largest variance among those whose scores do not correlate with the scores before.
+    Found one after the other, each by solving for one mode at a time: an eigenproblem within the
+    directions that the constraint leaves. With rows instead of arrays it is PCA.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        At most min(d1, …, dK, n - 1), which is also the default: each earlier component takes a
+        direction from every mode.
+    tol : float, default=1e-6
+        Stop when a component's variance changes by less than this share.
+    max_iter : int, default=100
+
+    Attributes
+    ----------
+    projections_ : list of (dk, q) arrays
+        The unit vectors of mode k, one column per component.
+    explained_variance_ : (q,) array
+        Variances of the scores; not always in decreasing order, since each is a local maximum.
+    mean_ : (d1, …, dK) array
+    tensor_shape_ : tuple
+    n_iter_ : int
+        Rounds of all components.
+
+    Notes
+    -----
+    O(q n D) time per round with D = Π dk numbers per sample, O(n D) memory. Made for features
+    that feed a classifier. Not for compression: scores alone do not lead back, so there is no
+    ``inverse_transform``; see :class:`MultilinearPCA`.
+
+    References
+    ----------
+    H. Lu, K. N. Plataniotis & A. N. Venetsanopoulos, "Uncorrelated multilinear principal component
+    analysis for unsupervised multilinear subspace learning", IEEE Transactions on Neural Networks
+    20, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer.alternatives import UncorrelatedMultilinearPCA
+    >>> images = load_digits().images[:500]
+    >>> Z = UncorrelatedMultilinearPCA(4).fit_transform(images)
+    >>> bool(np.abs(np.corrcoef(Z.T) - np.eye(4)).max() < 1e-8)
+    True
+    """
+
+    _saved = ("projections_", "mean_", "tensor_shape_", "explained_variance_", "n_iter_", *SEEN)
+
+    def __init__(
+        self, n_components: int | None = None, *, tol: float = 1e-6, max_iter: int = 100
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, instead=", or None")
+        super()._check_parameters()
+
+    def _learn(self, tensors: Array, dtype: np.dtype) -> None:
+        mean, unit, scale = centred(tensors, "uncorrelated multilinear PCA", "samples")
+        self.n_iter_ = 0
+        vectors, Y = self._extract(unit, self._count(tensors))
+        self.mean_ = mean.astype(dtype)
+        self.projections_ = [V.astype(dtype) for V in vectors]
+        self.explained_variance_ = ((scale * Y.std(axis=0)) ** 2).astype(dtype)
+
+    def _encode(self, tensors: Array) -> Array:
+        around = tensors - self.mean_
+        components = zip(*(V.T for V in self.projections_), strict=True)  # a vector for each mode
+        return np.column_stack([_contract(around, vectors) for vectors in components])
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.projections_[0].shape[1])
+
+    def _count(self, tensors: Array) -> int:
+        room = int(min(*tensors.shape[1:], len(tensors) - 1))
+        wanted = room if self.n_components is None else self.n_components
+        if wanted > room:
+            warn(
+                f"samples of shape {tensors.shape[1:]} leave room for {room} uncorrelated "
+                f"components, not {wanted}; {room} are kept.",
+                RankWarning,
+            )
+        return min(wanted, room)
+
+    def _extract(self, X: Array, q: int) -> tuple[list[Array], Array]:
+        """Vectors of each mode as columns, and the scores, (n, q)."""
+        found: list[list[Array]] = []
+        scores = np.empty((len(X), 0))
+        smallest = 1e-12 * float((X**2).sum())
+        for p in range(q):
+            announce("uncorrelated multilinear PCA", p, q)
+            vectors = self._component(X, scores)
+            y = _contract(X, vectors)
+            if y @ y <= smallest and found:
+                warn(
+                    f"{p} uncorrelated components carry all that can be had; asked were {q}.",
+                    RankWarning,
+                )
+                break
+            found.append(vectors)
+            scores = np.column_stack([scores, y])
+        return [np.column_stack(mode) for mode in zip(*found, strict=True)], scores
+
+    def _component(self, X: Array, scores: Array) -> list[Array]:
+        """One component whose scores are orthogonal to those before, mode by mode."""
+        # Unit scores keep the constraint well scaled however small their variances are.
+        before = scores / np.linalg.norm(scores, axis=0)
+        vectors = [np.linalg.eigh(scatter(X, k))[1][:, -1] for k in range(X.ndim - 1)]
+        variance = 0.0
+        for _ in range(self.max_iter):
+            self.n_iter_ += 1
+            for k in range(len(vectors)):
+                Y = _contract(X, vectors, skip=k)
+                vectors[k] = _leading_within(Y.T @ Y, Y.T @ before)
+            last, variance = variance, float((_contract(X, vectors) ** 2).sum())
+            if abs(variance - last) <= self.tol * variance:
+                break
+        else:
+            warn(
+                f"the variance of component {scores.shape[1]} still changed by "
+                f"{abs(variance - last) / variance:.1e} of it after {self.max_iter} rounds; raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
+        return [u * fix_signs(u[:, None])[0] for u in vectors]
+
+
+def _contract(X: Array, vectors: Sequence[Array], skip: int | None = None) -> Array:
+    """Multiply out all modes but ``skip``: (n,) numbers, or (n, dk) rows."""
+    for k in reversed(range(len(vectors))):
+        if k != skip:
+            X = np.tensordot(X, vectors[k], axes=(k + 1, 0))
+    return X
+
+
+def _leading_within(S: Array, C: Array) -> Array:
+    """Unit u of the largest uᵀ S u among those with Cᵀ u = 0 (Lu et al. 2009, Theorem 1)."""
+    free = np.linalg.qr(C, mode="complete")[0][:, C.shape[1] :]
+    return np.asarray(free @ np.linalg.eigh(free.T @ S @ free)[1][:, -1])

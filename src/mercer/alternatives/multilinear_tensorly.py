@@ -1,0 +1,334 @@
+"""Non-negative and robust multilinear PCA of tensors, decomposed by TensorLy."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+
+import numpy as np
+
+from mercer._base.numbers import check_positive, make_rng
+from mercer._base.optional import require
+from mercer._base.sklearn import Tags
+from mercer._base.types import Array, RowsLike, Seed
+from mercer.alternatives import multilinear
+from mercer.alternatives._base import SEEN, ReversibleAlternative
+from mercer.alternatives.robust_pca import split_rows
+from mercer.estimators.door import verb
+from mercer.exceptions import ConvergenceWarning, DataError, warn
+
+#: Steps for the codes of new samples, and their bar in units of the largest code.
+STEPS, SETTLED = 2000, 1e-8
+
+
+class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative):
+    r"""Non-negative tensors as non-negative cores times non-negative factors.
+
+    .. math:: \min \sum_i \|X_i - Z_i \times_1 U_1 \cdots \times_K U_K\|^2
+       \quad \text{with } Z_i \ge 0,\ U_k \ge 0.
+
+    The factors come from TensorLy's non-negative Tucker decomposition (HALS) of all samples
+    together; the codes of any samples from non-negative least squares with the factors held fast.
+    Nothing is centred: parts add up, and never cancel.
+
+    Parameters
+    ----------
+    ranks : int, float or sequence of those, default=0.97
+        As for :class:`MultilinearPCA`; shares are those of the uncentred scatter.
+    tol : float, default=1e-6
+        Stop when the relative error changes by less.
+    max_iter : int, default=100
+    random_state : int, Generator, RandomState or None, default=0
+
+    Attributes
+    ----------
+    factors_ : list of (dk, pk) arrays
+        No entry below zero, columns of unit length.
+    ranks_, tensor_shape_ : tuples
+    error_ : float
+        ‖X − X̂‖/‖X‖ of the training samples.
+    n_iter_ : int
+
+    Notes
+    -----
+    Needs TensorLy. Slower than :class:`MultilinearPCA`, and with a larger
+    error for the same ranks: the price of parts that can be looked at.
+
+    References
+    ----------
+    Y.-D. Kim & S. Choi, "Nonnegative Tucker decomposition", CVPR 2007; TensorLy: J. Kossaifi,
+    Y. Panagakis, A. Anandkumar & M. Pantic, Journal of Machine Learning Research 20, 2019.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer.alternatives import NonNegativeMultilinearPCA
+    >>> images = load_digits().images[:100]
+    >>> model = NonNegativeMultilinearPCA((5, 4), tol=1e-2).fit(images)
+    >>> Z = model.transform(images)
+    >>> Z.shape, bool((Z >= 0).all())
+    ((100, 20), True)
+    """
+
+    _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *SEEN)
+
+    def __init__(
+        self,
+        ranks: multilinear.Ranks = 0.97,
+        *,
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        random_state: Seed = 0,
+    ) -> None:
+        self.ranks = ranks
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        _tensorly()
+        super()._check_parameters()
+
+    def _learn(self, tensors: Array, dtype: np.dtype) -> None:
+        _check_sign(tensors, type(self).__name__)
+        tensors = tensors / _largest(tensors)
+        spectra = [
+            np.linalg.eigvalsh(multilinear.scatter(tensors, k))[::-1]
+            for k in range(tensors.ndim - 1)
+        ]
+        counts = multilinear.count_ranks(
+            self.ranks, [np.maximum(values, 0.0) for values in spectra]
+        )
+        with _tensorly().backend_context("numpy"):
+            (_, factors), errors = _tensorly().decomposition.non_negative_tucker_hals(
+                tensors,
+                rank=[min(len(tensors), math.prod(counts)), *counts],
+                n_iter_max=self.max_iter,
+                tol=self.tol,
+                random_state=int(make_rng(self.random_state).integers(2**31)),
+                return_errors=True,
+            )
+        self.factors_ = [_unit_columns(np.asarray(U)).astype(dtype) for U in factors[1:]]
+        self.ranks_ = counts
+        self.error_, self.n_iter_ = float(errors[-1]), len(errors)
+        change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
+        if change > self.tol:
+            warn(
+                f"the error still changed by {change:.1e} after {self.n_iter_} steps; raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+            )
+
+    def _encode(self, tensors: Array) -> Array:
+        _check_sign(tensors, type(self).__name__)
+        scale = tensors.max() or 1.0
+        factors = [U.astype(np.float64) for U in self.factors_]
+        return np.asarray(scale * _codes(tensors / scale, factors))
+
+    def _decode(self, cores: Array) -> Array:
+        return multilinear.expand(cores, self.factors_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _codes(X: Array, factors: list[Array]) -> Array:
+    """Non-negative least squares for the cores, by accelerated projected gradients."""
+    grams = [U.T @ U for U in factors]
+    right = multilinear.project(X, factors)
+    step = 1 / math.prod(float(np.linalg.eigvalsh(G)[-1]) for G in grams)
+    Z = ahead = np.zeros_like(right)
+    momentum = np.ones((len(X),) + (1,) * (X.ndim - 1))
+    axes = tuple(range(1, X.ndim))
+    for _ in range(STEPS):
+        gradient = multilinear.project(ahead, grams) - right
+        new = np.maximum(ahead - step * gradient, 0.0)
+        change = new - Z
+        # Momentum that points uphill is dropped, row by row (O'Donoghue & Candès 2015).
+        uphill = ((ahead - new) * change).sum(axis=axes, keepdims=True) > 0
+        momentum = np.where(uphill, 1.0, momentum)
+        grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = new + (momentum - 1) / grown * change
+        Z, momentum = new, grown
+        if np.abs(change).max() <= SETTLED * max(np.abs(Z).max(), 1e-300):
+            break
+    return Z
+
+
+def _unit_columns(U: Array) -> Array:
+    size = np.linalg.norm(U, axis=0)
+    return np.asarray(U / np.where(size > 0, size, 1.0))
+
+
+def _check_sign(X: Array, name: str) -> None:
+    if X.min() < 0:
+        first = tuple(int(i) for i in np.argwhere(X < 0)[0])
+        # scikit-learn's checks look for the first words.
+        raise DataError(
+            f"Negative values in data passed to {name}: {X[first]:.4g} at {first} is the first; "
+            "shift the data, or use MultilinearPCA."
+        )
+
+
+#: Growth of TensorLy's penalty in each step: slow enough not to freeze short of the minimum.
+GROWTH = 1.1
+
+
+class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative):
+    r"""Multilinear PCA of tensors with gross errors in some of their entries.
+
+    TensorLy's robust tensor PCA splits the samples into a part whose unfoldings all have low rank
+    and a sparse part,
+
+    .. math:: \min \sum_k \|L_{(k)}\|_* + \lambda \|S\|_1 \quad \text{subject to } L + S = X,
+
+    and :class:`MultilinearPCA` is fitted to L. New samples are split with the factors held fast.
+
+    Parameters
+    ----------
+    ranks : int, float or sequence of those, default=0.97
+        As for :class:`MultilinearPCA`.
+    penalty : float, optional
+        λ. By default 1.5 times the sum over all modes, the samples' included, of
+        :math:`1/\sqrt{m}` with m the longer side of the mode's unfolding: the universal choice
+        for matrices, mode by mode, and a factor for what the modes know of each other (ours).
+    tol : float, default=1e-6
+        Bar for ‖X − L − S‖/‖X‖.
+    max_iter : int, default=300
+
+    Attributes
+    ----------
+    low_rank_, sparse_ : (n, d1, …, dK) arrays
+        L and S of the training samples.
+    model_ : MultilinearPCA
+        Fitted to ``low_rank_``.
+    ranks_, tensor_shape_ : tuples
+        Shapes of a core and of a sample.
+    penalty_ : float
+    n_iter_ : int
+
+    Notes
+    -----
+    Needs TensorLy. A complete decomposition of every unfolding in every
+    step, and so the most costly method here. Not for whole samples that are outliers.
+
+    References
+    ----------
+    D. Goldfarb & Z. Qin, "Robust low-rank tensor recovery: models and algorithms", SIAM Journal on
+    Matrix Analysis and Applications 35, 2014; TensorLy: J. Kossaifi, Y. Panagakis, A. Anandkumar &
+    M. Pantic, Journal of Machine Learning Research 20, 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.alternatives import RobustMultilinearPCA
+    >>> rng = np.random.default_rng(0)
+    >>> cores = rng.standard_normal((40, 2, 2))
+    >>> U, V = rng.standard_normal((15, 2)), rng.standard_normal((12, 2))
+    >>> clean = np.einsum("nab,ia,jb->nij", cores, U, V)
+    >>> wrong = rng.random(clean.shape) < 0.05
+    >>> model = RobustMultilinearPCA(2).fit(clean + 20 * wrong)
+    >>> bool(np.abs(model.low_rank_ - clean).max() < 1e-3)
+    True
+    """
+
+    _saved = ("model_", "ranks_", "tensor_shape_", "penalty_", "n_iter_", *SEEN)
+
+    def __init__(
+        self,
+        ranks: multilinear.Ranks = 0.97,
+        *,
+        penalty: float | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 300,
+    ) -> None:
+        self.ranks = ranks
+        self.penalty = penalty
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        _tensorly()
+        if self.penalty is not None:
+            check_positive("penalty", self.penalty, instead=", or None")
+        super()._check_parameters()
+
+    def _learn(self, tensors: Array, dtype: np.dtype) -> None:
+        scale = _largest(tensors)
+        self.penalty_ = float(_universal(tensors.shape) if self.penalty is None else self.penalty)
+        low_rank, sparse = self._decompose(tensors / scale)
+        self.low_rank_ = (scale * low_rank).astype(dtype)
+        self.sparse_ = (scale * sparse).astype(dtype)
+        self.model_ = multilinear.MultilinearPCA(self.ranks).fit(self.low_rank_)
+        self.ranks_ = self.model_.ranks_
+
+    def _encode(self, tensors: Array) -> Array:
+        return self.model_._encode(self._split(tensors))
+
+    def _decode(self, cores: Array) -> Array:
+        return self.model_._decode(cores)
+
+    @verb()
+    def split(self, X: RowsLike) -> tuple[Array, Array]:
+        """The low-rank and the sparse part of new samples, two (n, d1, …, dK) arrays."""
+        tensors, dtype = self._samples(X)
+        low_rank = self._split(tensors)
+        return low_rank.astype(dtype), (tensors - low_rank).astype(dtype)
+
+    def _split(self, tensors: Array) -> Array:
+        """The low-rank part, with the factors held fast."""
+        mean = self.model_.mean_.astype(np.float64)
+        factors = [U.astype(np.float64) for U in self.model_.factors_]
+
+        def onto(rows: Array) -> Array:
+            cores = multilinear.project(rows.reshape(-1, *self.tensor_shape_), factors)
+            return multilinear.expand(cores, factors).reshape(len(rows), -1)
+
+        low_rank, _ = split_rows((tensors - mean).reshape(len(tensors), -1), onto)
+        return low_rank.reshape(tensors.shape) + mean
+
+    def _decompose(self, tensors: Array) -> tuple[Array, Array]:
+        size = float(np.linalg.norm(tensors))
+        unfolded = [np.moveaxis(tensors, k, 0).reshape(n, -1) for k, n in enumerate(tensors.shape)]
+        largest = max(np.linalg.norm(matrix, 2) for matrix in unfolded)
+        with _tensorly().backend_context("numpy"):
+            low_rank, sparse, errors = _tensorly().decomposition.robust_pca(
+                tensors,
+                tol=self.tol * size,
+                reg_E=self.penalty_,
+                mu_init=1.25 / float(largest),
+                mu_max=1e12,
+                learning_rate=GROWTH,
+                n_iter_max=self.max_iter,
+                return_errors=True,
+                verbose=0,
+            )
+        self.n_iter_ = len(errors)
+        if errors[-1] > self.tol * size:
+            warn(
+                f"robust tensor PCA stopped after {len(errors)} steps with a residual of "
+                f"{errors[-1] / size:.1e}; raise max_iter or tol.",
+                ConvergenceWarning,
+            )
+        return np.asarray(low_rank), np.asarray(sparse)
+
+
+def _tensorly() -> ModuleType:
+    """TensorLy with its decompositions, or an error that says how to get it."""
+    require("tensorly.decomposition", "tensor")
+    module: ModuleType = require("tensorly", "tensor")
+    return module
+
+
+def _largest(tensors: Array) -> float:
+    largest = float(np.abs(tensors).max())
+    if largest == 0:
+        raise DataError("all entries are zero; give samples with something in them.")
+    return largest
+
+
+def _universal(shape: tuple[int, ...]) -> float:
+    entries = math.prod(shape)
+    return 1.5 * sum(1 / math.sqrt(max(length, entries / length)) for length in shape)

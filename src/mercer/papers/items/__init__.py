@@ -1,1 +1,0 @@
-"""The items: what to run for each table and figure, the bars, and the picture."""

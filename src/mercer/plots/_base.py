@@ -1,0 +1,406 @@
+"""What displays share: matplotlib when it is needed, a look, models and rows, and image tiles."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from math import isqrt
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from mercer import model as models
+from mercer._base.optional import require
+from mercer._base.types import Array, Axes, Estimator, Figure, RowsLike, Targets
+from mercer.estimators._validation import check_rows
+from mercer.exceptions import DataError, KernelError, Remedy, argument
+from mercer.model import Model, model_of
+
+#: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,
+#: arXiv:2107.02270), and that stand out on white and on black paper.
+PALETTE = (
+    "#3f90da",
+    "#ffa90e",
+    "#bd1f01",
+    "#94a4a2",
+    "#832db6",
+    "#a96b59",
+    "#e76300",
+    "#b9ac70",
+    "#717581",
+    "#92dadd",
+)
+#: What the eye shall find first: thresholds, representing vectors, new points.
+ACCENT = "#e76300"
+#: Panels beside each other before a new line begins.
+COLUMNS = 3
+#: Shapes for classes, so that no picture depends on colour alone.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
+
+
+def axes_or_new(ax: Axes, **figure_arguments: Any) -> Any:
+    """The axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    return _pyplot().subplots(layout="constrained", **figure_arguments)[1]
+
+
+def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
+    """A (rows, columns) array of axes: new, as given, or inside the one that was given."""
+    if ax is None:
+        figure_arguments = {"layout": "constrained", "squeeze": False, **figure_arguments}
+        return np.asarray(_pyplot().subplots(rows, columns, **figure_arguments)[1])
+    given = np.asarray(ax, dtype=object)
+    if given.size == rows * columns:
+        return given.reshape(rows, columns)
+    place = given.item().get_subplotspec() if given.size == 1 else None
+    if place is None:
+        raise DataError(
+            f"the picture has {rows} × {columns} panels, and {given.size} axes were given; "
+            f"give {rows * columns} axes, one made by plt.subplots, or none."
+        )
+    outer = given.item()
+    outer.set_axis_off()
+    inner = place.subgridspec(rows, columns)
+    made = [outer.figure.add_subplot(inner[i, j]) for i in range(rows) for j in range(columns)]
+    return np.asarray(made, dtype=object).reshape(rows, columns)
+
+
+def panel_grid(ax: Axes, count: int, figsize: Callable[[int, int], Any]) -> tuple[Array, int]:
+    """As many axes in lines of three (all beside each other if so many were given), and per line.
+
+    ``figsize(lines, columns)`` is the size of a new figure.
+    """
+    columns = count if ax is not None and np.size(ax) == count else min(count, COLUMNS)
+    lines = -(-count // columns)
+    axes = panels(ax, lines, columns, figsize=figsize(lines, columns)).ravel()
+    for spare in axes[count:]:
+        spare.set_axis_off()
+    return axes[:count], columns
+
+
+def ink() -> str:
+    """The colour of text in the current style: dark on white paper, light on black."""
+    return str(_pyplot().rcParams["text.color"])
+
+
+def tidy(ax: Axes) -> None:
+    """Leave the two axis lines that carry numbers."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_outside(ax: Axes, **arguments: Any) -> Any:
+    """A legend to the right, where it hides no point."""
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+    return ax.legend(**{**place, "handletextpad": 0.2, "fontsize": "small", **arguments})
+
+
+def legend_above(ax: Axes) -> Any:
+    """A legend of one line above the axes, where it hides no point."""
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    return ax.legend(frameon=False, fontsize="small", ncols=4, handletextpad=0.3, **place)
+
+
+def _pyplot() -> Any:
+    return require("matplotlib.pyplot", "plot")
+
+
+class Display(ABC):
+    """A picture and the numbers in it: ``from_estimator`` computes both, ``plot`` draws again.
+
+    What was drawn is kept under names that end in an underscore, as in scikit-learn.
+    """
+
+    #: The axes that were drawn into, or all of several panels.
+    ax_: Axes = None
+    axes_: Axes = None
+
+    @abstractmethod
+    def plot(self, *, ax: Axes = None) -> Self:
+        """Draw, into ``ax`` or a new figure."""
+
+    @property
+    def figure_(self) -> Figure:
+        """The figure that the axes are in; None before anything is drawn."""
+        ax = self.ax_ if self.axes_ is None else np.ravel(self.axes_)[0]
+        return None if ax is None else ax.figure
+
+
+#: More different numbers than this in ``y`` are a scale, not classes.
+MOST_CLASSES = 20
+
+
+def model_to_draw(estimator: Estimator) -> Model:
+    """What a fitted estimator of this library has learnt; of a pipeline only its last step has."""
+    if hasattr(estimator, "steps"):
+        raise DataError(
+            f"{type(estimator).__name__}: a display draws one model; give pipeline[-1], and "
+            "pipeline[:-1].transform(X) as rows."
+        )
+    return model_of(estimator)
+
+
+def rows_of(estimator: Estimator, X: RowsLike) -> Array:
+    """The rows given, checked; or the model's support points, all that it keeps of its data."""
+    subspace = model_to_draw(estimator).subspace
+    if not subspace.points.has_coordinates:
+        raise KernelError(
+            f"{subspace.kernel!r} has no input space that could be drawn; use a kernel of vectors."
+        )
+    if X is None:
+        return subspace.points.vectors("a picture")
+    if get_tags(estimator).input_tags.allow_nan:
+        X = estimator.impute(X)  # as its transform does
+    rows = check_rows(estimator, X, subspace.kernel, reset=False)
+    return np.asarray(rows, dtype=subspace.coef.dtype)
+
+
+def require_preimages(estimator: Estimator) -> None:
+    """Refuse a model that cannot return to input space."""
+    if not hasattr(estimator, "inverse_transform"):
+        raise DataError(
+            f"{type(estimator).__name__} has no way back to input space; "
+            + Remedy("give a KernelPCA.", shell="fit one with 'mercer fit DATA'.")
+        )
+
+
+@contextmanager
+def nameless_rows() -> Iterator[None]:
+    """Rows that were checked already are arrays, whose columns have no names any more."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:
+    """One label for each of n rows, or None."""
+    if y is None:
+        return None
+    labels = np.asarray(y)
+    if labels.ndim != 1 or len(labels) != n:
+        raise DataError(
+            f"{name} has shape {labels.shape}, and there are {n} rows; give one label per row."
+        )
+    return labels
+
+
+def classes_of(labels: Array | None) -> list[tuple[str | None, Any]]:
+    """Name and rows of each class; all rows, without a name, where there are none."""
+    if labels is None:
+        return [(None, slice(None))]
+    return [(str(name), labels == name) for name in np.unique(labels)]
+
+
+def is_scale(labels: Array | None) -> bool:
+    """Whether labels are numbers with so many values that they are a scale, not classes."""
+    if labels is None or labels.dtype.kind not in "fiu":
+        return False
+    return len(np.unique(labels)) > MOST_CLASSES
+
+
+def check_components(components: Any, available: int, default: int, at_least: int = 1) -> list[int]:
+    """Components counted from 0: a list of them, how many of the first, or a usual number."""
+    if components is None:
+        components = min(default, available)
+    if isinstance(components, int | np.integer):
+        wanted = list(range(int(components)))
+    else:
+        wanted = [int(k) for k in components]
+    if available < at_least:
+        raise DataError(
+            f"the model has {available} component{'s' * (available != 1)}, and this picture shows "
+            f"{at_least} or more; fit again with " + argument("n_components", at_least) + "."
+        )
+    if len(wanted) < at_least or len(set(wanted)) < len(wanted):
+        raise DataError(
+            argument("components", components) + f" with {available} in the model; "
+            f"give at least {at_least}, each once."
+        )
+    if not all(0 <= k < available for k in wanted):
+        raise DataError(
+            argument("components", components) + f": the model has {available}; "
+            f"count from 0 to {available - 1}."
+        )
+    return wanted
+
+
+def names_of(estimator: Estimator, columns: Iterable[int]) -> tuple[str, ...]:
+    """Names of variables, as they were in ``fit``."""
+    names = models.names_of(estimator)
+    return tuple(f"x{j}" if names is None else names[j] for j in columns)
+
+
+def shares_of(model: Model, components: Sequence[int]) -> Array | None:
+    """Shares of the true variance, or None: a detector of an old file does not keep them."""
+    shares = model.explained_variance_ratio
+    return None if shares is None else shares[components]
+
+
+def component_names(components: Sequence[int], shares: Array | None) -> list[str]:
+    """With their shares of the variance, where these are known."""
+    text = [""] * len(components) if shares is None else [f" ({share:.1%})" for share in shares]
+    return [f"component {k}{share}" for k, share in zip(components, text, strict=True)]
+
+
+def plane(rows: Array, pair: list[int], grid: int) -> tuple[Array, Array, Array]:
+    """Grid lines that cover two columns of the rows with a margin, and all points of the grid."""
+    low, high = rows[:, pair].min(axis=0), rows[:, pair].max(axis=0)
+    margin = 0.15 * np.where(high > low, high - low, 1)
+    x, y = np.linspace(low - margin, high + margin, grid).T
+    points = np.tile(rows.mean(axis=0), (grid * grid, 1))
+    points[:, pair] = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    return x, y, points.astype(rows.dtype)
+
+
+#: Width of the gaps, as a share of an image.
+GAP = 0.12
+#: Fewer columns are a table, if nothing else is said.
+SMALLEST = 16
+#: The largest value of a pixel of one byte.
+BRIGHTEST = 255
+#: Images of ink are at their lowest value in at least this share of their pixels.
+EMPTY = 0.25
+
+
+def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
+    """(h, w), or (h, w, 3) for colour, of rows with d columns; square if that is not said."""
+    if image_shape is None:
+        side = isqrt(d)
+        if side * side != d:
+            raise DataError(f"{d} columns form no square image; " + _say_shape(d))
+        return side, side
+    shape = tuple(int(length) for length in np.atleast_1d(image_shape))
+    known = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
+    if not known or min(shape) < 1 or np.prod(shape) != d:
+        raise DataError(
+            argument("image_shape", image_shape)
+            + f" does not fit {d} columns; give "
+            + Remedy(
+                "(height, width) or (height, width, 3)", shell="HEIGHTxWIDTH or HEIGHTxWIDTHx3"
+            )
+            + " whose product is that number."
+        )
+    return shape
+
+
+def shape_of_rows(rows: Array, image_shape: Any) -> tuple[int, ...]:
+    """As :func:`shape_of_image`, for rows that may be no images at all: then it must be said."""
+    d = rows.shape[1]
+    if image_shape is None and isqrt(d) ** 2 == d and not look_like_images(rows):
+        few = (
+            f"{d} columns are few for an image"
+            if d < SMALLEST
+            else "some values are not from 0 to 255"
+        )
+        raise DataError(f"these rows do not look like images: {few}; " + _say_shape(d))
+    return shape_of_image(d, image_shape)
+
+
+def _say_shape(d: int) -> Remedy:
+    return (
+        Remedy(
+            f"give image_shape=(height, width), or (1, {d})",
+            shell=f"give --image-shape HEIGHTxWIDTH, or --image-shape 1x{d}",
+        )
+        + " to draw each row as a strip."
+    )
+
+
+def look_like_images(rows: Array) -> bool:
+    """Whether a square number of columns, not a few, has values as pixels have them: 0 to 255."""
+    d = rows.shape[1]
+    if d < SMALLEST or isqrt(d) ** 2 != d:
+        return False
+    return bool(rows.min() >= 0 and rows.max() <= BRIGHTEST)
+
+
+def first_of_each(labels: Array | None, n: int, limit: int) -> Array:
+    """Which rows to show: the first of each class, or the first ones."""
+    if labels is None:
+        return np.arange(min(n, limit))
+    return np.sort(np.unique(labels, return_index=True)[1])[:limit]
+
+
+def mosaic(tiles: Array, shape: tuple[int, ...]) -> Array:
+    """One image of (r, c, d) tiles, NaN in the gaps: (height, width), or (height, width, 3)."""
+    r, c, _ = tiles.shape
+    h, w = shape[:2]
+    step_h, step_w = h + _gap(shape), w + _gap(shape)
+    sheet = np.full((r * step_h - _gap(shape), c * step_w - _gap(shape), *shape[2:]), np.nan)
+    for i in range(r):
+        for j in range(c):
+            top, left = i * step_h, j * step_w
+            sheet[top : top + h, left : left + w] = tiles[i, j].reshape(shape)
+    return sheet
+
+
+def tile_centres(count: int, length: int, shape: tuple[int, ...]) -> Array:
+    """Where the middles of the tiles lie along an axis of the mosaic."""
+    return np.arange(count) * (length + _gap(shape)) + (length - 1) / 2
+
+
+def show_tiles(
+    ax: Axes,
+    tiles: Array,
+    shape: tuple[int, ...],
+    *,
+    limits: tuple[float, float],
+    row_labels: Iterable[Any] | None = None,
+    column_labels: Iterable[Any] | None = None,
+    cmap: Any = "gray_r",
+) -> tuple[Any, Any]:
+    """Draw (r, c, d) tiles into ``ax`` or a new figure; the axes and the image.
+
+    ``limits`` are the values of paper and ink; what lies beyond is drawn as these. ``cmap=None``
+    chooses by the tiles, see :func:`colours_of`.
+    """
+    r, c, _ = tiles.shape
+    h, w = shape[:2]
+    beside, above = ([*map(str, () if x is None else x)] for x in (row_labels, column_labels))
+    longest = max((len(part) for label in beside for part in label.split("\n")), default=0)
+    ax = axes_or_new(ax, figsize=_figure_size(r, c, shape, longest, bool(above)))
+    sheet = mosaic(tiles, shape)
+    if len(shape) == 3:
+        image = ax.imshow(_colours(sheet, limits), interpolation="nearest")
+    else:
+        low, high = limits
+        cmap = colours_of(tiles, limits) if cmap is None else cmap
+        image = ax.imshow(sheet, cmap=cmap, vmin=low, vmax=high, interpolation="nearest")
+    ax.set_yticks(tile_centres(r, h, shape) if beside else [], beside)
+    ax.set_xticks(tile_centres(c, w, shape) if above else [], above)
+    ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    return ax, image
+
+
+def colours_of(tiles: Array, limits: tuple[float, float]) -> str:
+    """Black on white for ink, where much of the image is empty; as they are for photographs."""
+    low, high = limits
+    empty = (tiles <= low + 0.1 * (high - low)).sum() / max(np.isfinite(tiles).sum(), 1)
+    return "gray_r" if empty > EMPTY else "gray"
+
+
+def _gap(shape: tuple[int, ...]) -> int:
+    return max(1, round(GAP * min(shape[:2])))
+
+
+def _figure_size(
+    r: int, c: int, shape: tuple[int, ...], letters: int, headed: bool
+) -> tuple[float, float]:
+    """In inches: tiles of 2 cm, less where there are many, and room for the labels."""
+    width = min(9.0, 0.8 * c)
+    height = width / c * r * shape[0] / shape[1]
+    shrink = min(1.0, 9.0 / height)
+    beside = 0.55 + 0.085 * letters if letters else 0.1
+    return width * shrink + beside, max(height * shrink, 0.5) + (0.35 if headed else 0.15)
+
+
+def _colours(sheet: Array, limits: tuple[float, float]) -> Array:
+    """Red, green, blue and opacity: a gap has none."""
+    low, high = limits
+    seen = ~np.isnan(sheet).any(axis=-1, keepdims=True)
+    values = np.clip((sheet - low) / max(high - low, np.finfo(float).tiny), 0, 1)
+    return np.concatenate([np.where(seen, values, 0), seen.astype(float)], axis=-1)

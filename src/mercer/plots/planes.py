@@ -1,0 +1,311 @@
+"""Planes of input space: contours of the components, and the rows that a sparse model keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import Any, Self
+
+import numpy as np
+
+from mercer._base.numbers import check_count
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
+from mercer.exceptions import DataError, Remedy
+from mercer.plots import _base as base
+
+
+@dataclass
+class ComponentsDisplay(base.Display):
+    """Scores of the first components as functions of two variables.
+
+    Attributes
+    ----------
+    x, y : (g,) arrays
+        The grid.
+    values : (p, g, g) array
+        Scores on the grid, one page for each component; ``values[k, i, j]`` at ``x[j], y[i]``.
+    components : list of int
+    rows : (n, 2) array or None
+        Drawn as dots; None where they do not lie in the plane.
+    labels : (n,) array or None
+    shares : (p,) array or None
+    names : pair of str
+        Of the two variables.
+    figure_, axes_, contours_, legend_
+        What was drawn; one entry for each component, and a legend of the classes, if there are any.
+    """
+
+    x: Array
+    y: Array
+    values: Array
+    components: Sequence[int]
+    rows: Array | None = None
+    labels: Array | None = None
+    shares: Array | None = None
+    names: Sequence[str] = ("first variable", "second variable")
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,
+        *,
+        components: int | Sequence[int] | None = None,
+        features: tuple[int, int] = (0, 1),
+        grid: int = 90,
+        ax: Axes = None,
+    ) -> ComponentsDisplay:
+        """Draw the components of a fitted model.
+
+        Parameters
+        ----------
+        estimator : KernelPCA or another model with components, fitted
+        X : (n, d) rows, optional
+            The plane covers them with a margin; the model's support points by default.
+        y : (n,) classes, optional
+            Each gets a shape of its own.
+        components : int or sequence of int, optional
+            How many of the first, or which, counted from 0; three by default.
+        features : pair of int, default=(0, 1)
+            The variables that span the plane. Of more than two, the others are held at their mean
+            over the rows, and the rows are not drawn.
+        grid : int, default=90
+            Points per axis.
+        ax : matplotlib axes, or an array of them, optional
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> from mercer.plots import ComponentsDisplay
+        >>> X = np.random.default_rng(0).standard_normal((60, 2))
+        >>> display = ComponentsDisplay.from_estimator(KernelPCA(3).fit(X), grid=20)
+        >>> display.values.shape
+        (3, 20, 20)
+        """
+        model = base.model_to_draw(estimator)
+        shown = base.check_components(components, model.subspace.n_components, default=3)
+        rows = base.rows_of(estimator, X)
+        labels = base.check_labels(y, len(rows))
+        pair = _check_features(features, rows.shape[1])
+        x, y_grid, points = base.plane(rows, pair, check_count("grid", grid, 2))
+        values = model.subspace.scores(points)[:, shown].T.reshape(len(shown), grid, grid)
+        inside = rows[:, pair] if rows.shape[1] == 2 else None
+        shares, names = base.shares_of(model, shown), base.names_of(estimator, pair)
+        return cls(x, y_grid, values, shown, inside, labels, shares, names).plot(ax=ax)
+
+    def plot(self, *, ax: Axes = None) -> Self:
+        """Draw, into ``ax``, as many axes as there are components, or a new figure."""
+        p = len(self.components)
+        self.axes_, columns = base.panel_grid(
+            ax, p, lambda lines, columns: (2.9 * columns + 0.3, 2.5 * lines + 0.2)
+        )
+        self.contours_ = [self._panel(panel, k) for k, panel in enumerate(self.axes_)]
+        self.legend_ = None
+        if self.rows is not None and self.labels is not None:
+            handles, names = self.axes_[0].get_legend_handles_labels()
+            place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
+            where = self.figure_ if ax is None else self.axes_[-1]
+            self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
+        for i, panel in enumerate(self.axes_):
+            panel.tick_params(labelsize="x-small")
+            if i + columns >= p:
+                panel.set_xlabel(self.names[0], fontsize="small")
+            if i % columns == 0:
+                panel.set_ylabel(self.names[1], fontsize="small")
+        return self
+
+    def _panel(self, ax: Axes, k: int) -> Any:
+        from matplotlib.ticker import MaxNLocator
+
+        values = self.values[k]
+        limit = max(float(np.abs(values).max()), np.finfo(float).tiny)
+        # Levels symmetric around 0, so that white is the mean in every panel.
+        levels = np.linspace(-limit, limit, 14)
+        contours = ax.contourf(self.x, self.y, values, levels=levels, cmap="RdBu_r")
+        ax.contour(self.x, self.y, values, levels=levels, colors="0.35", linewidths=0.4)
+        if self.rows is not None:
+            for g, (name, inside) in enumerate(base.classes_of(self.labels)):
+                marker = base.MARKERS[g % len(base.MARKERS)]
+                style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
+                ax.scatter(*self.rows[inside].T, label=name, **style)
+        ax.set_title(base.component_names(self.components, self.shares)[k], fontsize="small")
+        bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
+        bar.ax.tick_params(labelsize="x-small", length=2)
+        bar.outline.set_visible(False)
+        if k == len(self.components) - 1:
+            bar.set_label("score", fontsize="small")
+        return contours
+
+
+def _check_features(features: Any, d: int) -> list[int]:
+    pair = [int(i) for i in np.atleast_1d(features)]
+    if d < 2 or len(pair) != 2 or pair[0] == pair[1] or not all(0 <= i < d for i in pair):
+        raise DataError(
+            f"features={features!r} of {d} variables span no plane; "
+            f"give two different numbers from 0 to {d - 1}, of at least two variables."
+        )
+    return pair
+
+
+#: Area of the largest circle, in points².
+LARGEST = 320.0
+
+
+@dataclass
+class RepresentingVectorsDisplay(base.Display):
+    """Representing vectors with their weights: in the plane, or as images.
+
+    Two variables are drawn as they are, over the distance in feature space from all that the
+    vectors can express (Tipping 2001, Figure 3). Images are drawn as images, the largest weight
+    first. All else is drawn in the plane of the first two components.
+
+    Attributes
+    ----------
+    vectors : (m, d) array
+        By decreasing weight.
+    weights : (m,) array
+    n_vectors : int
+        Of the model, where only the first m are shown.
+    places : (m, 2) array or None
+        Where the vectors are drawn; None for images.
+    rows : (n, 2) array or None
+    grid : tuple (x, y, values) or None
+        Distances over the plane.
+    image_shape : tuple of int or None
+    names : pair of str
+        Of the axes.
+    figure_, ax_, circles_, points_, contour_, image_
+        What was drawn; None for what was not.
+    """
+
+    vectors: Array
+    weights: Array
+    n_vectors: int
+    places: Array | None = None
+    rows: Array | None = None
+    grid: tuple[Array, Array, Array] | None = None
+    image_shape: tuple[int, ...] | None = None
+    names: Sequence[str] = ("x0", "x1")
+    circles_ = points_ = contour_ = image_ = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: RowsLike = None,
+        y: Targets = None,  # noqa: ARG003
+        *,
+        image_shape: tuple[int, ...] | None = None,
+        limit: int = 60,
+        grid: int = 90,
+        cmap: Any = None,
+        ax: Axes = None,
+    ) -> RepresentingVectorsDisplay:
+        """Draw the vectors that a fitted sparse model keeps.
+
+        Parameters
+        ----------
+        estimator : SparseKernelPCA, fitted
+        X : (n, d) rows that the vectors stand for, optional
+            Drawn as dots, unless the rows are images.
+        y : ignored
+        image_shape : (h, w) or (h, w, 3), optional
+            Rows are images; by default if they have 16, 25, 36, … columns.
+        limit : int, default=60
+            Show at most so many images.
+        grid : int, default=90
+            Points per axis for the distances in a plane.
+        cmap : matplotlib colour map, optional
+            Black on white for ink, ``"gray"`` for photographs by default.
+        ax : matplotlib axes, optional
+
+        Examples
+        --------
+        >>> from mercer import SparseKernelPCA
+        >>> from mercer.papers.tipping2001 import three_clusters
+        >>> from mercer.plots import RepresentingVectorsDisplay
+        >>> X, _ = three_clusters(seed=1)
+        >>> model = SparseKernelPCA(n_kernels=8).fit(X)
+        >>> display = RepresentingVectorsDisplay.from_estimator(model, X, grid=20)
+        >>> display.places.shape
+        (8, 2)
+        """
+        subspace = base.model_to_draw(estimator).subspace
+        if not hasattr(estimator, "span_error"):
+            raise DataError(
+                f"{type(estimator).__name__} has no representing vectors; "
+                + Remedy(
+                    "fit SparseKernelPCA, or compress(model, n_kernels).",
+                    shell="fit one with 'mercer fit DATA --model sparse'.",
+                )
+            )
+        rows = None if X is None else base.rows_of(estimator, X)
+        support = base.rows_of(estimator, None)
+        order = np.argsort(-estimator.weights_, kind="stable")
+        vectors, weights = support[order], np.asarray(estimator.weights_)[order]
+        d = vectors.shape[1]
+        if image_shape is not None or base.look_like_images(vectors):
+            shape = base.shape_of_image(d, image_shape)
+            kept = check_count("limit", limit)
+            sheet = cls(vectors[:kept], weights[:kept], len(weights), image_shape=shape)
+            return sheet.plot(ax=ax, cmap=cmap)
+        if d == 2:
+            every = vectors if rows is None else np.vstack([vectors, rows])
+            x, y_grid, points = base.plane(every, [0, 1], check_count("grid", grid, 2))
+            with base.nameless_rows():
+                distance = estimator.span_error(points).reshape(grid, grid)
+            field_, names = (x, y_grid, distance), base.names_of(estimator, [0, 1])
+            display = cls(vectors, weights, len(weights), vectors, rows, field_, names=names)
+            return display.plot(ax=ax)
+        # All else in the plane of two components, since the variables cannot be seen themselves.
+        if subspace.n_components < 2:
+            raise DataError("a plane needs 2 components, and the model has 1; fit it with more.")
+        pair = subspace.leading(2)
+        dots, names = None if rows is None else pair.scores(rows), ("component 0", "component 1")
+        places = pair.scores(vectors)
+        return cls(vectors, weights, len(weights), places, dots, names=names).plot(ax=ax)
+
+    def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
+        if self.image_shape is not None:
+            return self._sheet(ax, self.image_shape, cmap)
+        self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
+        if self.grid is not None:
+            # Not the darkest end of the scale: dots and circles stay in sight.
+            darkest = 1.5 * float(self.grid[2].max())
+            style = {"levels": 10, "cmap": "Purples", "vmin": 0, "vmax": darkest}
+            self.contour_ = ax.contourf(*self.grid, **style)
+            ax.figure.colorbar(self.contour_, ax=ax, label="squared distance from their span")
+        if self.rows is not None:
+            color = base.ink() if self.grid is None else "black"
+            style = {"s": 7, "color": color, "linewidths": 0, "alpha": 0.7}
+            self.points_ = ax.scatter(*self.rows.T, label="rows", **style)
+        size = LARGEST * np.sqrt(self.weights / self.weights.max())
+        label = f"{len(self.weights)} representing, by weight"
+        style = {"facecolors": "none", "edgecolors": base.ACCENT, "linewidths": 1.8}
+        self.circles_ = ax.scatter(*np.asarray(self.places).T, s=size, label=label, **style)
+        handles = base.legend_above(ax).legend_handles
+        handles[-1].set_sizes([60])
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        base.tidy(ax)
+        return self
+
+    def _sheet(self, ax: Axes, shape: tuple[int, ...], cmap: Any) -> Self:
+        """Images in reading order."""
+        m, d = self.vectors.shape
+        columns = ceil(sqrt(2 * m))
+        lines = ceil(m / columns)
+        tiles = np.full((lines * columns, d), np.nan)
+        tiles[:m] = self.vectors
+        self.ax_, self.image_ = base.show_tiles(
+            ax,
+            tiles.reshape(lines, columns, d),
+            shape,
+            limits=(float(self.vectors.min()), float(self.vectors.max())),
+            cmap=cmap,
+        )
+        count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
+        self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
+        return self
