@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from mercer.exceptions import KernelError
 from mercer.kernels import FunctionKernel, Gaussian, Precomputed
-from mercer.points import Columns, Objects, SparseVectors, Vectors
+from mercer.points import Columns, Objects, Vectors
 from mercer.points.sparse import SparseRows
 
 
@@ -45,7 +45,7 @@ def test_columns_of_a_matrix_are_cut_on_both_sides_and_kept_by_number():
     points = Columns(K)
     np.testing.assert_array_equal(points.subset(np.array([0, 2])).rows, [[0, 2], [6, 8]])
     np.testing.assert_array_equal(points.support, [0, 1, 2])
-    np.testing.assert_array_equal(points.chosen(np.array([2])), [2])
+    np.testing.assert_array_equal(points.chosen(np.array([2])).rows, [2])
     with pytest.raises(KernelError, match="compress needs k.x, y. of new points.*precomputed"):
         points.require_open("compress")
 
@@ -67,7 +67,7 @@ def test_neighbours_share_their_signs(sparse):
     rng = np.random.default_rng(0)
     centres, group = 50 * rng.standard_normal((30, 4)), rng.integers(30, size=300)
     X = centres[group] + 1e-6 * rng.standard_normal((300, 4))
-    points = SparseVectors(SparseRows.of(csr_array(X))) if sparse else Vectors(X)
+    points = SparseRows.of(csr_array(X)) if sparse else Vectors(X)
     signs = points.halves(5, rng)
     assert set(np.unique(signs)) == {-1.0, 1.0}
     assert (np.abs(signs.mean(axis=0)) < 0.1).all()

@@ -124,7 +124,7 @@ def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> 
     Rows and not means: what a fold's model must not know can be left out.
     """
     sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
-    exact = kernel.points(take(X, sample)).cast(np.float64).rows
+    exact = kernel.points(X).take(sample).cast(np.float64)
     return np.sort(sample[random_pivots(kernel, exact, m, rng)])
 
 

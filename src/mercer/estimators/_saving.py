@@ -14,8 +14,8 @@ from mercer.io.model_file import read_model
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.model import model_of
 from mercer.novelty import Conformal, NoveltyScore
+from mercer.points import as_points
 from mercer.points.source import MemoryRows, Source
-from mercer.points.sparse import same_rows
 from mercer.robust import Filling
 from mercer.robust.gaussian import GaussianRows
 
@@ -85,7 +85,7 @@ def was_fitted_to(model: Estimator, X: RowsLike, rows: Array) -> bool:
     known = getattr(model, "_data_fingerprint", None)
     sources = [MemoryRows(rows), *([X] if isinstance(X, Source) else [])]
     same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
-    return same or same_rows(model_of(model).subspace.support, rows)
+    return same or as_points(model_of(model).subspace.support).equals(as_points(rows))
 
 
 def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:

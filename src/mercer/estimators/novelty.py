@@ -284,7 +284,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         (the pre-image of its projection), see :func:`mercer.novelty.score`.
         """
         rows, subspace, way = X, self.score_.subspace, "auto"
-        if isinstance(subspace.support, SparseRows):
+        if subspace.points.is_sparse:
             rows = SparseRows.of(rows)
             way = "nearest" if subspace.kernel.radial is None else "combination"
         found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)

@@ -13,6 +13,7 @@ from mercer._base.types import Array
 from mercer.generative.densities import mix, neighbors, unit_size
 from mercer.kernels import Basis, Gaussian
 from mercer.model import Subspace
+from mercer.points import Vectors
 from mercer.preimage import Auto, PreImageSolver, Ridge, as_preimage
 from mercer.preimage.base import BoundPreImage
 from mercer.preimage.nearest import SupportScores
@@ -99,7 +100,7 @@ def _choose(Z: Array, S: Array, n_neighbors: int) -> tuple[Gaussian, float]:
 
     def errors(factor: float) -> Array:
         kernel = Gaussian(width=length * factor)
-        basis = Basis(kernel, known)
+        basis = Basis(kernel, Vectors(known))
         return _errors(basis.gram(), basis.at(drawn), S[rows] - mean, wanted - mean)
 
     on_rows, on_draws = np.stack(thread_map(errors, FACTORS), axis=1)

@@ -9,10 +9,11 @@ import numpy as np
 
 from mercer._base.linalg import mirror
 from mercer._base.machine import blocks
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 from mercer.points.tiles import Tiles
 
 #: Columns that a pass has at least.
@@ -34,7 +35,7 @@ class StreamedGram(KernelGram):
     def from_rows(
         cls,
         kernel: Kernel,
-        X: RowsLike,
+        X: Points,
         dtype: Any = np.float64,
         tile_dtype: Any = None,
         block: int | None = None,
@@ -47,10 +48,10 @@ class StreamedGram(KernelGram):
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
         if tile == np.float32 and not points.fit_float32(diag):
-            return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
-        basis = Basis(kernel, X, tile)
+            return cls.from_rows(kernel, points, np.float64, block=block, spot=spot)
+        basis = Basis(kernel, points, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block, {} if keep else None)
-        return cls(basis, diag.astype(dtype), spot or SpotCheck(kernel, X), tiles)
+        return cls(basis, diag.astype(dtype), spot or SpotCheck(kernel, points), tiles)
 
     @property
     def precision(self) -> np.dtype:
@@ -65,7 +66,7 @@ class StreamedGram(KernelGram):
         BLAS sums for a block of columns in another order than for one; rows that are copies of each
         other make the difference one of digits, so a narrow V is repeated.
         """
-        rows = self.basis.at(self.basis.as_points.take(index).rows)
+        rows = self.basis.at(self.basis.points.take(index))
         rows[np.arange(len(index)), index] = self.diag[index]
         factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
         product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)

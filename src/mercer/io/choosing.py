@@ -22,7 +22,6 @@ from mercer.io.opening import open_rows, refuse_array
 from mercer.io.parquet import ParquetRows
 from mercer.io.table import Table, pick
 from mercer.points.source import Source
-from mercer.points.sparse import dense
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
         beside = {choice.label: _npz_label(path, choice.label, n)}
     elif choice.label is not None:
         at = _positions([choice.label], d, path)
-        beside = {choice.label: dense(pick(rows, at)[:])[:, 0]}
+        beside = {choice.label: pick(rows, at).loaded().to_dense()[:, 0]}
         drop |= set(at)
     if len(choice.columns) or drop:
         index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)

@@ -21,12 +21,10 @@ from mercer.io.sparse_file import is_sparse_npz, load_mtx, load_sparse_npz
 from mercer.points.source import (
     MemoryRows,
     Source,
-    as_source,
     check_finite,
     floating_type,
     warn_of_long,
 )
-from mercer.points.sparse import SparseRows
 
 
 def open_rows(
@@ -78,7 +76,7 @@ def open_rows(
     refuse_array(path, array)
     if kind == ".mtx" or (kind == ".npz" and array is None and is_sparse_npz(path)):
         rows = load_mtx(path) if kind == ".mtx" else load_sparse_npz(path)
-        return MemoryRows(rows) if isinstance(rows, SparseRows) else _checked(rows, allow_nan)
+        return _checked(rows, allow_nan) if isinstance(rows, np.ndarray) else MemoryRows(rows)
     if kind == ".npz":
         return _checked(load_npz(path, array), allow_nan)
     opened = _open(path, kind, columns, array, allow_nan)
@@ -127,7 +125,7 @@ def as_rows(X: RowsLike) -> Source:
         from mercer.io.cluster import DaskRows  # only where dask is used
 
         return DaskRows(X)
-    return as_source(X)
+    return X if isinstance(X, Source) else MemoryRows(X)
 
 
 def is_source(X: RowsLike) -> bool:

@@ -20,8 +20,9 @@ from mercer.exceptions import DataError, KernelError
 from mercer.io import Table
 from mercer.kernels.jacobian import weighted_gradient
 from mercer.model import Subspace
+from mercer.points import as_points
 from mercer.points.source import MemoryRows
-from mercer.points.sparse import SparseRows, concatenate, dense
+from mercer.points.sparse import SparseRows
 
 #: Rows of a batch in ``gradient``, which makes a rows × m array of weights.
 ROWS = 256
@@ -64,10 +65,7 @@ class NoveltyScore:
             Z = S.scores(X[rows])
             G = 2 * ((self.inside - self.outside) * Z) @ S.coef.T - 2 * self.outside * S.mean
             G = G.astype(S.coef.dtype, copy=False)
-            if isinstance(S.support, SparseRows):
-                slope = weighted_gradient(S.kernel, X[rows], S.support, G)
-            else:
-                slope = S.kernel.gradient(X[rows], S.support, G)
+            slope = weighted_gradient(S.kernel, X[rows], S.points, G)
             return np.asarray(self.outside * S.kernel.diag_gradient(X[rows]) + slope)
 
         parts = thread_map(one, blocks(len(X), ROWS))
@@ -165,14 +163,14 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
             f"{score.subspace.kernel!r} has no variables that could contribute; "
             "use a kernel of vectors."
         )
-    if isinstance(X, SparseRows) and isinstance(reference, SparseRows):
-        return concatenate(
-            [
-                _of_sparse(score, X[rows], reference[rows], nodes)
-                for rows in blocks(len(X), max(1, ENTRIES // X.width))
-            ]
-        )
-    return _along_the_line(score, dense(X), dense(reference), nodes)
+    points, others = (as_points(rows) for rows in (X, reference))
+    if not (points.is_sparse and others.is_sparse):
+        return _along_the_line(score, points.to_dense(), others.to_dense(), nodes)
+    first, *parts = (
+        _of_sparse(score, points[rows], others[rows], nodes)
+        for rows in blocks(len(X), max(1, ENTRIES // points.width))
+    )
+    return first.joined(*parts)
 
 
 def _of_sparse(score: NoveltyScore, X: SparseRows, reference: SparseRows, nodes: int) -> SparseRows:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import squareform
 
 from mercer._base.held_out import held_out_scores
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, RowsLike
 from mercer.kernels import Gaussian, Kernel
-from mercer.kernels.sparse_tiles import all_squares
 from mercer.model import ComponentRule
 from mercer.novelty.score import NoveltyScore
+from mercer.points import as_points
 from mercer.points.sparse import SparseRows
 
 # How many components novelty needs: enough for most of the variance, and not too many.
@@ -91,17 +91,12 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     X : (n, d) rows
     """
     median = Gaussian().resolve(X).length
-    sparse = isinstance(X, SparseRows)
-    rows: Any = X.astype(np.float64) if sparse else np.asarray(X, dtype=np.float64)
-    if len(rows) > SAMPLE:
-        rows = rows[np.sort(fixed_rng(0).choice(len(rows), SAMPLE, replace=False))]
+    points = as_points(X)
+    if len(points) > SAMPLE:
+        points = points.take(np.sort(fixed_rng(0).choice(len(points), SAMPLE, replace=False)))
     # In units of the median, so that squares stay in the range of floats.
-    if sparse:
-        squares = all_squares(rows, median)
-    else:
-        scaled = (rows - rows.mean(axis=0)) / median
-        squares = cdist(scaled, scaled, "sqeuclidean")
-    k = min(NEIGHBOUR, len(rows) - 1)
+    squares = squareform(points.to_unit(median)[0].pair_squares())
+    k = min(NEIGHBOUR, len(points) - 1)
     near = np.sqrt(np.partition(squares, k, axis=1)[:, k])
     near = near[near > 0]  # rows with five copies have no say
     typical = float(np.median(near)) if len(near) else 1.0
@@ -150,12 +145,11 @@ def select_width(
     folds : int, default=4
     """
     partner = (np.arange(len(X)) + rng.integers(1, len(X), len(X))) % len(X)
-    if isinstance(X, SparseRows):
-        beyond: Any = SparseRows.of(
-            (1 + BEYOND) * X.to_scipy() - BEYOND * X[partner].to_scipy(), X.dtype
-        )
-    else:
-        beyond = X + BEYOND * (X - X[partner])
+    points = as_points(X)
+    rows, others = points.for_user(), points.take(partner).for_user()
+    beyond = rows + BEYOND * (rows - others)
+    if points.is_sparse:
+        beyond = SparseRows.of(beyond, X.dtype)
     seed = int(rng.integers(2**31))
     separation = np.empty(len(kernels))
     for i, kernel in enumerate(kernels):

@@ -10,7 +10,6 @@ import numpy as np
 from mercer._base.types import Array
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.model import Subspace
-from mercer.points.sparse import SparseRows
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status
 from mercer.preimage.fixed_point import FixedPoint, in_single, shifted
 from mercer.preimage.gradient import Gradient
@@ -92,8 +91,8 @@ class _BoundAuto(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         if start is None:
             return self.without_start.solve(Z)
-        if isinstance(start, SparseRows) and self.subspace.points.has_coordinates:
-            start = start.to_dense()  # as the answer will be
+        points = self.subspace.points
+        start = points.adopt(self.subspace.kernel.points(start)).rows  # as the answer will be
         found = self.with_start.solve(Z, start)
         if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
             return self._compared(found, Z, start)

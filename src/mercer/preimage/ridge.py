@@ -14,6 +14,7 @@ from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.model import Subspace
+from mercer.points import Vectors
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores
 
@@ -75,7 +76,7 @@ class Ridge(PreImageSolver):
         Z, S = _training_pairs(subspace)
         kernel, alpha = self._choose(Z, S)
         mean = S.mean(axis=0)
-        basis = Basis(kernel, Z)
+        basis = Basis(kernel, Vectors(Z))
         K = basis.gram()
         # The floor keeps a kernel matrix with repeated scores positive definite.
         K[np.diag_indices_from(K)] += max(alpha, 1e-12 * np.trace(K) / len(K))
@@ -94,7 +95,7 @@ class Ridge(PreImageSolver):
         alphas = ALPHAS if self.alpha is None else (self.alpha,)
         if len(kernels) * len(alphas) == 1:
             return kernels[0], float(alphas[0])
-        grams = (Basis(kernel, Z).gram() for kernel in kernels)
+        grams = (Basis(kernel, Vectors(Z)).gram() for kernel in kernels)
         errors = np.array([_leave_one_out(K, S, alphas) for K in grams])
         best_kernel, best_alpha = np.unravel_index(errors.argmin(), errors.shape)
         return kernels[best_kernel], float(alphas[best_alpha])

@@ -11,7 +11,7 @@ from mercer._base.machine import blocks, thread_map
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.kernels.jacobian import jacobian
-from mercer.points.sparse import SparseRows, dense
+from mercer.points import as_points
 
 #: Replicates that relevance is measured on.
 REPLICATES = 100
@@ -76,11 +76,12 @@ def relevance_interval(resamples: Any, level: float) -> Interval:
 
 def _dense_rows(rows: Any, components: int) -> Array:
     """The rows; sparse ones dense, if the derivatives of so many components can be held."""
-    entries = len(rows) * components * rows.shape[1]
-    if isinstance(rows, SparseRows) and entries > MOST_ENTRIES:
+    points = as_points(rows)
+    entries = len(points) * components * points.width
+    if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(
             f"intervals of relevance need the derivatives of {components} components by all "
-            f"{rows.width} variables at {len(rows)} rows, {entries * 8 >> 20} MB; fit fewer "
+            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
             "components or variables (max_features of the vectorizer), or use relevance() alone."
         )
-    return np.asarray(dense(rows))
+    return np.asarray(points.to_dense())

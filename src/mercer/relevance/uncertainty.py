@@ -30,8 +30,8 @@ from mercer.exceptions import DataError
 from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
+from mercer.points import as_points
 from mercer.points.source import Source
-from mercer.points.sparse import concatenate
 from mercer.relevance.intervals import Interval, relevance_interval
 from mercer.relevance.measure import TASK, require_vectors
 from mercer.relevance.words import describe
@@ -119,7 +119,7 @@ class Directions:
         on_landmarks = self.root @ self.turn[q:]
         on_support = S.coef @ (self.turn[:q] - self.products.T @ on_landmarks)
         return (
-            concatenate([S.support, self.landmarks]),
+            S.points.joined(as_points(self.landmarks)).rows,
             np.concatenate([on_support, on_landmarks]).astype(S.coef.dtype),
         )
 
@@ -340,7 +340,7 @@ def measure_uncertainty(
     group = rng.permutation(len(X)).astype(np.int32) % groups
     index = np.sort(rng.permutation(len(X))[:SAMPLE])
     w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-    rows = subspace.kernel.points(X[index]).cast(subspace.coef.dtype).rows
+    rows = subspace.in_precision(X[index])
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
     sums = reduce(add, _parts(_Pass(directions, w, group, groups), X))

@@ -17,7 +17,6 @@ from scipy.spatial.distance import cdist
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.kernels import Basis, Kernel
-from mercer.points import SparseVectors
 
 #: The neighbour whose distance counts: one near row is chance.
 NEIGHBOUR = 5
@@ -115,10 +114,10 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
     """Distances of all rows from the references, (n, r)."""
     points = kernel.points(X)
     if kernel.takes_vectors:
-        if isinstance(points, SparseVectors):
+        if points.is_sparse:
             from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
 
-            sparse = points.rows.to_scipy()
+            sparse = points.for_user()
             return np.asarray(euclidean_distances(sparse, sparse[references]))
         rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)
         return np.asarray(cdist(rows, rows[references]))

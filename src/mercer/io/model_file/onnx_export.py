@@ -19,7 +19,6 @@ from mercer.io.model_file.onnx_kernels import Exported, Graph, export_kernel
 from mercer.io.model_file.onnx_preimage import as_type, export_preimage
 from mercer.kernels import Linear
 from mercer.model import Subspace, model_of
-from mercer.points.sparse import SparseRows
 from mercer.preimage.noise import can_be_matched, match_limits
 
 #: Support points on which the rounding of float32 is measured before the export.
@@ -207,7 +206,7 @@ class _Nodes:
 def _check(
     subspace: Subspace, wanted: Sequence[str], known: Sequence[str], steps: int, dtype: str
 ) -> None:
-    if isinstance(subspace.support, SparseRows):
+    if subspace.points.is_sparse:
         raise ModelFileError(
             "ONNX has no sparse rows as input; fit to X.toarray(), or to TruncatedSVD of X."
         )
