@@ -133,8 +133,10 @@ class Points(ABC):
 
     def permuted(self, rng: np.random.Generator) -> Points:  # noqa: ARG002
         """Each column in an order of its own; the entries of a sparse one go to other rows."""
-        self.vectors("a comparison with permuted columns")
-        raise AssertionError
+        raise KernelError(
+            "only vectors have columns that could be permuted, to compare with chance; give a "
+            "number of components, or a kernel of vectors."
+        )
 
     def arrays(self) -> tuple[Array, ...]:
         """All that the rows are made of, for checksums and files."""

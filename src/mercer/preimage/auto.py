@@ -113,16 +113,13 @@ def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
     return isinstance(kernel, kinds) or any(_contains(part, kinds) for part in kernel.parts)
 
 
-# Pre-images that are good enough to compare models by.
-
-
 #: Steps below this share of the scale count as converged: the error of denoising is then right to
 #: about a thousandth.
 TOL = 1e-3
 
 
 def rough_preimage(solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
-    """The solver bound to a subspace; a fixed point in float32 alone and to three digits."""
+    """Good enough to compare models by: a fixed point in float32 alone and to three digits."""
     chosen = solver.choose(subspace, has_start=True) if isinstance(solver, Auto) else solver
     if not isinstance(chosen, FixedPoint) or chosen.early_stop is not None or chosen.input_weight:
         return solver.init(subspace)

@@ -17,8 +17,6 @@ from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import DotProductKernel, Kernel
 from mercer.model import Subspace
 
-# How the search for one pre-image ended.
-
 
 class Status(StrEnum):
     """What happened to one point; equal to its text, and with what can be done about it.
