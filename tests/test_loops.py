@@ -21,7 +21,7 @@ BOUNDED = {
     ("alternatives/principal_curve.py", "not settled and rounds < max_iter"): "max_iter; told",
     ("alternatives/principal_surface.py", "not settled and rounds < max_iter"): "max_iter; told",
     ("solvers/base.py", "True"): "k doubles up to the number of rows",
-    ("gram/growing.py", "len(chosen) < room"): "one is chosen each turn",
+    ("gram/feature_sums.py", "len(chosen) < room"): "one is chosen each turn",
     (
         "exceptions.py",
         "frame.f_back is not None and _package(frame) in ('mercer', 'sklearn', 'joblib')",

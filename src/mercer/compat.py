@@ -38,7 +38,7 @@ from mercer.gram import CenteredGram, GramOperator, MatrixOperator
 from mercer.kernels import Basis, Kernel
 from mercer.kernels.base import full_precision
 from mercer.model import Count
-from mercer.points.sparse import SparseRows
+from mercer.points import Points, as_points
 from mercer.solvers import Davidson, Dense, EigenSolver, Lanczos, Problem
 from mercer.solvers.policy import noise_floor, smallest_eigenvalue
 
@@ -227,7 +227,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _kernel_for(self, rows: RowsLike) -> Kernel | None:
         """The kernel as one of ours; None where only scikit-learn's function knows it."""
         foreign = callable(self.kernel) or self.kernel == "precomputed"
-        if isinstance(rows, SparseRows) and foreign:
+        if isinstance(rows, Points) and foreign:
             return None
         if callable(self.kernel):
             return kernels.FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
@@ -251,7 +251,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _foreign_kernel(self, X: RowsLike, Y: RowsLike = None) -> Array:
         named = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         params = (self.kernel_params or {}) if callable(self.kernel) else named
-        X, Y = (part.to_scipy() if isinstance(part, SparseRows) else part for part in (X, Y))
+        X, Y = (as_points(part).for_user() for part in (X, Y))
         return np.asarray(pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **params))
 
     def _products(self, rows: RowsLike, support: RowsLike, W: Array) -> Array:
@@ -296,7 +296,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         self.eigenvectors_ = vectors.astype(dtype, copy=False)
 
     def _fit_ridge(self, rows: RowsLike) -> None:
-        if isinstance(rows, SparseRows):
+        if as_points(rows).is_sparse:
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices; give X.toarray()."
             )

@@ -6,6 +6,7 @@ import pytest
 from mercer.gram import StreamedGram, whiten
 from mercer.gram.low_rank import _landmarks
 from mercer.kernels import Gaussian
+from mercer.points import Vectors
 
 SMOOTH = Gaussian(sigma=2.0)
 
@@ -20,7 +21,7 @@ def with_small_groups(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_landmarks_reach_small_groups(seed):
     X = with_small_groups(seed)
-    Z = _landmarks(SMOOTH, X, 100, np.random.default_rng(seed))
+    Z = _landmarks(SMOOTH, Vectors(X), 100, np.random.default_rng(seed)).rows
     for group in ([50, 0], [-50, 0], [0, 50]):
         assert np.abs(Z - group).max(axis=1).min() < 1
 

@@ -6,7 +6,8 @@ from scipy.sparse import csr_array
 
 from mercer.exceptions import KernelError
 from mercer.kernels import FunctionKernel, Gaussian, Precomputed
-from mercer.points import Columns, Objects, SparseVectors, Vectors
+from mercer.points import Columns, Objects, Vectors
+from mercer.points.source import MemoryRows
 from mercer.points.sparse import SparseRows
 
 
@@ -45,9 +46,55 @@ def test_columns_of_a_matrix_are_cut_on_both_sides_and_kept_by_number():
     points = Columns(K)
     np.testing.assert_array_equal(points.subset(np.array([0, 2])).rows, [[0, 2], [6, 8]])
     np.testing.assert_array_equal(points.support, [0, 1, 2])
-    np.testing.assert_array_equal(points.chosen(np.array([2])), [2])
+    np.testing.assert_array_equal(points.chosen(np.array([2])).rows, [2])
     with pytest.raises(KernelError, match="compress needs k.x, y. of new points.*precomputed"):
         points.require_open("compress")
+
+
+def test_points_are_what_they_are_to_every_kernel():
+    X = np.eye(3)
+    for points in (Vectors(X), SparseRows.of(X), MemoryRows(X)):
+        assert Gaussian().points(points) is points
+    assert Precomputed().points(Columns(X)).rows is X
+    assert (SparseRows.of(X).is_sparse, MemoryRows(X).is_here) == (True, False)
+    assert isinstance(MemoryRows(X).loaded(), Vectors)
+
+
+def test_points_take_the_form_of_others_and_are_joined_in_it():
+    X, Y = np.diag([1.0, 2.0, 3.0]), np.ones((2, 3))
+    both = np.vstack([X, Y])
+    dense, sparse = Vectors(X), SparseRows.of(X)
+    for points, others in ((dense, SparseRows.of(Y)), (sparse, Vectors(Y)), (dense, Vectors(Y))):
+        assert points.adopt(others).is_sparse == points.is_sparse
+        np.testing.assert_array_equal(points.joined(others).to_dense(), both)
+        np.testing.assert_array_equal(points.squared_differences(dense), np.zeros(3))
+    assert dense.adopt(Vectors(Y)).rows is Y  # nothing is copied
+    assert np.may_share_memory(dense.take(slice(1, 3)).rows, X)
+    assert Objects(["a"]).joined(Objects(["b", "c"])).rows == ["a", "b", "c"]
+
+
+def test_sparse_points_answer_as_dense_ones():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((12, 5)) < 0.4, rng.standard_normal((12, 5)), 0)
+    X[3] = 0
+    D, S = Vectors(X), SparseRows.of(X)
+    for question in (
+        lambda P: P.square_sums(),
+        lambda P: P.is_filled(),
+        lambda P: P.largest,
+        lambda P: P.unit().to_dense(),
+        lambda P: P.exact_products(P.take(slice(4))),
+        lambda P: P.exact_squares(P.take(slice(4)), 0.7),
+        lambda P: P.to_unit(0.5)[0].pair_squares(),
+    ):
+        np.testing.assert_allclose(np.float64(question(S)), np.float64(question(D)), atol=1e-14)
+
+
+@pytest.mark.parametrize("points", [Objects(["a", "b"]), Columns(np.eye(2))])
+def test_only_vectors_have_columns_to_permute(points, rng):
+    """Kernel values in another order are no kernel matrix, and strings have no columns."""
+    with pytest.raises(KernelError, match="give a number of components"):
+        points.permuted(rng)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -85,7 +132,7 @@ def test_neighbours_share_their_signs(sparse):
     rng = np.random.default_rng(0)
     centres, group = 50 * rng.standard_normal((30, 4)), rng.integers(30, size=300)
     X = centres[group] + 1e-6 * rng.standard_normal((300, 4))
-    points = SparseVectors(SparseRows.of(csr_array(X))) if sparse else Vectors(X)
+    points = SparseRows.of(csr_array(X)) if sparse else Vectors(X)
     signs = points.halves(5, rng)
     assert set(np.unique(signs)) == {-1.0, 1.0}
     assert (np.abs(signs.mean(axis=0)) < 0.1).all()

@@ -34,18 +34,10 @@ from mercer.kernels import (
     RationalQuadratic,
     Sigmoid,
 )
-from mercer.kernels.sparse_tiles import SparsePacked
 from mercer.landmarks import KMeans, RPCholesky, Uniform
 from mercer.novelty import contributions
-from mercer.points import SparseVectors
-from mercer.points.sparse import (
-    SparseRows,
-    concatenate,
-    exchanged,
-    permuted_columns,
-    same_rows,
-    squared_differences,
-)
+from mercer.points import Vectors
+from mercer.points.sparse import SparsePacked, SparseRows
 from mercer.preimage import Combination, Nearest, as_preimage
 from mercer.selection import DenoisingScore
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
@@ -153,7 +145,7 @@ def test_every_estimator_and_its_file(name, tmp_path):
     loaded = mercer.load(found.save(tmp_path / "m.mercer"))
     assert_array_equal(getattr(loaded, ask)(sparse.csr_array(NEW)), answer)
     if name != "compat" and hasattr(loaded, "subspace_"):
-        assert same_rows(loaded.subspace_.support, found.subspace_.support)
+        assert loaded.subspace_.support.equals(found.subspace_.support)
 
 
 #: What takes a solver, or a way of choosing: each is crossed with every kernel below.
@@ -245,7 +237,7 @@ def test_rows_far_from_the_origin_keep_their_digits(size):
 
 def test_the_audit_sees_wrong_tiles(monkeypatch):
     """Sparse entries are judged by differences, not by the formula that made them."""
-    import mercer.kernels.sparse_tiles as module
+    import mercer.points.sparse as module
 
     right = module.products
     monkeypatch.setattr(module, "products", lambda A, B: 1.01 * right(A, B))
@@ -350,13 +342,13 @@ def test_score_and_tune_exchange_entries():
 def test_exchanged_entries_are_those_of_other_rows():
     rows = SparseRows.of(sparse.csr_array(X))
     rng = np.random.default_rng(0)
-    found = exchanged(rows, 0.3, rng)
+    found = rows.exchanged(0.3, rng)
     assert found.shape == rows.shape
     assert 0.9 < found.nnz / rows.nnz < 1.1
     same = ((found.to_dense() == X) & (X != 0)).sum() / rows.nnz
     assert 0.6 < same < 0.8
     assert_allclose(
-        squared_differences(found, rows), ((found.to_dense() - X) ** 2).sum(axis=1), rtol=1e-12
+        found.squared_differences(rows), ((found.to_dense() - X) ** 2).sum(axis=1), rtol=1e-12
     )
 
 
@@ -399,7 +391,7 @@ def test_rules_compression_and_given_landmarks():
             found.transform(NEW),
             KernelPCA(3, solver=Landmarks(select=X[:20])).fit(X).transform(NEW),
         )
-    shuffled = permuted_columns(SparseRows.of(given), np.random.default_rng(0))
+    shuffled = SparseRows.of(given).permuted(np.random.default_rng(0))
     assert_array_equal(np.sort(shuffled.to_dense(), axis=0), np.sort(X, axis=0))
     assert (shuffled.to_dense() != X).any()
     assert KernelPCA(ParallelAnalysis(), random_state=0).fit(given).n_components_ >= 1
@@ -469,7 +461,7 @@ class TestSparseRows:
         assert_array_equal(S[::7].to_dense(), X[::7])
         assert_array_equal(S[np.array([5, 3, 3])].to_dense(), X[[5, 3, 3]])
         assert_array_equal(S[X[:, 0] > 1.5].to_dense(), X[X[:, 0] > 1.5])
-        assert_array_equal(concatenate([S[:4], X[4:]]).to_dense(), X)
+        assert_array_equal(S[:4].joined(Vectors(X[4:])).to_dense(), X)
         assert_allclose(S.row_sums(), X.sum(axis=1))
         assert_allclose(S.square_sums(), (X**2).sum(axis=1))
         with pytest.raises(TypeError, match="never made an array"):
@@ -478,7 +470,7 @@ class TestSparseRows:
     def test_takes_any_format_and_leaves_out_zeros(self):
         for kind in ("csr", "csc", "coo", "lil", "bsr"):
             given = sparse.csr_array(X).asformat(kind)
-            assert same_rows(SparseRows.of(given), SparseRows.of(X))
+            assert SparseRows.of(given).equals(SparseRows.of(X))
         entries = ([1.0, 2.0, 0.0, 3.0], ([0, 0, 1, 1], [2, 2, 0, 1]))
         S = SparseRows.of(sparse.coo_array(entries, shape=(2, 3)))
         assert S.nnz == 2
@@ -486,7 +478,7 @@ class TestSparseRows:
 
     def test_points(self):
         points = Gaussian().points(SparseRows.of(X))
-        assert isinstance(points, SparseVectors)
+        assert points.is_sparse
         assert (points.width, points.has_coordinates, points.is_open) == (40, False, True)
         assert points.cast(np.float32).rows.dtype == np.float32
         with pytest.raises(KernelError, match="a picture needs points with coordinates"):

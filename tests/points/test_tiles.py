@@ -15,9 +15,9 @@ def tiles_and_matrix(kernel, dtype, edge, rng):
     A = (rng.standard_normal((23, 4)) + 2).astype(dtype)
     B = (rng.standard_normal((17, 4)) + 2).astype(dtype)
     basis = Basis(kernel, B)
-    return Tiles(kernel.fill, basis.pack(A), basis.packed, np.dtype(dtype), edge), kernel.exact(
-        A, B
-    )
+    return Tiles(
+        kernel.fill, basis.pack(kernel.points(A)), basis.packed, np.dtype(dtype), edge
+    ), kernel.exact(A, B)
 
 
 @pytest.mark.parametrize("edge", [1, 5, 17, 512])

@@ -14,6 +14,7 @@ from mercer.exceptions import DataError, KernelError
 from mercer.gram import Checkpoint, FeatureSums, LandmarkFeatures, sum_features
 from mercer.io import MemoryRows
 from mercer.kernels import Cosine, Gaussian, Linear, Polynomial
+from mercer.points import Vectors
 from mercer.solvers import Dense, Landmarks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,7 +149,7 @@ def test_a_smooth_kernel_is_whitened_before_it_is_summed(rng):
     X = grouped(rng, 500)
     features = LandmarkFeatures(Gaussian(width=500.0), X[:60])
     assert features.size < 60
-    sums = features.whitened(sum_features(features, X))
+    sums = features.whitened(sum_features(features, Vectors(X)))
     A = features.gram @ features.basis
     np.testing.assert_allclose(features.basis.T @ A, np.eye(features.size), atol=1e-3)
     assert np.linalg.eigvalsh(sums.square)[0] > 0
@@ -242,7 +243,7 @@ def test_a_foreign_checkpoint_is_refused(change, rng, tmp_path):
 def saved_once(path, rows):
     """A checkpoint of one step over the rows, which gave sums of zero."""
     checkpoint = Checkpoint(path, "mine")
-    checkpoint.begin(rows.X, np.arange(2), rows.X)
+    checkpoint.begin(Vectors(rows.X), np.arange(2), Vectors(rows.X))
     sums = next(checkpoint.steps(rows, lambda *_: FeatureSums.zero(len(rows)), 0))
     checkpoint.keep(1, sums)
 
@@ -319,7 +320,8 @@ def test_a_kill_leaves_no_half_file(tmp_path):
         "import numpy as np; from mercer.gram import Checkpoint, FeatureSums\n"
         "from mercer.io import MemoryRows; import mercer.points.source\n"
         "mercer.points.source.CHUNK = 1; X = np.zeros((100_000, 3)); rows = MemoryRows(X)\n"
-        f"c = Checkpoint({str(path)!r}, 'mine'); c.begin(X[:300], np.arange(2), X)\n"
+        "from mercer.points import Vectors; Z, pool = Vectors(X[:300]), Vectors(X)\n"
+        f"c = Checkpoint({str(path)!r}, 'mine'); c.begin(Z, np.arange(2), pool)\n"
         "print(1, flush=True); import mercer.gram.checkpoint as m; m.OVERHEAD = 1e9\n"
         "zero = FeatureSums.zero(300); i = c.position(zero, rows)[0]\n"
         "for _ in c.steps(rows, lambda *_: zero, i): i += 1; c.keep(i, zero)\n"

@@ -149,7 +149,7 @@ _IN_FILES = {
     ),
     "landmarks": (*LANDMARK_RULES.values(), "mercer.landmarks.base:Given"),
     "gram": (
-        "mercer.gram.sums:FeatureSums",
+        "mercer.gram.feature_sums:FeatureSums",
         "mercer.gram.feature_sums:LandmarkFeatures",
         "mercer.gram.feature_sums:_Whitening",
     ),

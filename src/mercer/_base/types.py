@@ -18,6 +18,8 @@ else:
 
 #: Rows: an array or a data frame, a list of objects, a path, a row source or a dask collection.
 RowsLike: TypeAlias = Any
+#: Rows below the door, as points hold them: an array, sparse rows, or a list of objects.
+Rows: TypeAlias = Any
 #: Numbers: whatever ``numpy.asarray`` takes.
 ArrayLike: TypeAlias = Any
 #: Classes or numbers, one for each row; None, or ignored, where there is nothing to predict.

@@ -10,8 +10,8 @@ from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, Remedy
 from mercer.io.model_file import read_model
 from mercer.model import model_of
+from mercer.points import as_points
 from mercer.points.source import MemoryRows, Source
-from mercer.points.sparse import same_rows
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -79,7 +79,7 @@ def was_fitted_to(model: Estimator, X: RowsLike, rows: Array) -> bool:
     known = getattr(model, "_data_fingerprint", None)
     sources = [MemoryRows(rows), *([X] if isinstance(X, Source) else [])]
     same = known is not None and known["sha256"] in [source.fingerprint() for source in sources]
-    return same or same_rows(model_of(model).subspace.support, rows)
+    return same or as_points(model_of(model).subspace.support).equals(as_points(rows))
 
 
 def refuse_seen(model: Estimator, X: RowsLike, rows: Array) -> None:

@@ -22,6 +22,7 @@ from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.io import as_rows, is_source
 from mercer.kernels import Kernel
 from mercer.model import model_of, names_of
+from mercer.points import Points
 from mercer.points.source import MemoryRows, Source, remedy_for
 from mercer.points.sparse import SparseRows
 
@@ -62,8 +63,8 @@ def _check_table(
     """Rows that are in memory."""
     if kernel.takes_objects and not _is_numeric_table(X):
         return _check_objects(X)
-    if isinstance(X, SparseRows):  # an estimator that wraps ours hands on what it has checked
-        X = X.to_scipy()
+    if isinstance(X, Points):  # an estimator that wraps ours hands on what it has checked
+        X = X.for_user()
     _refuse_masked(X)
     X = _as_table(X)
     if issparse(X):
@@ -189,10 +190,8 @@ def _check_source(estimator: Estimator, rows: Source, reset: bool) -> Any:
 
 
 def _load(rows: RowsLike) -> Any:
-    if isinstance(rows, SparseRows):
-        return rows
     if not isinstance(rows, Source):
-        return np.asarray(rows)
+        return rows if isinstance(rows, Points) else np.asarray(rows)
     needed = len(rows) * rows.shape[1] * rows.dtype.itemsize
     if needed > available_bytes() // 2:
         raise DataError(

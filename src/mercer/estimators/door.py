@@ -23,9 +23,8 @@ from mercer.estimators.learning import by_blocks
 from mercer.exceptions import KernelError, MercerError, UnavailableError
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import model_of, names_of
-from mercer.points import SparseVectors
+from mercer.points import Points
 from mercer.points.source import Source
-from mercer.points.sparse import SparseRows
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 #: Why the model cannot do it; None if it can.
@@ -156,8 +155,8 @@ _CHECKS: dict[str, Callable[[Any, Any], Any]] = {
 
 def as_frame(model: Estimator, rows: Any, given: Any) -> Any:
     """Rows of the model's columns as ``set_output`` says; sparse ones as SciPy's sparse array."""
-    if isinstance(rows, SparseRows):
-        return rows.to_scipy()
+    if isinstance(rows, Points):
+        return rows.for_user()
     if np.ndim(rows) != 2:
         return rows
     return as_asked(model, rows, given, names_of(model) or [f"x{j}" for j in range(rows.shape[1])])
@@ -180,9 +179,9 @@ def _no_coordinates(model: Estimator, instead: str) -> str | None:
 
 def _not_dense(model: Estimator, instead: str) -> str | None:
     """For methods that move the rows of the fit: a model of sparse rows lacks them."""
-    support = model_of(model).subspace.support if "_model_" in vars(model) else None
-    if isinstance(support, SparseRows):
-        return f"it was fitted to sparse rows, and {SparseVectors(support)._lack}."
+    points = model_of(model).subspace.points if "_model_" in vars(model) else None
+    if points is not None and points.is_sparse:
+        return f"it was fitted to sparse rows, and {points._lack}."
     return _no_coordinates(model, instead)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators._saving import remember_data
@@ -16,13 +14,12 @@ from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
-from mercer.gram.growing import carried, missed
+from mercer.gram.feature_sums import carried, missed
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.model import ComponentRule, Model, Report, as_rule
 from mercer.points.source import CHUNK, MemoryRows, Source
-from mercer.points.sparse import SparseRows, concatenate
 from mercer.preimage import PreImageSolver
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.landmark_model import Few, LandmarkModel, counted
@@ -155,8 +152,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     @property
     def landmarks_(self) -> Any:
         """The landmarks; a ``scipy.sparse.csr_array`` if the rows were sparse."""
-        landmarks = self._features.landmarks
-        return landmarks.to_scipy() if isinstance(landmarks, SparseRows) else np.asarray(landmarks)
+        return self._features.points.for_user()
 
     def _add(self, rows: RowsLike, solve: bool) -> None:
         started = time.perf_counter()
@@ -165,7 +161,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         else:
             rows = rows.astype(self._features.dtype, copy=False)
             self._grow(rows)
-        part = sum_features(self._features, rows)
+        part = sum_features(self._features, self._features.kernel.points(rows))
         self._sums = self._sums * self.forget + part
         self.n_samples_seen_ += len(rows)
         if solve:
@@ -199,17 +195,18 @@ class IncrementalKernelPCA(SubspaceEstimator):
         old, room = self._features, self.n_landmarks - len(self._features.landmarks)
         if self.growth == 0 or room <= 0:
             return
-        new = missed(old, rows, self.growth, room)
+        new = missed(old, old.kernel.points(rows), self.growth, room)
         if not len(new):
             return
-        landmarks = concatenate([old.landmarks, new])
+        landmarks = old.points.joined(new).rows
         self._features = LandmarkFeatures(old.kernel, landmarks, old.dtype)
         self._sums = carried(self._sums, old, self._features)
 
     def _update(self, started: float) -> None:
         model = LandmarkModel.of(self._features, self._sums, True, self.n_samples_seen_)
-        landmarks = self._features.landmarks
-        few = Few.of(landmarks[:: -(-len(landmarks) // ROWS)], self._features.kernel, landmarks)
+        kernel, points = self._features.kernel, self._features.points
+        some = points.take(slice(None, None, -(-len(points) // ROWS)))
+        few = Few(some, kernel.exact(some.rows, points.rows))
         model, rounded = counted(model, as_rule(self.n_components), few)
         q = len(rounded)
         subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)

@@ -14,7 +14,6 @@ from mercer.io import is_source
 from mercer.kernels import Kernel
 from mercer.model import Model, Subspace, as_rule
 from mercer.points.source import MemoryRows, Source
-from mercer.points.sparse import SparseRows
 from mercer.solvers import Plan, Problem, Solver, as_solver
 
 
@@ -73,13 +72,11 @@ class OnBlocks:
 def owned(model: Model, X: RowsLike) -> Model:
     """The model, safe from changes that the caller may make to X afterwards."""
     X = X.X if isinstance(X, MemoryRows) else X
-    support = model.subspace.support
-    if isinstance(support, SparseRows):
-        given = getattr(X, "data", None)
-        shared = isinstance(given, np.ndarray) and np.may_share_memory(support.data, given)
-    else:
-        own = is_source(X) or not isinstance(support, np.ndarray) or not support.flags.writeable
-        shared = not own and np.may_share_memory(support, np.asarray(X))
-    if not shared:
+    points = model.subspace.points
+    support = points.arrays()[0]
+    if not points.can_wait or is_source(X) or not support.flags.writeable:
         return model
-    return replace(model, subspace=replace(model.subspace, support=support.copy()))
+    given = getattr(X, "data", None) if points.is_sparse else np.asarray(X)
+    if not (isinstance(given, np.ndarray) and np.may_share_memory(support, given)):
+        return model
+    return replace(model, subspace=replace(model.subspace, support=points.rows.copy()))

@@ -271,7 +271,7 @@ class KernelNovelty(OutlierMixin, ModelEstimator):
         (the pre-image of its projection), see :func:`mercer.novelty.score`.
         """
         rows, subspace, way = X, self.score_.subspace, "auto"
-        if isinstance(subspace.support, SparseRows):
+        if subspace.points.is_sparse:
             rows = SparseRows.of(rows)
             way = "nearest" if subspace.kernel.radial is None else "combination"
         found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)
@@ -478,5 +478,5 @@ def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> 
     Rows and not means: what a fold's model must not know can be left out.
     """
     sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
-    exact = kernel.points(take(X, sample)).cast(np.float64).rows
+    exact = kernel.points(X).take(sample).cast(np.float64)
     return np.sort(sample[random_pivots(kernel, exact, m, rng)])

@@ -15,7 +15,8 @@ from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.model import model_of
-from mercer.points.sparse import SparseRows, dense, squared_differences
+from mercer.points import as_points
+from mercer.points.sparse import SparseRows
 from mercer.preimage import BoundPreImage, PreImages
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import MatchNoise, matched_scores
@@ -94,9 +95,9 @@ def preimages(
     """
     start, Z = projected(self, X, match_noise)
     found = _bind(self).solve(Z, start)
-    found = found.measured(model_of(self).subspace, Z) if report else found
-    points = found.points
-    return replace(found, points=points.to_scipy()) if isinstance(points, SparseRows) else found
+    subspace = model_of(self).subspace
+    found = found.measured(subspace, Z) if report else found
+    return replace(found, points=subspace.kernel.points(found.points).for_user())
 
 
 @verb("scores", "rows")
@@ -135,11 +136,12 @@ def score(self: Any, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG001
     more components and a nearly linear kernel: ``((reconstruct(X) - X) ** 2).sum(axis=1)``.
     """
     subspace = model_of(self).subspace
-    rows = SparseRows.of(X) if isinstance(subspace.support, SparseRows) else dense(X)
+    points = subspace.points.adopt(as_points(X))
+    rows = points.rows
     noisy = add_noise(rows, typical_noise(rows), fixed_rng(0)).astype(rows.dtype, copy=False)
     Z = matched_scores(subspace, noisy, "auto")
-    points = _bind(self).solve(Z, noisy).points
-    return -float(squared_differences(points, rows).mean(dtype=np.float64))
+    found = as_points(_bind(self).solve(Z, noisy).points)
+    return -float(found.squared_differences(points).mean(dtype=np.float64))
 
 
 @verb(
@@ -184,8 +186,9 @@ def tune(
     True
     """
     rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
-    if not isinstance(rows, SparseRows):
-        rows = as_kernel(self.kernel).points(rows).vectors("tuning for noise")
+    points = as_kernel(self.kernel).points(rows)
+    if not points.is_sparse:
+        points.vectors("tuning for noise")
     choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
     self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
     self.tuning_ = choice
@@ -210,9 +213,7 @@ def component_preimages(self: Any) -> Array:
     Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(subspace.coef.dtype)
     start = Nearest().init(directions).solve(Z).points
     found = self.preimage_.init(directions).solve(Z, start).points
-    if isinstance(found, SparseRows):
-        found = found.to_dense()  # 2 q rows
-    return np.asarray(found).reshape(2, q, -1)
+    return np.asarray(as_points(found).to_dense()).reshape(2, q, -1)
 
 
 @verb(
@@ -229,8 +230,8 @@ def component_images(self: Any) -> Array:
         For the linear kernel these are the principal axes.
     """
     subspace = model_of(self).subspace
-    d, dtype = subspace.support.shape[1], subspace.coef.dtype
-    sparse = isinstance(subspace.support, SparseRows)
+    d, dtype = subspace.points.width, subspace.coef.dtype
+    sparse = subspace.points.is_sparse
     basis = SparseRows.of(eye_array(d, dtype=dtype)) if sparse else np.eye(d, dtype=dtype)
     return np.asarray((subspace.scores(basis) + subspace.offset).T)
 
@@ -239,9 +240,8 @@ def projected(model: Estimator, rows: Any, match_noise: MatchNoise) -> tuple[Any
     """Where to start from, and the scores."""
     subspace = model_of(model).subspace
     Z = matched_scores(subspace, rows, match_noise)
-    if isinstance(rows, SparseRows) and subspace.points.has_coordinates:
-        rows = rows.to_dense()  # a start, of the size of the answer
-    return rows, Z
+    # A start has the form of the answer, which is of its size.
+    return subspace.points.adopt(subspace.kernel.points(rows)).rows, Z
 
 
 def points_of(model: Estimator, Z: Array, start: Any = None) -> Any:

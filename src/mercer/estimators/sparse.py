@@ -181,7 +181,7 @@ class SparseKernelPCA(SubspaceEstimator):
         report = report_of(chosen, solver, reason, rows, fits)
         report = replace(report, unexplained=unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
-            report = audited(report, audit_rows(subspace, subspace.support, variance, np.zeros(q)))
+            report = audited(report, audit_rows(subspace, subspace.points, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
         values, variance, share = (part.astype(dtype) for part in spectrum)
         self._model_ = Model(subspace, values, variance, share, None, report, rows.n)

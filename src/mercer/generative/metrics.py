@@ -20,6 +20,7 @@ from mercer._base.machine import blocks, held
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel, as_kernel
+from mercer.points import Vectors
 
 __all__ = [
     "SampleReport",
@@ -188,7 +189,7 @@ def mmd2(samples: RowsLike, real: RowsLike, kernel: str | Kernel = "gaussian") -
     A, B = _pair(samples, real)
     resolved = as_kernel(kernel).resolve(B)
     within = sum(_mean_of_pairs(resolved, X) for X in (A, B))
-    across = float(Basis(resolved, B).matmat(A, np.ones((len(B), 1), dtype=B.dtype)).sum())
+    across = float(Basis(resolved, Vectors(B)).matmat(A, np.ones((len(B), 1), dtype=B.dtype)).sum())
     return within - 2 * across / (len(A) * len(B))
 
 
@@ -222,7 +223,7 @@ def _balls_around(centres: Array, points: Array, k: int) -> Array:
 
 def _mean_of_pairs(kernel: Kernel, X: Array) -> float:
     n = len(X)
-    total = float(Basis(kernel, X).matmat(X, np.ones((n, 1))).sum())
+    total = float(Basis(kernel, Vectors(X)).matmat(X, np.ones((n, 1))).sum())
     return (total - float(kernel.diag(X).sum())) / (n * (n - 1))
 
 

@@ -156,18 +156,18 @@ class KernelGram(GramOperator):
         return self.diag
 
     def block(self, rows: Array | slice, columns: Array) -> Array:
-        basis, points = self.basis, self.basis.as_points
+        basis, points = self.basis, self.basis.points
         right = basis.pack(points.chosen(columns))
         if isinstance(rows, slice):
             left = basis.packed[rows]
         elif rows is columns and points.is_open:
             left = right
         else:
-            left = basis.pack(points.take(rows).rows)
+            left = basis.pack(points.take(rows))
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
-        return self.basis.as_points.halves(count, rng)
+        return self.basis.points.halves(count, rng)
 
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         return self.spot.shifts(self.row_products, V, row_scale)
@@ -181,7 +181,7 @@ class KernelGram(GramOperator):
 
     @property
     def can_refine(self) -> bool:
-        return self.precision == np.float32 and self.basis.as_points.has_finer_entries
+        return self.precision == np.float32 and self.basis.points.has_finer_entries
 
     def low_rank(
         self, rank: int, rng: np.random.Generator, weight: Array | None = None

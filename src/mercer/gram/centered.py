@@ -7,7 +7,7 @@ below is already D K D, and :math:`u = \sqrt{w / \sum w}`; see NOTATION.md.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -18,12 +18,10 @@ from mercer._base.types import Array
 from mercer.gram.base import ChangedGram
 from mercer.gram.low_rank import LowRank
 
-# Sample weights: D K D with D = diag(√weight).
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedGram(ChangedGram):
-    """A row of weight 2 counts as the row given twice."""
+    """D K D with D = diag(√weight): a row of weight 2 counts as the row given twice."""
 
     root_weight: Array
 
@@ -53,7 +51,7 @@ class WeightedGram(ChangedGram):
     ) -> LowRank | None:
         # A row of weight 13 is as likely a landmark as 13 copies of it together.
         low = self.base.low_rank(rank, rng, self.root_weight**2)
-        return None if low is None else low.scaled(self.root_weight)
+        return None if low is None else replace(low, root_weight=self.root_weight)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()
@@ -188,7 +186,7 @@ class CenteredGram(ProbedGram):
         self, rank: int, rng: np.random.Generator, weight: Array | None = None
     ) -> LowRank | None:
         low = self.base.low_rank(rank, rng, weight)
-        return None if low is None else low.centered(self.direction)
+        return None if low is None else replace(low, direction=self.direction)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()

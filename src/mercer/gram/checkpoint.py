@@ -24,9 +24,10 @@ import numpy as np
 
 from mercer._base.files import remove_strays, write_atomic
 from mercer._base.progress import announce
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.exceptions import DataError, ModelFileError
-from mercer.gram.sums import FeatureSums
+from mercer.gram.feature_sums import FeatureSums
+from mercer.points import Points, as_points
 from mercer.points.source import Source
 from mercer.points.sparse import SparseRows
 
@@ -74,16 +75,19 @@ class Checkpoint:
         """Those of the fit that was stopped, if there was one."""
         return self._state.get("seeds")
 
-    def begin(self, landmarks: RowsLike, seeds: Array, pool: RowsLike) -> None:
+    def begin(self, landmarks: Points, seeds: Array, pool: Points) -> None:
         """Keep the landmarks, the seeds, and what the landmarks were chosen from.
 
         Proves, too, that the file can be written, before the long pass.
         """
-        if not isinstance(landmarks, np.ndarray | SparseRows):
+        if not landmarks.can_wait:
             raise DataError("a checkpoint keeps vectors, not objects; fit without checkpoint=.")
-        chosen_from = np.array(digest(slice(0, len(pool)), pool))
+        chosen_from = np.array(digest(slice(0, len(pool)), pool.rows))
         if not self._state:
-            self._state = {**_arrays(landmarks), "seeds": seeds, "pool": chosen_from}
+            names = _SPARSE if landmarks.is_sparse else ("landmarks",)
+            self._state = dict(zip(names, landmarks.arrays(), strict=True))
+            self._state |= {"landmarks_width": np.array(landmarks.width)}
+            self._state |= {"seeds": seeds, "pool": chosen_from}
             self._save(0, None)
         elif self._state["pool"] != chosen_from:
             raise self._changed("the rows from which the landmarks were chosen")
@@ -173,27 +177,19 @@ class Checkpoint:
         )
 
 
-def digest(rows: slice, block: RowsLike) -> int:
+def digest(rows: slice, block: Any) -> int:
     """A checksum of a chunk of rows and its place; those of chunks may be added up.
 
     Against accidents, at the speed of the memory; the sums themselves are no safer from malice.
     """
-    sparse = isinstance(block, SparseRows)
     total = zlib.crc32(f"{rows.start}".encode())
-    for part in (block.data, block.indices, block.indptr) if sparse else (block,):
+    for part in as_points(block).arrays():
         total = zlib.crc32(np.ascontiguousarray(part).data, total)
     return total
 
 
 #: A sparse set of landmarks is three arrays and a width.
 _SPARSE = ("landmarks_data", "landmarks_indices", "landmarks_indptr")
-
-
-def _arrays(landmarks: Array | SparseRows) -> dict[str, Any]:
-    if not isinstance(landmarks, SparseRows):
-        return {"landmarks": landmarks}
-    parts = (landmarks.data, landmarks.indices, landmarks.indptr)
-    return dict(zip(_SPARSE, parts, strict=True)) | {"landmarks_width": np.array(landmarks.width)}
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from mercer._base.linalg import mirror
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 
 #: From this many columns on, one product of matrices is quicker than one product for each.
 MANY = 12
@@ -32,18 +33,18 @@ class DenseGram(KernelGram):
 
     @classmethod
     def from_rows(
-        cls, kernel: Kernel, X: RowsLike, dtype: np.dtype, spot: SpotCheck | None = None
+        cls, kernel: Kernel, X: Points, dtype: np.dtype, spot: SpotCheck | None = None
     ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
         points = kernel.points(X)
         diag = kernel.diag(points.cast(dtype).rows).astype(dtype, copy=False)
         if dtype == np.float32 and not points.fit_float32(diag):
-            return cls.from_rows(kernel, X, np.dtype(np.float64), spot)
-        basis = Basis(kernel, X, dtype)
+            return cls.from_rows(kernel, points, np.dtype(np.float64), spot)
+        basis = Basis(kernel, points, dtype)
         lower = _untouched(len(basis), dtype)
         basis.own_tiles().lower(lower)
         np.fill_diagonal(lower, diag)
-        return cls(basis, diag, spot or SpotCheck(kernel, X), lower)
+        return cls(basis, diag, spot or SpotCheck(kernel, points), lower)
 
     def matmat(self, V: Array) -> Array:
         # BLAS thinks in columns: for it our lower triangle is the upper one of the transpose.

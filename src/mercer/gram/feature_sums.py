@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import add
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE
+from mercer._base.linalg import SQUARABLE, square_sums
 from mercer._base.machine import blocks, lapack_threads
 from mercer._base.progress import announce
-from mercer._base.types import Array, RowsLike
-from mercer.gram.checkpoint import Checkpoint
+from mercer._base.types import Array, Rows
 from mercer.gram.low_rank import inverse_root
-from mercer.gram.sums import FeatureSums
 from mercer.kernels import Basis, Kernel, RadialKernel
 from mercer.points import Points
 from mercer.points.source import as_source
+
+if TYPE_CHECKING:
+    from mercer.gram.checkpoint import Checkpoint
 
 #: Rows whose features stay in cache while they are squared.
 BLOCK = 2048
@@ -33,6 +36,28 @@ ROUGH = 3e7
 #: If the components wanted have more than this share of the largest eigenvalue, directions beyond
 #: STEEP cannot move them and are left out.
 TALL = 1e-4
+
+
+@dataclass(frozen=True)
+class FeatureSums:
+    """Weighted sums over rows, which add up: of 1, of the features a, of a aᵀ, and of k(x, x)."""
+
+    weight: float
+    linear: Array
+    square: Array
+    diagonal: float
+
+    def __add__(self, other: FeatureSums) -> FeatureSums:
+        return FeatureSums(*map(add, vars(self).values(), vars(other).values()))
+
+    def __mul__(self, factor: float) -> FeatureSums:
+        """All sums times a factor: forgetting, for streams."""
+        return FeatureSums(*(factor * part for part in vars(self).values()))
+
+    @classmethod
+    def zero(cls, r: int) -> FeatureSums:
+        """Of no rows at all."""
+        return cls(0.0, np.zeros(r), np.zeros((r, r)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -52,24 +77,24 @@ class LandmarkFeatures:
     """
 
     kernel: Kernel
-    landmarks: RowsLike
+    landmarks: Rows
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
     leading: int | None = None
 
     @cached_property
     def functions(self) -> Basis:
         """The functions k(z_j, ·), in the precision in which they are summed."""
-        return Basis(self.kernel, self.landmarks, self._whitening.working)
+        return Basis(self.kernel, self.points, self._whitening.working)
 
-    @property
+    @cached_property
     def points(self) -> Points:
-        """The landmarks, in the precision of the model."""
-        return self.kernel.points(self.landmarks).cast(self.dtype)
+        """The landmarks as what they are to the kernel."""
+        return self.kernel.points(self.landmarks)
 
     @cached_property
     def gram(self) -> Array:
         """K_ZZ in float64."""
-        return Basis(self.kernel, self.landmarks, np.float64).gram()
+        return Basis(self.kernel, self.points, np.float64).gram()
 
     @property
     def basis(self) -> Array:
@@ -96,20 +121,20 @@ class LandmarkFeatures:
         """Number of features that are summed."""
         return int(self.basis.shape[1 if self._whitening.before_sums else 0])
 
-    def of(self, X: RowsLike) -> Array:
+    def of(self, X: Points) -> Array:
         """The features that are summed, (n, r)."""
         K = self.kernel_values(X)
         return np.asarray(K @ self.basis) if self._whitening.before_sums else K
 
-    def kernel_values(self, X: RowsLike) -> Array:
+    def kernel_values(self, X: Points) -> Array:
         """k(x_i, z_j), (n, m)."""
         return self.functions.at(X)
 
-    def own(self, X: RowsLike) -> Array:
+    def own(self, X: Points) -> Array:
         """k(x_i, x_i) in float64: what is left of them after the mean may be their last digits."""
         if isinstance(self.kernel, RadialKernel):
             return np.ones(len(X))
-        return self.kernel.diag(self.kernel.points(X).cast(np.float64).rows)
+        return self.kernel.diag(X.cast(np.float64).rows)
 
     def whitened(self, sums: FeatureSums) -> FeatureSums:
         """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
@@ -121,7 +146,7 @@ class LandmarkFeatures:
     def in_single(self) -> LandmarkFeatures | None:
         """The same with kernel values in float32, in the same basis; None where that is no use."""
         K, found = self.gram, self._whitening
-        small = self.points.fit_float32(np.diagonal(K))
+        small = self.points.cast(self.dtype).fit_float32(np.diagonal(K))
         plain = found.working == np.float64 and not found.before_sums and not found.cut
         if not (plain and small and _condition(K, found.basis) < ROUGH):
             return None
@@ -173,14 +198,15 @@ class ChunkSums:
     features: LandmarkFeatures
     weight: Array | None = None
 
-    def __call__(self, rows: slice, X: RowsLike) -> FeatureSums:
+    def __call__(self, rows: slice, X: Rows) -> FeatureSums:
         features, r = self.features, self.features.size
         weight = None if self.weight is None else self.weight[rows]
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
+        points = features.kernel.points(X)
         for part in blocks(len(X), BLOCK):
-            block = X[part]
+            block = points.take(part)
             if features.working == np.float64:  # else they are rounded around an origin, not here
-                block = features.kernel.points(block).cast(np.float64).rows
+                block = block.cast(np.float64)
             w = np.ones(len(block)) if weight is None else weight[part]
             A = features.of(block)
             # By the largest weight first: with it squares might leave the range of float32.
@@ -197,7 +223,7 @@ class ChunkSums:
 
 def sum_features(
     features: LandmarkFeatures,
-    X: RowsLike,
+    points: Points,
     weight: Array | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> FeatureSums:
@@ -205,7 +231,7 @@ def sum_features(
 
     With a checkpoint the pass begins where an earlier one was stopped, and gives the same bits.
     """
-    source, work = as_source(X), ChunkSums(features, weight)
+    source, work = as_source(points), ChunkSums(features, weight)
     done, total = 0, FeatureSums.zero(features.size)
     if checkpoint is None:
         parts = source.map_steps(work)
@@ -218,3 +244,37 @@ def sum_features(
             checkpoint.keep(done, total)
         announce("landmarks", done, source.n_steps)
     return total
+
+
+def missed(features: LandmarkFeatures, rows: Points, share: float, room: int) -> Points:
+    """Rows of which more than a share lies outside the span, by a pivoted Cholesky; at most room.
+
+    O(n m (d + m)) time for n rows and m landmarks.
+    """
+    A = features.kernel_values(rows) @ features.basis
+    own = features.own(rows)
+    left, bar = own - square_sums(A), share * own
+    candidates = np.flatnonzero(left > bar)
+    candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
+    if not candidates.size:
+        return rows.take(candidates)
+    A, bar = A[candidates], bar[candidates]
+    K = Basis(features.kernel, rows.take(candidates), np.float64).gram() - A @ A.T
+    chosen: list[int] = []
+    while len(chosen) < room:
+        pivot = int(np.argmax(np.diagonal(K) - bar))
+        if K[pivot, pivot] <= bar[pivot]:
+            break
+        chosen.append(pivot)
+        K -= np.outer(K[:, pivot], K[pivot]) / K[pivot, pivot]
+    return rows.take(candidates[chosen])
+
+
+def carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:
+    """The old sums in the new features: what the old landmarks know of the rows before."""
+    whitened = old.whitened(sums)
+    # φ(x) ≈ Φ_old R_old a(x), so that k(z, x) ≈ k(z, Z_old) R_old a(x) for every new landmark z.
+    to_new = new.of(old.points).T @ old.basis
+    return FeatureSums(
+        sums.weight, to_new @ whitened.linear, to_new @ whitened.square @ to_new.T, sums.diagonal
+    )

@@ -6,19 +6,17 @@ many passes over the true matrix are needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer._base.linalg import SQUARABLE
 from mercer._base.machine import blocks, lapack_threads, thread_map
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.kernels import Basis, Kernel
-from mercer.landmarks import Given, KMeans, RPCholesky
-from mercer.landmarks.base import sample_rows, take
-from mercer.points.sparse import concatenate
+from mercer.landmarks import Given, KMeans, LandmarkRule, RPCholesky
+from mercer.points import Points
 from mercer.points.tiles import Tiles
 
 #: Rows among which small groups are looked for.
@@ -41,14 +39,6 @@ class LowRank:
     basis: Array
     root_weight: Array | None = None
     direction: Array | None = None
-
-    def scaled(self, root_weight: Array) -> LowRank:
-        """The same with sample weights."""
-        return replace(self, root_weight=root_weight)
-
-    def centered(self, direction: Array) -> LowRank:
-        """The same with a direction projected out."""
-        return replace(self, direction=direction)
 
     def spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues s (decreasing) of F Fᵀ, and M with eigenvectors ``U = P D C M``."""
@@ -110,7 +100,7 @@ def nystrom(
     weight.
     """
     kernel, dtype = rows.kernel, rows.packed.dtype
-    if not kernel.points(rows.points).is_open:
+    if not rows.points.is_open:
         return None  # there are no points to take landmarks from
     landmarks = rows.pack(_landmarks(kernel, rows.points, rank, rng, weight))
     cross = Tiles(kernel.fill, rows.packed, landmarks, dtype).gram()
@@ -123,8 +113,8 @@ def nystrom(
 
 
 def _landmarks(
-    kernel: Kernel, X: RowsLike, rank: int, rng: np.random.Generator, weight: Array | None = None
-) -> Any:
+    kernel: Kernel, X: Points, rank: int, rng: np.random.Generator, weight: Array | None = None
+) -> Points:
     """Uniform rows, and a quarter drawn where the others explain least; then one k-means step.
 
     The pivoted quarter finds small groups far away, which might be missed otherwise, and their
@@ -133,18 +123,19 @@ def _landmarks(
     if kernel.takes_objects or len(X) < 4000:  # careful landmarks would cost more than they save
         return _drawn(X, rank, rng, weight)
     few = rank // 4
-    pivoted = RPCholesky(oversample=SEARCHED // few).select(kernel, X, few, rng)
-    spread = _drawn(X, rank - len(pivoted), rng, weight)
-    start = concatenate([pivoted, spread])
-    if isinstance(start, np.ndarray):
+    rule: LandmarkRule = RPCholesky(oversample=SEARCHED // few)
+    pivoted = kernel.points(rule.select(kernel, X.rows, few, rng))
+    start = pivoted.joined(_drawn(X, rank - len(pivoted), rng, weight)).rows
+    if X.has_coordinates:
         start = np.unique(start, axis=0)
-    return KMeans(Given(start), steps=1).select(kernel, X, len(start), rng)
+    rule = KMeans(Given(start), steps=1)
+    return kernel.points(rule.select(kernel, X.rows, len(start), rng))
 
 
-def _drawn(X: RowsLike, count: int, rng: np.random.Generator, weight: Array | None) -> Any:
+def _drawn(X: Points, count: int, rng: np.random.Generator, weight: Array | None) -> Points:
     if weight is None or count >= np.count_nonzero(weight):
-        return sample_rows(X, count, rng)
-    return take(X, np.sort(rng.choice(len(X), count, replace=False, p=weight / weight.sum())))
+        return X.sample(count, rng)
+    return X.take(np.sort(rng.choice(len(X), count, replace=False, p=weight / weight.sum())))
 
 
 def whiten(K: Array, floor: float = 1e-12) -> Array:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.kernels import Kernel
+from mercer.points import Points
 
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.
 ROWS = 32
@@ -32,26 +32,26 @@ class SpotCheck:
 
     Attributes
     ----------
-    kernel, X : the matrix
+    kernel, points : the matrix
     weight : sample weights, if there are any
     """
 
     kernel: Kernel
-    X: RowsLike
+    points: Points
     weight: Array | None = None
 
     @cached_property
     def index(self) -> Array:
         """The numbers of the rows, (s,)."""
-        n, s = len(self.X), self._size
+        n, s = len(self.points), self._size
         if s == n:
             return np.arange(n)
         return fixed_rng(0).choice(n, s, p=self._chance)
 
     @property
-    def rows(self) -> Any:
-        """The rows of X that are looked at, in their own precision."""
-        return self.kernel.points(self.X).take(self.index).rows
+    def rows(self) -> Points:
+        """The rows that are looked at, in their own precision."""
+        return self.points.take(self.index)
 
     @cached_property
     def values(self) -> Array:
@@ -60,18 +60,19 @@ class SpotCheck:
 
     def exact(self, index: Array) -> Array:
         """Rows of the matrix with these numbers, (b, n)."""
-        points = self.kernel.points(self.X)
-        rows = points.take(index).rows
+        points, rows = self.points, self.points.take(index).rows
         if not points.has_coordinates:
-            return self.kernel.exact(rows, self.X)
+            return self.kernel.exact(rows, points.rows)
         # Block by block: no copy of all rows in float64.
-        parts = blocks(len(self.X), BLOCK)
-        return np.hstack(thread_map(lambda part: self.kernel.exact(rows, self.X[part]), parts))
+        parts = blocks(len(self.points), BLOCK)
+        return np.hstack(
+            thread_map(lambda part: self.kernel.exact(rows, points.take(part).rows), parts)
+        )
 
     @cached_property
     def skew(self) -> float:
         """How far a given matrix is from a symmetric one at these rows."""
-        return self.kernel.points(self.X).skew(self.index)
+        return self.points.skew(self.index)
 
     def norms(self, R: Array, row_scale: Array | None = None) -> Array:
         """Estimated norms of columns (n, b) of which ``R`` (s, b) are the rows looked at.
@@ -80,7 +81,7 @@ class SpotCheck:
         """
         if row_scale is not None:
             R = R * row_scale[self.index, None]
-        if self._size == len(self.X):
+        if self._size == len(self.points):
             return np.asarray(np.linalg.norm(R, axis=0))
         drawn = self._size * self._chance[self.index, None]
         return np.asarray(np.sqrt((R**2 / drawn).sum(axis=0)))
@@ -90,7 +91,7 @@ class SpotCheck:
 
         With three standard errors, which are zero if all rows were looked at.
         """
-        if self._size == len(self.X):
+        if self._size == len(self.points):
             return T.sum(axis=0), np.zeros(T.shape[1])
         parts = T / (self._size * self._chance[self.index, None])
         return parts.sum(axis=0), 3 * np.sqrt(self._size * parts.var(axis=0))
@@ -111,7 +112,7 @@ class SpotCheck:
 
         R = off(self.index, self.values)
         norms = self.norms(R, row_scale)
-        if self._size == len(self.X):
+        if self._size == len(self.points):
             return norms
         terms = R * V[self.index] / self._chance[self.index, None]
         spread = 3 * terms.std(axis=0) / np.sqrt(self._size)
@@ -133,13 +134,13 @@ class SpotCheck:
 
     @property
     def _size(self) -> int:
-        n, d = len(self.X), self.kernel.points(self.X).width
+        n, d = len(self.points), self.points.width
         size = ROWS if d <= COLUMNS else max(FEWEST, ROWS * COLUMNS // d)
         return n if n <= 2 * size else size
 
     @cached_property
     def _chance(self) -> Array:
-        diag = np.abs(self.kernel.diag(self.X)).astype(np.float64)
+        diag = np.abs(self.kernel.diag(self.points.rows)).astype(np.float64)
         share = diag if self.weight is None else diag * self.weight
         share = share / share.sum() if share.sum() > 0 else 0 * share + 1 / len(share)
         return np.asarray(0.5 / len(share) + 0.5 * share)

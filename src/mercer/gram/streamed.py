@@ -10,10 +10,11 @@ import numpy as np
 
 from mercer._base.linalg import mirror
 from mercer._base.machine import blocks
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.gram.base import KernelGram
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 from mercer.points.tiles import Tiles
 
 #: Columns that a pass has at least.
@@ -35,7 +36,7 @@ class StreamedGram(KernelGram):
     def from_rows(
         cls,
         kernel: Kernel,
-        X: RowsLike,
+        X: Points,
         dtype: Any = np.float64,
         tile_dtype: Any = None,
         block: int | None = None,
@@ -48,10 +49,10 @@ class StreamedGram(KernelGram):
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
         if tile == np.float32 and not points.fit_float32(diag):
-            return cls.from_rows(kernel, X, np.float64, block=block, spot=spot)
-        basis = Basis(kernel, X, tile)
+            return cls.from_rows(kernel, points, np.float64, block=block, spot=spot)
+        basis = Basis(kernel, points, tile)
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block, {} if keep else None)
-        return cls(basis, diag.astype(dtype), spot or SpotCheck(kernel, X), tiles)
+        return cls(basis, diag.astype(dtype), spot or SpotCheck(kernel, points), tiles)
 
     @property
     def precision(self) -> np.dtype:
@@ -79,7 +80,7 @@ class StreamedGram(KernelGram):
         return self._rows(self.spot.index)
 
     def _rows(self, index: Array) -> Array:
-        rows = self.basis.at(self.basis.as_points.take(index).rows)
+        rows = self.basis.at(self.basis.points.take(index))
         rows[np.arange(len(index)), index] = self.diag[index]
         return rows
 

@@ -60,7 +60,7 @@ class DaskRows(Source):
             if low < high:
                 yield self._compute(self.collection[low:high])
 
-    def take(self, index: Array) -> Array:
+    def gather(self, index: Array) -> Array:
         found = np.asarray(self._compute(self.collection[index]))
         check_finite(found, 0, self.columns, lambda row: f"row {index[row]}")
         return found

@@ -23,12 +23,11 @@ from mercer.io.table import Table, pick
 from mercer.points.source import (
     MemoryRows,
     Source,
-    as_source,
     check_finite,
     floating_type,
     warn_of_long,
 )
-from mercer.points.sparse import SparseRows, dense
+from mercer.points.sparse import SparseRows
 
 
 def open_rows(
@@ -80,7 +79,7 @@ def open_rows(
     _refuse_array(path, array)
     if kind in (".mtx", ".npz"):
         rows = _load(path, kind, array)
-        return MemoryRows(rows) if isinstance(rows, SparseRows) else _checked(rows, allow_nan)
+        return _checked(rows, allow_nan) if isinstance(rows, np.ndarray) else MemoryRows(rows)
     opened = _open(look, columns, array, allow_nan)
     opened.allow_nan = allow_nan
     return opened
@@ -133,7 +132,7 @@ def as_rows(X: RowsLike) -> Source:
         from mercer.io.cluster import DaskRows  # only where dask is used
 
         return DaskRows(X)
-    return as_source(X)
+    return X if isinstance(X, Source) else MemoryRows(X)
 
 
 def is_source(X: RowsLike) -> bool:
@@ -282,7 +281,7 @@ def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
         beside = {choice.label: _npz_label(path, choice.label, n)}
     elif choice.label is not None:
         at = _positions([choice.label], d, path)
-        beside = {choice.label: dense(pick(rows, at)[:])[:, 0]}
+        beside = {choice.label: pick(rows, at).loaded().to_dense()[:, 0]}
         drop |= set(at)
     if len(choice.columns) or drop:
         index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)

@@ -13,6 +13,7 @@ from mercer._base.machine import available_bytes, blocks
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import DataError
+from mercer.points import as_points
 from mercer.points.source import CHUNK, MemoryRows, Source
 from mercer.points.sparse import SparseRows
 
@@ -147,8 +148,9 @@ class _Picked(Source):
 
 def pick(rows: Source, index: list[int]) -> Source:
     """Some columns of a table, by their numbers; sparse rows stay sparse."""
-    if isinstance(rows, MemoryRows) and isinstance(rows.X, SparseRows):
-        return MemoryRows(SparseRows.of(rows.X.to_scipy()[:, index]))
-    if isinstance(rows, MemoryRows):
-        return MemoryRows(np.ascontiguousarray(rows.X[:, index]))
-    return _Picked(rows, index)
+    if not isinstance(rows, MemoryRows):
+        return _Picked(rows, index)
+    columns = as_points(rows.X).for_user()[:, index]
+    return MemoryRows(
+        SparseRows.of(columns) if issparse(columns) else np.ascontiguousarray(columns)
+    )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from mercer._base.types import Array, Precision, RowsLike, Targets
+from mercer._base.types import Array, Precision, Rows, Targets
 from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Columns
@@ -58,10 +58,10 @@ class Precomputed(_Foreign):
     is_pairwise: ClassVar[bool] = True
     _words: ClassVar[str] = "a precomputed kernel matrix"
 
-    def points(self, X: Array) -> Columns:
-        return Columns(X)
+    def points(self, X: Rows) -> Columns:
+        return X if isinstance(X, Columns) else Columns(X)
 
-    def resolve(self, X: RowsLike, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
+    def resolve(self, X: Rows, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
             raise KernelError(
                 f"a precomputed kernel matrix must be square, not {X.shape}; "
@@ -76,7 +76,7 @@ class Precomputed(_Foreign):
             )
         return self
 
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> _MatrixRows:  # noqa: ARG002
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> _MatrixRows:  # noqa: ARG002
         if np.issubdtype(X.dtype, np.integer) and X.ndim == 1:  # support: column numbers
             return _MatrixRows(X, X)
         return _MatrixRows(X.astype(dtype or X.dtype, copy=False), np.arange(len(X)))
@@ -148,7 +148,7 @@ class FunctionKernel(_Foreign):
                 f"{self.function!r} cannot be called; give a function of two objects."
             )
 
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> _Objects:  # noqa: ARG002
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> _Objects:  # noqa: ARG002
         return _Objects(X)
 
     def fill(self, A: _Objects, B: _Objects, out: Array) -> None:
@@ -156,10 +156,10 @@ class FunctionKernel(_Foreign):
             for j, y in enumerate(B.items):
                 out[i, j] = self._value(x, y, A.start + i, B.start + j)
 
-    def diag(self, X: RowsLike) -> Array:
+    def diag(self, X: Rows) -> Array:
         return np.array([self._value(x, x, i, i) for i, x in enumerate(X)], dtype=np.float64)
 
-    def _value(self, x: RowsLike, y: Targets, i: int, j: int) -> float:
+    def _value(self, x: Rows, y: Targets, i: int, j: int) -> float:
         where = f"the kernel function at rows ({i}, {j})"
         try:
             value = self.function(x, y)

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from mercer._base.config import Config
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import DegenerateKernelWarning, KernelError, argument, warn
-from mercer.points import Objects, Points, SparseVectors, Vectors
-from mercer.points.sparse import SparseRows, alike
+from mercer.points import Objects, Points, alike, as_points
+from mercer.points.sparse import SparseRows
 from mercer.points.tiles import Packed
 
 if TYPE_CHECKING:
@@ -80,26 +80,29 @@ class Kernel(Config, ABC):
         """The kernels that this one is made of; most are made of none."""
         return ()
 
-    def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:  # noqa: ARG002
+    def resolve(self, X: Rows, weight: Array | None = None) -> Self:  # noqa: ARG002
         """The same kernel with every data-dependent parameter turned into a number."""
         self.check()
         return self
 
-    def points(self, X: RowsLike) -> Points:
-        """The rows as what they are to this kernel: vectors, objects, or columns of a matrix."""
-        if self.takes_objects:
+    def points(self, X: Rows) -> Points:
+        """The rows as what they are to this kernel: vectors, objects, or columns of a matrix.
+
+        Points are what they are.
+        """
+        if self.takes_objects and not isinstance(X, Points):
             return Objects(X)
-        return SparseVectors(X) if isinstance(X, SparseRows) else Vectors(X)
+        return as_points(X)  # type: ignore[no-any-return]
 
     def check(self) -> None:
         """Raise :class:`~mercer.exceptions.KernelError` for parameters that make no kernel."""
 
-    def origin(self, X: RowsLike) -> Origin:  # noqa: ARG002
+    def origin(self, X: Rows) -> Origin:  # noqa: ARG002
         """What to shift rows by before packing, where the kernel does not notice a shift."""
         return None
 
     @abstractmethod
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
         """Make rows ready for tiles of type ``dtype`` (the rows' own if not given).
 
         The kernel alone shifts and casts, in this order: a shift that it does not notice is made in
@@ -112,10 +115,10 @@ class Kernel(Config, ABC):
         """``out[i, j] = k(a_i, b_j)`` for packed rows, in place."""
 
     @abstractmethod
-    def diag(self, X: RowsLike) -> Array:
+    def diag(self, X: Rows) -> Array:
         """``k(x_i, x_i)`` for each row."""
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+    def exact(self, X: Rows, Y: Rows) -> Array:
         """``k(x_i, y_j)`` by its definition, in float64: what everything faster is audited with.
 
         No shift, no product formula for distances, no tile, and no rounding in common with these:
@@ -123,13 +126,14 @@ class Kernel(Config, ABC):
         slower than tiles; for a few rows. Kernels that write only ``pack`` and ``fill`` are audited
         through these, in float64.
         """
-        X, Y = alike(X, Y)
+        if self.takes_vectors:
+            X, Y = (points.rows for points in alike(X, Y))
         A, B = (self.pack(rows, None, np.float64) for rows in (X, Y))
         out = np.empty((len(A), len(B)))
         self.fill(A, B, out)
         return out
 
-    def rounding(self, X: RowsLike, origin: Origin, dtype: np.dtype) -> float:  # noqa: ARG002
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:  # noqa: ARG002
         """By how many roundings of its type an entry of a tile may be off."""
         return 1.0
 
@@ -152,7 +156,7 @@ class Kernel(Config, ABC):
     def diag_gradient(self, Z: Array) -> Array:
         r"""Gradients :math:`\nabla_{z_j} k(z_j, z_j)`, shape (m, d)."""
 
-    def __call__(self, X: RowsLike, Y: RowsLike = None) -> Array:
+    def __call__(self, X: Rows, Y: Rows = None) -> Array:
         """The dense matrix ``k(x_i, y_j)``; O(n m d) time and O(n m) memory.
 
         Meant for a look at a kernel; fitting never calls it.
@@ -190,10 +194,10 @@ def has_formula(kernel: Kernel) -> bool:
     return "formula" in vars(says) and not isabstract(says)
 
 
-def full_precision(X: RowsLike) -> Any:
+def full_precision(X: Rows) -> Any:
     """Rows as a floating array: float32 stays float32, everything else becomes float64."""
-    if isinstance(X, SparseRows):
-        return X
+    if isinstance(X, Points):
+        return X.rows
     if issparse(X):
         rows = SparseRows.of(X)
         return rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from mercer._base.linalg import mirror
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.kernels.base import Kernel, Origin
 from mercer.points import Points
-from mercer.points.sparse import SparseRows
 from mercer.points.tiles import Packed, RowTiles, Tiles
 
 #: Points from which the typical similarity of neighbours is taken.
@@ -25,23 +24,21 @@ class Basis:
     Attributes
     ----------
     kernel : Kernel, resolved
-    points : (m, d) array, m objects, or column numbers
+    points : Points, or the rows of which the kernel makes them
     dtype : type of the tiles; the points' own if not given
     """
 
     kernel: Kernel
-    points: RowsLike
+    points: Points
     dtype: Precision = None
 
-    @property
-    def as_points(self) -> Points:
-        """The points as what they are to the kernel."""
-        return self.kernel.points(self.points)
+    def __post_init__(self) -> None:
+        vars(self)["points"] = self.kernel.points(self.points)
 
     @cached_property
     def origin(self) -> Origin:
         """What the kernel measures rows from."""
-        return self.kernel.origin(self.points)
+        return self.kernel.origin(self.points.rows)
 
     @cached_property
     def packed(self) -> Packed:
@@ -53,39 +50,37 @@ class Basis:
         """The median similarity of a point to its nearest other one, over at most 1,000 points."""
         m = len(self)
         sample = np.arange(0, m, -(-m // SAMPLE))
-        K = self.at(self.as_points.take(sample).rows)
+        K = self.at(self.points.take(sample))
         K[np.arange(len(sample)), sample] = -np.inf
         return float(np.median(K.max(axis=1)))
 
     def __len__(self) -> int:
         return len(self.packed)
 
-    def pack(self, X: RowsLike) -> Packed:
+    def pack(self, X: Points) -> Packed:
         """Other rows, measured from the same origin."""
-        sparse = isinstance(self.points, SparseRows)
-        if isinstance(X, SparseRows) is not sparse and self.kernel.takes_vectors:
-            # Rows follow the points: a block of them is small, all of them might not be.
-            X = SparseRows.of(X) if sparse else X.to_dense()
-        return self.kernel.pack(X, self.origin, self.dtype)
+        # Rows follow the points: a block of them is small, all of them might not be.
+        return self.kernel.pack(self.points.adopt(X).rows, self.origin, self.dtype)
 
-    def tiles(self, X: RowsLike) -> Tiles:
+    def tiles(self, X: Points | Rows) -> Tiles:
         """k(x_i, s_j), tile by tile."""
-        left: Packed = _PackedLater(self, X) if self.kernel.points(X).can_wait else self.pack(X)
+        points = self.kernel.points(X)
+        left: Packed = _PackedLater(self, points) if points.can_wait else self.pack(points)
         return Tiles(self.kernel.fill, left, self.packed, left.dtype)
 
     def own_tiles(self) -> Tiles:
         """k(s_i, s_j), tile by tile."""
         return Tiles(self.kernel.fill, self.packed, self.packed, self.packed.dtype)
 
-    def at(self, X: RowsLike) -> Array:
+    def at(self, X: Points | Rows) -> Array:
         """The dense matrix k(x_i, s_j), (n, m)."""
         return self.tiles(X).gram()
 
-    def matmat(self, X: RowsLike, W: Array) -> Array:
+    def matmat(self, X: Points | Rows, W: Array) -> Array:
         """``k(X, S) @ W``, (n, b)."""
         return self.tiles(X).matmat(W)
 
-    def row_products(self, X: RowsLike, G: Array) -> Array:
+    def row_products(self, X: Points | Rows, G: Array) -> Array:
         """``sum_j k(x_i, s_j) G_ij`` for each row, (n,)."""
 
         def products(rows: slice, tiles: RowTiles) -> Array:
@@ -99,7 +94,7 @@ class Basis:
         tiles = self.own_tiles()
         K = np.empty(tiles.shape, dtype=tiles.dtype)
         tiles.lower(K)
-        np.fill_diagonal(K, self.kernel.diag(self.as_points.cast(K.dtype).rows))
+        np.fill_diagonal(K, self.kernel.diag(self.points.cast(K.dtype).rows))
         return mirror(K)
 
 
@@ -108,14 +103,14 @@ class _PackedLater:
     """Rows that are packed block by block as they are needed: no copy of all of them is made."""
 
     basis: Basis
-    X: RowsLike
+    points: Points
 
     @property
     def dtype(self) -> np.dtype:
-        return np.dtype(self.basis.dtype or self.basis.kernel.points(self.X).dtype)
+        return np.dtype(self.basis.dtype or self.points.dtype)
 
     def __len__(self) -> int:
-        return len(self.X)
+        return len(self.points.rows)
 
     def __getitem__(self, rows: slice) -> Packed:
-        return self.basis.pack(self.X[rows])
+        return self.basis.pack(self.points.take(rows))

@@ -8,12 +8,12 @@ from typing import Self
 import numpy as np
 
 from mercer._base.linalg import SQUARABLE
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels.base import Kernel, Origin, require_positive
 from mercer.kernels.basis import Basis
 from mercer.kernels.radial import RadialKernel
-from mercer.points import Points
+from mercer.points import Points, Vectors
 from mercer.points.tiles import Packed
 
 
@@ -77,19 +77,19 @@ class _Pair(_Composite):
     def parts(self) -> tuple[Kernel, ...]:
         return self.k1, self.k2
 
-    def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:
+    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
         self.check()
         return type(self)(self.k1.resolve(X, weight), self.k2.resolve(X, weight))
 
-    def origin(self, X: RowsLike) -> tuple[Origin, Origin]:
+    def origin(self, X: Rows) -> tuple[Origin, Origin]:
         """One for each part: what one kernel does not notice may be all that the other sees."""
         return self.k1.origin(X), self.k2.origin(X)
 
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> _PackedTwice:
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> _PackedTwice:
         first, second = origin or (None, None)
         return _PackedTwice((self.k1.pack(X, first, dtype), self.k2.pack(X, second, dtype)))
 
-    def rounding(self, X: RowsLike, origin: Origin, dtype: np.dtype) -> float:
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
         pairs = zip(self.parts, origin or (None, None), strict=True)
         return sum(part.rounding(X, own, dtype) for part, own in pairs)
 
@@ -115,10 +115,10 @@ class Sum(_Pair):
     def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
         out += self._tiles(A, B, out)
 
-    def diag(self, X: RowsLike) -> Array:
+    def diag(self, X: Rows) -> Array:
         return self.k1.diag(X) + self.k2.diag(X)
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+    def exact(self, X: Rows, Y: Rows) -> Array:
         return self.k1.exact(X, Y) + self.k2.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -134,14 +134,14 @@ class Product(_Pair):
     def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
         out *= self._tiles(A, B, out)
 
-    def diag(self, X: RowsLike) -> Array:
+    def diag(self, X: Rows) -> Array:
         return self.k1.diag(X) * self.k2.diag(X)
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+    def exact(self, X: Rows, Y: Rows) -> Array:
         return self.k1.exact(X, Y) * self.k2.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        first, second = (Basis(part, S).at(Z) for part in (self.k1, self.k2))
+        first, second = (Basis(part, Vectors(S)).at(Z) for part in (self.k1, self.k2))
         return self.k1.gradient(Z, S, G * second) + self.k2.gradient(Z, S, G * first)
 
     def diag_gradient(self, Z: Array) -> Array:
@@ -168,7 +168,7 @@ class Scaled(_Composite):
         require_positive("factor", self.factor)
         super().check()
 
-    def resolve(self, X: RowsLike, weight: Array | None = None) -> Self:
+    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
         self.check()
         return type(self)(self.factor, self.kernel.resolve(X, weight))
 
@@ -177,7 +177,7 @@ class Scaled(_Composite):
         """True if rows are values of the kernel that is multiplied."""
         return self.kernel.is_pairwise
 
-    def points(self, X: RowsLike) -> Points:
+    def points(self, X: Rows) -> Points:
         return self.kernel.points(X)
 
     @property
@@ -185,13 +185,13 @@ class Scaled(_Composite):
         """Whether values that the factor brings into the range of float32 may be outside of it."""
         return not 1 / SQUARABLE < self.factor < SQUARABLE
 
-    def origin(self, X: RowsLike) -> Origin:
+    def origin(self, X: Rows) -> Origin:
         return self.kernel.origin(X)
 
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
         return self.kernel.pack(X, origin, np.float64 if self._leaves_float32 else dtype)
 
-    def rounding(self, X: RowsLike, origin: Origin, dtype: np.dtype) -> float:
+    def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
         return self.kernel.rounding(X, origin, dtype)
 
     def fill(self, A: Packed, B: Packed, out: Array) -> None:
@@ -199,10 +199,10 @@ class Scaled(_Composite):
         self.kernel.fill(A, B, values)
         np.multiply(values, self.factor, out=out, casting="same_kind")
 
-    def diag(self, X: RowsLike) -> Array:
+    def diag(self, X: Rows) -> Array:
         return self.factor * self.kernel.diag(X)
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+    def exact(self, X: Rows, Y: Rows) -> Array:
         return self.factor * self.kernel.exact(X, Y)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._base.linalg import power_of_two, square_sums
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.linalg import square_sums
+from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels.base import (
     Kernel,
@@ -18,9 +18,10 @@ from mercer.kernels.base import (
     require_number,
     require_positive_or,
 )
-from mercer.kernels.sparse_tiles import Head, SparsePacked, products
 from mercer.kernels.width import variance_length
-from mercer.points.sparse import SparseRows, alike
+from mercer.points import Vectors, alike, as_points
+from mercer.points.points import near_one
+from mercer.points.sparse import dot_products
 from mercer.points.tiles import Packed
 
 
@@ -49,43 +50,36 @@ class DotProductKernel(Kernel):
     def invert(self, k: Array) -> Array:
         """The dot product p with f(p) = k; :class:`KernelError` if f cannot be inverted."""
 
-    def origin(self, X: RowsLike) -> Origin:
+    def origin(self, X: Rows) -> Origin:
         """None: a shift changes dot products. For sparse rows, which of their columns are full."""
-        return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
+        return as_points(X).origin(shift=False)
 
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
-        if isinstance(X, SparseRows):
-            return SparsePacked.of(X, origin, dtype)
-        with np.errstate(over="ignore"):  # the tile tells of it
-            rows: Array = X.astype(dtype or X.dtype, copy=False)
-        return rows
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
+        return as_points(X).for_products(origin, dtype)  # type: ignore[no-any-return]
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            _dot_products(A, B, out)
+            dot_products(A, B, out)
             self.profile(out)
         if not np.isfinite(out).all():
-            if isinstance(A, SparsePacked):
-                raise self._overflow(out.dtype, max(A.largest, B.largest))
-            raise self._overflow(out.dtype, max(np.abs(A).max(), np.abs(B).max()))
+            raise self._overflow(out.dtype, max(_largest(A), _largest(B)))
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
-        X, Y = alike(X, Y)
-        if isinstance(X, SparseRows) or not has_formula(self):
+    def exact(self, X: Rows, Y: Rows) -> Array:
+        if not has_formula(self):
             return super().exact(X, Y)
-        A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+        X, Y = alike(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):
-            K = np.asarray(self.formula(_extended_products(A, B), np)[0], dtype=np.float64)
+            K = np.asarray(self.formula(X.exact_products(Y), np)[0], dtype=np.float64)
         if not np.isfinite(K).all():
-            raise self._overflow(K.dtype, max(np.abs(A).max(), np.abs(B).max()))
+            raise self._overflow(K.dtype, max(X.largest, Y.largest))
         return K
 
-    def diag(self, X: RowsLike) -> Array:
-        sparse = isinstance(X, SparseRows)
+    def diag(self, X: Rows) -> Array:
+        points = as_points(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            diag = self.profile(X.square_sums() if sparse else square_sums(X))
+            diag = self.profile(points.square_sums())
         if not np.isfinite(diag).all():
-            raise self._overflow(diag.dtype, self.points(X).largest)
+            raise self._overflow(diag.dtype, points.largest)
         return diag
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
@@ -244,52 +238,38 @@ class Cosine(Kernel):
 
     takes_sparse = True
 
-    def origin(self, X: RowsLike) -> Origin:
+    def origin(self, X: Rows) -> Origin:
         """None; for sparse rows, which of their columns are full."""
-        return Head.of(X, shift=False) if isinstance(X, SparseRows) else None
+        return as_points(X).origin(shift=False)
 
-    def pack(self, X: RowsLike, origin: Origin = None, dtype: Precision = None) -> Packed:
-        if isinstance(X, SparseRows):
-            return SparsePacked.of(_unit_sparse(X), origin, dtype or X.dtype)
-        wanted = np.dtype(dtype or X.dtype)
-        rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
-        return _unit_rows(rows).astype(wanted, copy=False)
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
+        points = as_points(X).unit(dtype)
+        return points.for_products(origin, dtype or X.dtype)  # type: ignore[no-any-return]
 
     def fill(self, A: Any, B: Any, out: Array) -> None:
-        _dot_products(A, B, out)
+        dot_products(A, B, out)
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
+    def exact(self, X: Rows, Y: Rows) -> Array:
         X, Y = alike(X, Y)
-        if isinstance(X, SparseRows):
+        if X.is_sparse:
             return super().exact(X, Y)
-        A, B = (_near_one(np.asarray(rows, dtype=np.float64)) for rows in (X, Y))
-        norms = np.sqrt(square_sums(A))[:, None] * np.sqrt(square_sums(B))
-        return np.asarray(
-            _extended_products(A, B) / np.where(norms == 0, 1, norms), dtype=np.float64
-        )
+        A, B = (Vectors(near_one(part.cast(np.float64).rows)) for part in (X, Y))
+        norms = np.sqrt(A.square_sums())[:, None] * np.sqrt(B.square_sums())
+        return np.asarray(A.exact_products(B) / np.where(norms == 0, 1, norms), dtype=np.float64)
 
-    def diag(self, X: RowsLike) -> Array:
-        if isinstance(X, SparseRows):
-            return np.asarray(np.diff(X.indptr) > 0, dtype=X.dtype)
-        return np.asarray(np.abs(X).max(axis=1) > 0, dtype=X.dtype)
+    def diag(self, X: Rows) -> Array:
+        return np.asarray(as_points(X).is_filled(), dtype=X.dtype)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # d/dz (z·s/|z||s|) = (ŝ - ẑ (ẑ·ŝ)) / |z|
-        unit = _unit_rows(Z)
-        pull = G @ _unit_rows(S)
+        unit = Vectors(Z).unit().rows
+        pull = G @ Vectors(S).unit().rows
         along = np.einsum("ij,ij->i", pull, unit)[:, None]
         norm = np.einsum("ij,ij->i", Z, unit)[:, None]  # no squares, which might overflow
         return np.asarray((pull - along * unit) / np.where(norm == 0, np.inf, norm))
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
-
-
-def _dot_products(A: Any, B: Any, out: Array) -> None:
-    if isinstance(A, SparsePacked):
-        out[...] = products(A, B)
-    else:
-        np.matmul(A, B.T, out=out)
 
 
 def _power(a: Array, degree: int) -> Array:
@@ -313,38 +293,6 @@ def _by_squaring(a: Any, degree: int) -> Any:
     return half * half * a if degree % 2 else half * half
 
 
-def _extended_products(A: Array, B: Array) -> Array:
-    """``a_i · b_j`` in np.longdouble: float64 matrix products, of which only the small ones round.
-
-    Each row is cut into a head of so few bits that products of heads sum up exactly, and a tail.
-    """
-    bits = (51 - A.shape[1].bit_length()) // 2
-    cut = [
-        2.0 ** (52 - bits) * 1.5 * power_of_two(np.abs(P).max(axis=1, keepdims=True))
-        for P in (A, B)
-    ]
-    H, J = ((P + c) - c for P, c in zip((A, B), cut, strict=True))
-    return np.asarray((H @ J.T).astype(np.longdouble) + (H @ (B - J).T + (A - H) @ B.T))
-
-
-def _near_one(X: Array) -> Array:
-    """Rows divided by a power of two each, so that squares of huge rows do not overflow."""
-    return np.asarray(X / power_of_two(np.abs(X).max(axis=1, keepdims=True)))
-
-
-def _unit_rows(X: Array) -> Array:
-    scaled = _near_one(X)
-    norm = np.sqrt(square_sums(scaled))[:, None]
-    return np.asarray(scaled / np.where(norm == 0, 1, norm), dtype=X.dtype)
-
-
-def _unit_sparse(X: SparseRows) -> SparseRows:
-    """The same for sparse rows, in float64."""
-    data, row = np.abs(X.data.astype(np.float64)), X.row_numbers()
-    largest = np.ones(len(X))
-    filled = np.flatnonzero(np.diff(X.indptr))
-    if len(filled):
-        largest[filled] = np.maximum.reduceat(data, X.indptr[filled])
-    scaled = X.data / largest[row]
-    norm = np.sqrt(X.row_sums(scaled * scaled))
-    return X.with_data(scaled / norm[row])
+def _largest(packed: Any) -> float:
+    """The largest entry, for messages."""
+    return float(packed.largest if hasattr(packed, "largest") else np.abs(packed).max())

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from mercer._base.machine import blocks
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.kernels.base import Kernel
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.radial import RadialKernel
-from mercer.points.sparse import SparseRows, alike
+from mercer.points import Points, alike, as_points
 from mercer.points.tiles import EDGE
 
 #: Columns (components × variables) of one matrix product: its right factor stays in the cache.
@@ -31,7 +31,7 @@ COLUMNS = 2048
 KINK = 1e5
 
 
-def jacobian(kernel: Kernel, X: Array, S: RowsLike, B: Array) -> Array:
+def jacobian(kernel: Kernel, X: Array, S: Rows, B: Array) -> Array:
     r"""``J[a, k, j]``, the derivative of ``sum_i B_ik k(x, s_i)`` by ``x_j`` at each row of X.
 
     Parameters
@@ -58,35 +58,44 @@ def jacobian(kernel: Kernel, X: Array, S: RowsLike, B: Array) -> Array:
     """
     if isinstance(kernel, _EntrywiseKernel):
         return _entrywise(kernel, X, S, B)
-    if slopes(kernel, *alike(X[:1], S[:1])) is None:
+    points = as_points(S)
+    if slopes(kernel, *_rows(X[:1], points.take(slice(1)))) is None:
         return _by_gradient(kernel, X, S, B)
     J = np.zeros((len(X), B.shape[1], X.shape[1]), dtype=B.dtype)
     PB, QB = np.zeros((2, len(X), B.shape[1]), dtype=B.dtype)
     # Around a point in the middle of S no digits cancel between P x and Q s; zeros stay zeros.
-    middle = np.zeros(1) if isinstance(S, SparseRows) else np.mean(S, axis=0, dtype=np.float64)
-    middle = middle.astype(B.dtype)
+    middle = points.middle().astype(B.dtype)
     for tile in blocks(len(S), EDGE["d"]):
-        P, Q = slopes(kernel, *alike(X, S[tile]))
+        near = points.take(tile)
+        P, Q = slopes(kernel, *_rows(X, near))
         PB += P @ B[tile]
         QB += Q @ B[tile]
-        if isinstance(S, SparseRows):
-            _add_sparse(J, Q, S[tile], B[tile])
+        if points.is_sparse:
+            _add_sparse(J, Q, near.for_user().T, B[tile])
         else:
-            _add_points(J, Q, S[tile] - middle, B[tile])
+            _add_points(J, Q, near.rows - middle, B[tile])
     J += PB[:, :, None] * (X - middle)[:, None, :]
     if (PB + QB).any():  # of a radial kernel P = -Q
         J += (PB + QB)[:, :, None] * middle
     return J
 
 
-def weighted_gradient(kernel: Kernel, X: Array, S: SparseRows, G: Array) -> Array:
-    """``sum_i G_ai dk(x_a, s_i)/dx_a`` for dense rows X and sparse points S, (n, d)."""
+def weighted_gradient(kernel: Kernel, X: Array, S: Points, G: Array) -> Array:
+    """``sum_i G_ai dk(x_a, s_i)/dx_a`` for dense rows X and points S, sparse or not, (n, d)."""
+    if not S.is_sparse:
+        return kernel.gradient(X, S.rows, G)
     found = np.zeros_like(X)
     for tile in blocks(len(S), EDGE["d"]):
-        P, Q = slopes(kernel, *alike(X, S[tile]))
+        near = S.take(tile)
+        P, Q = slopes(kernel, *_rows(X, near))
         found += (P * G[:, tile]).sum(axis=1)[:, None] * X
-        found += (S[tile].to_scipy().T @ (Q * G[:, tile]).T).T
+        found += (near.for_user().T @ (Q * G[:, tile]).T).T
     return found
+
+
+def _rows(X: Array, S: Points) -> list[Rows]:
+    """Rows and points in one form, as kernels take them."""
+    return [points.rows for points in alike(X, S)]
 
 
 def _add_points(J: Array, Q: Array, S: Array, B: Array) -> None:
@@ -97,9 +106,8 @@ def _add_points(J: Array, Q: Array, S: Array, B: Array) -> None:
         J[:, part] += (Q @ columns).reshape(n, -1, d)
 
 
-def _add_sparse(J: Array, Q: Array, S: SparseRows, B: Array) -> None:
-    """The same for sparse points: as many products by places as there are components."""
-    transposed = S.to_scipy().T
+def _add_sparse(J: Array, Q: Array, transposed: Any, B: Array) -> None:
+    """The same for sparse points Sᵀ: as many products by places as there are components."""
     for k in range(J.shape[1]):
         J[:, k] += (transposed @ (Q * B[:, k]).T).T
 
@@ -124,7 +132,7 @@ def _(kernel: RadialKernel, X: Array, S: Array) -> Any:
 
 @slopes.register
 def _(kernel: DotProductKernel, X: Array, S: Array) -> Any:
-    Q = kernel.slope(_values(Linear(), X, S) if isinstance(S, SparseRows) else X @ S.T)
+    Q = kernel.slope(_values(Linear(), X, S))
     return np.zeros_like(Q), Q
 
 

@@ -10,10 +10,8 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from mercer._base.linalg import SQUARABLE, power_of_two, square_sums
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels.base import (
     Kernel,
@@ -25,10 +23,10 @@ from mercer.kernels.base import (
     require_positive,
     require_positive_or,
 )
-from mercer.kernels.distances import WIDE, Scaled, Scattered, negative_squares, pack_shifted
-from mercer.kernels.sparse_tiles import Head, SparsePacked, squares
 from mercer.kernels.width import resolve_length
-from mercer.points.sparse import SparseRows
+from mercer.points import alike, as_points
+from mercer.points.distances import WIDE
+from mercer.points.tiles import Packed
 
 
 class RadialKernel(Kernel):
@@ -81,29 +79,19 @@ class RadialKernel(Kernel):
         k = self.profile(t.copy())
         return k, self.slope(t)
 
-    def origin(self, X: RowsLike) -> Any:
+    def origin(self, X: Rows) -> Any:
         """The mean: distances do not change, and far fewer digits cancel.
 
         Of sparse rows only in columns that are full: a shift would fill the zeros of the others.
         """
-        if isinstance(X, SparseRows):
-            return Head.of(X, shift=True)
-        return np.asarray(np.mean(X, axis=0, dtype=np.float64))
+        return as_points(X).origin(shift=True)
 
-    def pack(
-        self, X: RowsLike, origin: Origin = None, dtype: Any = None
-    ) -> Scaled | Scattered | SparsePacked:
-        if isinstance(X, SparseRows):
-            return SparsePacked.of(X, origin, dtype, self.length)
-        wanted = np.dtype(dtype or X.dtype)
-        shift = np.zeros(X.shape[1]) if origin is None else origin
-        with np.errstate(over="ignore", invalid="ignore"):
-            # What leaves the range of float32 is scattered, too.
-            return pack_shifted(X, shift, self.length, wanted)
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> Packed:
+        return as_points(X).for_distances(origin, dtype, self.length)  # type: ignore[no-any-return]
 
     def arguments(self, A: Any, B: Any, out: Array) -> Array:
         """``out = t``, between the kernel's floor and 0."""
-        negative_squares(A, B, out, self.is_kinked)
+        A.negative_squares(B, out, self.is_kinked)
         return np.clip(out, self.floor(out.dtype), 0, out=out)
 
     @property
@@ -118,26 +106,19 @@ class RadialKernel(Kernel):
     def fill(self, A: Any, B: Any, out: Array) -> None:
         self.profile(self.arguments(A, B, out))
 
-    def diag(self, X: RowsLike) -> Array:
+    def diag(self, X: Rows) -> Array:
         return np.ones(len(X), dtype=X.dtype)
 
-    def exact(self, X: RowsLike, Y: RowsLike) -> Array:
-        if isinstance(X, SparseRows) or isinstance(Y, SparseRows):
-            t = -squares(SparseRows.of(X, np.float64), SparseRows.of(Y, np.float64), self.length)
-        else:
-            A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
-            t = -_direct_squares(A, B, self.length)
+    def exact(self, X: Rows, Y: Rows) -> Array:
+        X, Y = alike(X, Y)
+        t = -X.exact_squares(Y, self.length)
         np.maximum(t, self.floor(t.dtype), out=t)
         # Not by the in-place formula of the tiles, whose rounding is to be seen.
         return np.asarray(self.formula(t, np)[0] if has_formula(self) else self.profile(t))
 
-    def rounding(self, X: RowsLike, origin: Any, dtype: np.dtype) -> float:
+    def rounding(self, X: Rows, origin: Any, dtype: np.dtype) -> float:
         # The product formula of the distances errs by eps·|x|²/ℓ², up to where pairs are measured.
-        if isinstance(X, SparseRows):
-            return 1 + WIDE[dtype.char]
-        with np.errstate(over="ignore"):
-            norms = square_sums((np.asarray(X, np.float64) - origin) / self.length)
-        return 1 + min(2 * float(norms.max(initial=0.0)), WIDE[dtype.char])
+        return float(1 + min(2 * as_points(X).reach(origin, self.length), WIDE[dtype.char]))
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         # t = -|z-s|²/ℓ²  =>  dk/dz = f'(t) · (-2/ℓ²) (z - s)
@@ -149,23 +130,6 @@ class RadialKernel(Kernel):
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
-
-
-def _direct_squares(A: Array, B: Array, length: float) -> Array:
-    """``|a_i - b_j|² / length²`` by the differences themselves, at any scale of the rows."""
-    if 1 / SQUARABLE < length < SQUARABLE:
-        with np.errstate(over="ignore"):
-            squares = cdist(A, B, "sqeuclidean")
-        if squares.max(initial=0.0) < np.inf:
-            return np.asarray(squares / length / length)
-    # In powers of two no digit is lost. Beside the length, squares that vanish mean r = 0 and those
-    # that overflow k = 0; rows that cannot be written in it are infinitely far or the same.
-    largest = max(np.abs(A).max(initial=0.0), np.abs(B).max(initial=0.0))
-    unit = max(power_of_two(min(length, np.finfo(float).max)), power_of_two(largest) * 2.0**-1000)
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(
-            cdist(A / unit, B / unit, "sqeuclidean") / (length / unit) / (length / unit)
-        )
 
 
 class Gaussian(RadialKernel):

@@ -1,13 +1,15 @@
 """Widths from data: the median distance and the variance."""
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import pdist
 
 from mercer._base.linalg import square_sums
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError, DegenerateKernelWarning, warn
-from mercer.kernels.sparse_tiles import all_squares
+from mercer.points import Vectors, as_points
 from mercer.points.sparse import SparseRows
 
 #: Rows used for the median; its sampling error is then about 1 %.
@@ -17,7 +19,7 @@ SAMPLE = 1000
 FEWEST, WIDE, MOST = 200, 100, 500
 
 
-def resolve_length(rule: str, X: RowsLike, weight: Array | None = None) -> float:
+def resolve_length(rule: str, X: Rows, weight: Array | None = None) -> float:
     """The length ℓ for a rule: ``"median"`` or ``"scale"``."""
     if len(X) < 2:
         raise DataError(
@@ -26,22 +28,21 @@ def resolve_length(rule: str, X: RowsLike, weight: Array | None = None) -> float
     return {"median": median_length, "scale": variance_length}[rule](X, weight)
 
 
-def median_length(X: RowsLike, weight: Array | None = None) -> float:
+def median_length(X: Rows, weight: Array | None = None) -> float:
     """Square root of the median squared distance between different points.
 
     Pairs of equal points do not count, so that a row given twice and a row of weight 2 agree. Above
     1,000 rows a sample with a fixed seed is used: the width depends on the data alone.
     """
-    if len(X) > SAMPLE:
-        rows = np.sort(fixed_rng(0).choice(len(X), SAMPLE, replace=False))
-        X, weight = X[rows], None if weight is None else weight[rows]
-    quick = _by_products(X) if weight is None else None
+    points, weight = _sampled(X, weight, SAMPLE)
+    points, unit = points.to_unit()
+    quick = _by_products(points) if weight is None and points.has_coordinates else None
     if quick is not None:
-        return quick
-    r2, unit = _pair_distances(X)
+        return float(quick * unit)
+    r2 = points.pair_squares()
     apart, pair_weight = r2 > 0, None
     if weight is not None:
-        i, j = np.triu_indices(len(X), k=1)
+        i, j = np.triu_indices(len(points), k=1)
         pair_weight = weight[i] * weight[j]
         apart &= pair_weight > 0
     if not apart.any():
@@ -59,45 +60,60 @@ def median_length(X: RowsLike, weight: Array | None = None) -> float:
     return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
 
 
-def variance_length(X: RowsLike, weight: Array | None = None) -> float:
+def variance_length(X: Rows, weight: Array | None = None) -> float:
     """Square root of (number of columns × variance of all entries), as scikit-learn's "scale"."""
-    # All entries around one mean: columns that differ in level count as variance, as there.
-    if isinstance(X, SparseRows):
-        return _sparse_variance_length(X, weight)
-    if not isinstance(X, np.ndarray):  # a row source: a sample stands for it, as for the median
-        rows = np.sort(fixed_rng(0).choice(len(X), min(len(X), 20 * SAMPLE), False))
-        X, weight = X[rows], None if weight is None else weight[rows]
-    points, unit = _to_unit_size(np.asarray(X, dtype=np.float64), axis=None)
-    w = np.ones(len(X)) if weight is None else weight
-    mean = np.average(points.mean(axis=1), weights=w)
-    variance = np.average(((points - mean) ** 2).mean(axis=1), weights=w)
+    points = as_points(X)
+    if not points.is_here:  # a sample stands for it, as for the median
+        points, weight = _sampled(X, weight, 20 * SAMPLE)
+    w = np.ones(len(points)) if weight is None else weight
+    variance, unit = (_sparse_variance if points.is_sparse else _variance)(points.rows, w)
     if variance <= 0:
         raise DataError(
             "kernel has no variance: all entries are equal; give rows that differ, or a width."
         )
-    return float(np.sqrt(X.shape[1] * variance) * unit)
+    return float(np.sqrt(points.width * variance) * unit)
 
 
-def _pair_distances(X: RowsLike) -> tuple[Array, float]:
-    """Squared distances of all pairs of rows, in the square of a unit that suits them."""
-    if isinstance(X, SparseRows):
-        unit = float(np.abs(X.data).max(initial=0.0)) or 1.0
-        return all_squares(X, unit)[np.triu_indices(len(X), k=1)], unit
-    points, unit = _to_unit_size(np.asarray(X[:], dtype=np.float64))
-    return np.asarray(pdist(points, "sqeuclidean")), unit
+def _sampled(X: Rows, weight: Array | None, size: int) -> tuple[Any, Array | None]:
+    """At most so many of the rows, in memory, with their weights."""
+    points = as_points(X)
+    if len(points) <= size:
+        return points.loaded(), weight
+    rows = np.sort(fixed_rng(0).choice(len(points), size, replace=False))
+    return points.take(rows), None if weight is None else weight[rows]
 
 
-def _by_products(X: RowsLike) -> float | None:
+def _variance(X: Array, weight: Array) -> tuple[float, float]:
+    """The variance of all entries, in the square of a unit that suits them.
+
+    Around one mean: columns that differ in level count as variance, as in scikit-learn.
+    """
+    points = X - X.mean(dtype=np.float64)
+    unit = float(np.abs(points).max(initial=0.0)) or 1.0
+    points /= unit  # so that squares neither overflow nor vanish
+    mean = np.average(points.mean(axis=1), weights=weight)
+    return float(np.average(((points - mean) ** 2).mean(axis=1), weights=weight)), unit
+
+
+def _sparse_variance(X: SparseRows, weight: Array) -> tuple[float, float]:
+    X, unit = X.to_unit()
+    mean = np.average(X.row_sums(), weights=weight) / X.width
+    zeros = X.width - np.diff(X.indptr)
+    squares = X.row_sums((X.data - mean) ** 2) + zeros * mean**2
+    return float(np.average(squares, weights=weight) / X.width), unit
+
+
+def _by_products(points: Vectors) -> float | None:
     """The same median of wide rows, to the last bit, from one matrix product.
 
     Up to its rounding the product tells which pairs are the middle ones, and which coincide. These
     are measured directly. None where they are too many, or rows and columns too few to gain.
     """
-    if isinstance(X, SparseRows) or len(X) < FEWEST or X.shape[1] < WIDE:
+    X = points.rows
+    if len(X) < FEWEST or X.shape[1] < WIDE:
         return None
-    points, unit = _to_unit_size(np.asarray(X[:], dtype=np.float64))
-    norms = square_sums(points)
-    squares = points @ points.T
+    norms = square_sums(X)
+    squares = X @ X.T
     squares *= -2
     squares += norms
     squares += norms[:, None]
@@ -107,15 +123,15 @@ def _by_products(X: RowsLike) -> float | None:
     close = np.flatnonzero(r2 <= error)
     if len(close) > MOST:
         return None
-    equal = np.count_nonzero(_direct(points, close) == 0)
+    equal = np.count_nonzero(_direct(X, close) == 0)
     middle = equal + np.array([(len(r2) - equal - 1) // 2, (len(r2) - equal) // 2])
     low, high = np.partition(r2, middle)[middle]
     first = r2 < low - 2 * error
     inside = np.flatnonzero((r2 <= high + 2 * error) & ~first)
     if low <= 3 * error or len(inside) > MOST:
         return None
-    exact = np.sort(_direct(points, inside))[middle - np.count_nonzero(first)]
-    return float(np.sqrt(exact.mean()) * unit)
+    exact = np.sort(_direct(X, inside))[middle - np.count_nonzero(first)]
+    return float(np.sqrt(exact.mean()))
 
 
 def _direct(points: Array, pairs: Array) -> Array:
@@ -124,28 +140,6 @@ def _direct(points: Array, pairs: Array) -> Array:
     j = pairs - i * (i - 1) // 2
     both = zip(points[i], points[j], strict=True)
     return np.array([pdist(pair, "sqeuclidean")[0] for pair in map(np.stack, both)])
-
-
-def _sparse_variance_length(X: SparseRows, weight: Array | None) -> float:
-    unit = float(np.abs(X.data).max(initial=0.0)) or 1.0
-    data, w = X.data / np.float64(unit), np.ones(len(X)) if weight is None else weight
-    mean = np.average(X.row_sums(data), weights=w) / X.width
-    zeros = X.width - np.diff(X.indptr)
-    variance = np.average(X.row_sums((data - mean) ** 2) + zeros * mean**2, weights=w) / X.width
-    if variance <= 0:
-        raise DataError(
-            "kernel has no variance: all entries are equal; give rows that differ, or a width."
-        )
-    return float(np.sqrt(X.width * variance) * unit)
-
-
-def _to_unit_size(X: Array, axis: int | None = 0) -> tuple[Array, float]:
-    """Rows shifted and scaled to at most 1, so that squares neither overflow nor vanish."""
-    shifted = X - X.mean(axis=axis)
-    unit = float(np.abs(shifted).max(initial=0.0))
-    if unit == 0:
-        return shifted, 1.0
-    return shifted / unit, unit
 
 
 def _weighted_median(values: Array, weight: Array) -> float:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from mercer._base.linalg import square_sums, write_shifted
 from mercer._base.machine import blocks, thread_map
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.kernels import Kernel, Linear
-from mercer.landmarks.base import LandmarkRule, sample_rows
+from mercer.landmarks.base import LandmarkRule
 from mercer.landmarks.rpcholesky import RPCholesky
 from mercer.points.sparse import SparseRows
 from mercer.points.tiles import EDGE
@@ -55,16 +53,16 @@ class KMeans(LandmarkRule):
         self.steps = steps
         self.sample = sample
 
-    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:
+    def select(self, kernel: Kernel, X: Rows, m: int, rng: np.random.Generator) -> Rows:
         start = RPCholesky() if self.start is None else self.start
         centres = start.select(kernel, X, m, rng)
         if not kernel.takes_vectors or m >= len(X):
             return centres
-        rows = sample_rows(X, max(self.sample, 5 * m), rng)
-        if not isinstance(rows, SparseRows):
-            return lloyd(rows, centres, self.steps)
+        points = kernel.points(X).sample(max(self.sample, 5 * m), rng)
+        if not points.is_sparse:
+            return lloyd(points.rows, centres, self.steps)
         for _ in range(self.steps):
-            centres = sparse_lloyd_step(rows, centres)
+            centres = sparse_lloyd_step(points.rows, centres)
         return centres
 
 

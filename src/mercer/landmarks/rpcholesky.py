@@ -7,15 +7,15 @@ rejection sampling after Epperly, Tropp & Webber 2024 ("Embrace rejection").
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer._base.linalg import square_sums
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.kernels import Basis, Kernel
-from mercer.landmarks.base import LandmarkRule, sample_rows, take
+from mercer.landmarks.base import LandmarkRule
+from mercer.points import Points
 from mercer.points.tiles import Tiles
 
 #: Share of the trace below which what is left is rounding.
@@ -42,48 +42,49 @@ class RPCholesky(LandmarkRule):
     def __init__(self, oversample: int = 5) -> None:
         self.oversample = oversample
 
-    def select(self, kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Any:
-        sample = sample_rows(X, self.oversample * m, rng)
+    def select(self, kernel: Kernel, X: Rows, m: int, rng: np.random.Generator) -> Rows:
+        sample = kernel.points(X).sample(self.oversample * m, rng)
         # float32 would stop at the first hundred pivots of a smooth kernel.
-        exact = kernel.points(sample).cast(np.float64).rows
-        pivots = random_pivots(kernel, exact, m, rng)
-        return take(sample, np.sort(pivots))
+        pivots = random_pivots(kernel, sample.cast(np.float64), m, rng)
+        return sample.take(np.sort(pivots)).rows
 
 
-def random_pivots(kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator) -> Array:
+def random_pivots(kernel: Kernel, points: Points, m: int, rng: np.random.Generator) -> Array:
     """The pivots alone of :func:`partial_cholesky`, for rows in float64.
 
     As long as a good part of the kernel is unexplained, float32 tells where it is. Where k(x, x) is
     above zero nowhere, any row shows the solver as much: the first.
     """
-    total = _diagonal(kernel, X)
+    points = kernel.points(points)
+    total = _diagonal(kernel, points)
     if not total.any():
         return np.zeros(1, dtype=np.intp)
-    pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, X, np.float64)
-    if kernel.points(X).fit_float32(total):
-        rough = _Factor.empty(Basis(kernel, X, np.float32), total, m)
+    pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, points, np.float64)
+    if points.fit_float32(total):
+        rough = _Factor.empty(Basis(kernel, points, np.float32), total, m)
         pivots = rough.grow(rng, floor=ROUGH * total.sum()).pivots
-        if len(pivots) == min(m, len(X)):
+        if len(pivots) == min(m, len(points)):
             return pivots
     factor = _Factor.of(exact, total, m, pivots)
     return factor.grow(rng, floor=ROUNDING * total.sum()).pivots
 
 
 def partial_cholesky(
-    kernel: Kernel, X: RowsLike, m: int, rng: np.random.Generator, block: int = 64
+    kernel: Kernel, points: Points, m: int, rng: np.random.Generator, block: int = 64
 ) -> tuple[Array, Array]:
     """Pivots and factor F (n, r ≤ m) with ``K ≈ F Fᵀ``, exact on the pivots' rows.
 
     Stops early when what is left is rounding.
     """
-    left = _diagonal(kernel, X)
-    factor = _Factor.empty(Basis(kernel, X), left, m).grow(rng, ROUNDING * left.sum(), block)
+    points = kernel.points(points)
+    left = _diagonal(kernel, points)
+    factor = _Factor.empty(Basis(kernel, points), left, m).grow(rng, ROUNDING * left.sum(), block)
     return factor.pivots, factor.F[:, : len(factor.pivots)]
 
 
-def _diagonal(kernel: Kernel, X: RowsLike) -> Array:
+def _diagonal(kernel: Kernel, points: Points) -> Array:
     """k(x, x), and 0 where an indefinite kernel has less: there is nothing to be explained."""
-    return np.maximum(kernel.diag(X).astype(np.float64), 0)
+    return np.maximum(kernel.diag(points.rows).astype(np.float64), 0)
 
 
 @dataclass
@@ -116,8 +117,8 @@ class _Factor:
     def columns(self, index: Array, of: Array | None = None) -> Array:
         """Columns of ``K - F Fᵀ``, all of their rows or some."""
         points, r = self.rows.points, len(self.pivots)
-        columns = self.rows.pack(take(points, index))
-        packed = self.rows.packed if of is None else self.rows.pack(take(points, of))
+        columns = self.rows.pack(points.take(index))
+        packed = self.rows.packed if of is None else self.rows.pack(points.take(of))
         F = self.F[:, :r] if of is None else self.F[of, :r]
         K = Tiles(self.rows.kernel.fill, packed, columns, columns.dtype).gram(self.F.dtype)
         K -= F @ self.F[index, :r].T

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mercer._base.linalg import fix_signs, square_sums
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.gram import whiten
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -40,7 +39,7 @@ class Subspace:
     """
 
     kernel: Kernel
-    support: RowsLike
+    support: Rows
     coef: Array
     mean: Array
     offset: Array
@@ -59,7 +58,7 @@ class Subspace:
     @cached_property
     def basis(self) -> Basis:
         """The functions k(s_i, ·), ready for tiles."""
-        return Basis(self.kernel, self.support)
+        return Basis(self.kernel, self.points)
 
     def on(self, basis: Basis) -> Subspace:
         """The same, with its functions packed already."""
@@ -67,7 +66,7 @@ class Subspace:
         vars(found)["basis"] = basis
         return found
 
-    @property
+    @cached_property
     def points(self) -> Points:
         """The support as what it is to the kernel."""
         return self.kernel.points(self.support)
@@ -94,25 +93,26 @@ class Subspace:
             mean=(mean * share).astype(mean.dtype, copy=False),
         )
 
-    def in_precision(self, X: RowsLike) -> Any:
+    def in_precision(self, X: Points | Rows) -> Rows:
         """Rows in the precision of the model."""
         return self.kernel.points(X).cast(self.coef.dtype).rows
 
-    def scores(self, X: RowsLike) -> Array:
+    def scores(self, X: Points | Rows) -> Array:
         """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""
         return self.basis.matmat(X, self.coef) - self.offset
 
-    def residual(self, X: RowsLike) -> Array:
+    def residual(self, X: Points | Rows) -> Array:
         """Squared distance of phi(x) from the subspace; see :meth:`scores_and_residual`."""
         return self.scores_and_residual(X)[1]
 
-    def scores_and_residual(self, X: RowsLike) -> tuple[Array, Array]:
+    def scores_and_residual(self, X: Points | Rows) -> tuple[Array, Array]:
         """Scores, and ``k(x,x) - 2 cᵀk(S,x) + cᵀ K_SS c - |z(x)|²``, from one pass over k(S, x).
 
         The second is a squared distance: values below zero are rounding and come out as zero.
         """
-        products = self.basis.matmat(X, np.column_stack([self.coef, self.mean]))
-        return self.of_products(products, self.kernel.diag(X))
+        points = self.kernel.points(X)
+        products = self.basis.matmat(points, np.column_stack([self.coef, self.mean]))
+        return self.of_products(products, self.kernel.diag(points.rows))
 
     def of_products(self, products: Array, own: Array) -> tuple[Array, Array]:
         """The same from ``k(x, S) [B, c]``, (n, q + 1), and ``own``, k(x, x)."""
@@ -120,9 +120,9 @@ class Subspace:
         centred_square = own - 2 * products[:, -1] + self.mean_square
         return Z, np.maximum(centred_square - square_sums(Z), 0).astype(Z.dtype, copy=False)
 
-    def exact(self, X: RowsLike) -> Array:
+    def exact(self, points: Points) -> Array:
         """``k(x_i, s_j)`` by the kernel's definition, in float64; for a few rows."""
-        return self.kernel.exact(X, self.support)
+        return self.kernel.exact(points.rows, self.support)
 
     def expansion(self, Z: Array) -> Array:
         """Coefficients of ``mu + sum_k z_k w_k`` on the support: rows ``c + B z``."""
@@ -140,7 +140,7 @@ class Subspace:
 
 def from_gram(
     kernel: Kernel,
-    X: RowsLike,
+    points: Points,
     values: Array,
     vectors: Array,
     *,
@@ -173,14 +173,14 @@ def from_gram(
     B = (D[:, None] * vectors / np.sqrt(values)).astype(dtype, copy=False)
     if direction is None or mean_product is None:
         zero = np.zeros(max(n, B.shape[1]), dtype=dtype)
-        return Subspace(kernel, kernel.points(X).support, B, zero[:n], zero[: B.shape[1]], 0.0)
+        return Subspace(kernel, points.support, B, zero[:n], zero[: B.shape[1]], 0.0)
     # μ = Σ w_i φ_i / Σ w = Φ D u / ‖D1‖, and K c = D⁻¹ (D K D u) / ‖D1‖
     size = np.linalg.norm(D)
     c = D * direction / size
     Kc = mean_product / (D * size)
     return Subspace(
         kernel,
-        kernel.points(X).support,
+        points.support,
         B,
         c.astype(dtype),
         (B.T @ Kc).astype(dtype),
@@ -190,7 +190,7 @@ def from_gram(
 
 def from_features(
     kernel: Kernel,
-    S: RowsLike,
+    S: Rows,
     basis: Array,
     mean: Array,
     vectors: Array,
@@ -219,7 +219,7 @@ def from_features(
 
 
 def project_onto(
-    model: Subspace, points: RowsLike, K: Array, products: Array, floor: float = 1e-12
+    model: Subspace, points: Rows, K: Array, products: Array, floor: float = 1e-12
 ) -> tuple[Array, Subspace]:
     """A model's directions and mean, seen through the span of the kernels of these points.
 

@@ -318,8 +318,8 @@ def _from_mean(kernel: Kernel, X: Any) -> Array:
     points = kernel.points(X)
     if len(X) > MEAN_OF:
         points = points.take(np.sort(fixed_rng(0).choice(len(X), MEAN_OF, replace=False)))
-    weight = np.full((len(points.rows), 1), 1 / len(points.rows), dtype=points.dtype)
-    return np.asarray(kernel.diag(X) - 2 * Basis(kernel, points.rows).matmat(X, weight)[:, 0])
+    weight = np.full((len(points), 1), 1 / len(points), dtype=points.dtype)
+    return np.asarray(kernel.diag(X) - 2 * Basis(kernel, points).matmat(X, weight)[:, 0])
 
 
 @check_loaded.register

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.held_out import take
 from mercer._base.machine import lapack_threads, ordered_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
@@ -72,7 +71,7 @@ def gram_folds(
         values = values[:rank]
         model = from_gram(
             kernel,
-            take(X, others),
+            kernel.points(X).take(others),
             values,
             vectors[:, :rank],
             direction=operator.direction,
@@ -109,16 +108,18 @@ def landmark_folds(
     subspace = score.subspace
     kernel, q, dtype = subspace.kernel, subspace.n_components, subspace.coef.dtype
     features = LandmarkFeatures(kernel, subspace.support, dtype, q)
-    folds = int(fold_of.max()) + 1
+    folds, points = int(fold_of.max()) + 1, kernel.points(X)
     if features.whitens_first:
         return None
-    parts = [sum_features(features, take(X, _parted(fold_of, fold)[0])) for fold in range(folds)]
+    parts = [
+        sum_features(features, points.take(_parted(fold_of, fold)[0])) for fold in range(folds)
+    ]
     total = sum(parts, FeatureSums.zero(features.size))
     found = []
     for fold, part in enumerate(parts):
         rows, others = _parted(fold_of, fold)
         known = np.flatnonzero(landmark_fold != fold)
-        features = LandmarkFeatures(kernel, take(subspace.support, known), dtype, q)
+        features = LandmarkFeatures(kernel, subspace.points.take(known).rows, dtype, q)
         if features.whitens_first:
             return None
         sums = total + part * -1.0
@@ -128,7 +129,9 @@ def landmark_folds(
         model = LandmarkModel.of(features, sums, True, len(others))
         count = min(q, len(model.values))
         variance = model.values[:count] / model.weight
-        found.append(novelty_score(measure, model.subspace(count), variance)(take(X, rows)))
+        found.append(
+            novelty_score(measure, model.subspace(count), variance)(points.take(rows).rows)
+        )
     return _collect(found, fold_of)
 
 

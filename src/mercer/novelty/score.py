@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import squareform
 
 from mercer._base.machine import blocks, held, thread_map
 from mercer._base.numbers import fixed_rng
@@ -23,10 +23,10 @@ from mercer.io import Table
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Gaussian
 from mercer.kernels.jacobian import weighted_gradient
-from mercer.kernels.sparse_tiles import all_squares
 from mercer.model import ShareUpTo, Subspace
+from mercer.points import as_points
 from mercer.points.source import MemoryRows
-from mercer.points.sparse import SparseRows, concatenate, dense
+from mercer.points.sparse import SparseRows
 
 #: Rows of a batch in ``gradient``, which makes a rows × m array of weights.
 ROWS = 256
@@ -69,10 +69,7 @@ class NoveltyScore:
             Z = S.scores(X[rows])
             G = 2 * ((self.inside - self.outside) * Z) @ S.coef.T - 2 * self.outside * S.mean
             G = G.astype(S.coef.dtype, copy=False)
-            if isinstance(S.support, SparseRows):
-                slope = weighted_gradient(S.kernel, X[rows], S.support, G)
-            else:
-                slope = S.kernel.gradient(X[rows], S.support, G)
+            slope = weighted_gradient(S.kernel, X[rows], S.points, G)
             return np.asarray(self.outside * S.kernel.diag_gradient(X[rows]) + slope)
 
         parts = thread_map(one, blocks(len(X), ROWS))
@@ -170,14 +167,14 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
             f"{score.subspace.kernel!r} has no variables that could contribute; "
             "use a kernel of vectors."
         )
-    if isinstance(X, SparseRows) and isinstance(reference, SparseRows):
-        return concatenate(
-            [
-                _of_sparse(score, X[rows], reference[rows], nodes)
-                for rows in blocks(len(X), max(1, ENTRIES // X.width))
-            ]
-        )
-    return _along_the_line(score, dense(X), dense(reference), nodes)
+    points, others = (as_points(rows) for rows in (X, reference))
+    if not (points.is_sparse and others.is_sparse):
+        return _along_the_line(score, points.to_dense(), others.to_dense(), nodes)
+    first, *parts = (
+        _of_sparse(score, points[rows], others[rows], nodes)
+        for rows in blocks(len(X), max(1, ENTRIES // points.width))
+    )
+    return first.joined(*parts)
 
 
 def _of_sparse(score: NoveltyScore, X: SparseRows, reference: SparseRows, nodes: int) -> SparseRows:
@@ -281,17 +278,12 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     X : (n, d) rows
     """
     median = Gaussian().resolve(X).length
-    sparse = isinstance(X, SparseRows)
-    rows: Any = X.astype(np.float64) if sparse else np.asarray(X, dtype=np.float64)
-    if len(rows) > SAMPLE:
-        rows = rows[np.sort(fixed_rng(0).choice(len(rows), SAMPLE, replace=False))]
+    points = as_points(X)
+    if len(points) > SAMPLE:
+        points = points.take(np.sort(fixed_rng(0).choice(len(points), SAMPLE, replace=False)))
     # In units of the median, so that squares stay in the range of floats.
-    if sparse:
-        squares = all_squares(rows, median)
-    else:
-        scaled = (rows - rows.mean(axis=0)) / median
-        squares = cdist(scaled, scaled, "sqeuclidean")
-    k = min(NEIGHBOUR, len(rows) - 1)
+    squares = squareform(points.to_unit(median)[0].pair_squares())
+    k = min(NEIGHBOUR, len(points) - 1)
     near = np.sqrt(np.partition(squares, k, axis=1)[:, k])
     near = near[near > 0]  # rows with five copies have no say
     typical = float(np.median(near)) if len(near) else 1.0

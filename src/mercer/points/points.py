@@ -9,55 +9,48 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist, pdist
 
-from mercer._base.linalg import SQUARABLE
+from mercer._base.linalg import SQUARABLE, power_of_two, square_sums
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision
 from mercer.exceptions import KernelError
-from mercer.points.sparse import SparseRows
-
-__all__ = ["Columns", "Objects", "Points", "SparseVectors", "Vectors"]
+from mercer.points.distances import pack_shifted
+from mercer.points.tiles import Packed
 
 #: Columns by which most rows can be told apart.
 FEW = 8
 
 
 class Points(ABC):
-    """Rows in the form in which a kernel takes them; frozen, and never copied needlessly."""
+    """Rows in the form in which a kernel takes them; frozen, and never copied needlessly.
 
-    #: The rows themselves, as arrays or lists that users know.
-    rows: RowsLike
+    Attributes
+    ----------
+    rows : the rows themselves, as arrays or lists that kernels and users know
+    dtype : float32 for rows in float32, else float64
+    width : numbers in a row; 1 for objects
+    is_sparse : whether zeros are not kept
+    is_here : whether the rows are in memory
+    has_coordinates : whether a point can be moved: pre-images, means and gradients need that
+    can_wait : whether a block of the rows can be packed when it is needed: those of vectors can
+    is_open : whether k(x, y) can be had for new points, and not only between those given
+    """
+
+    rows: Any
+    dtype: np.dtype
+    width: int
+    is_sparse: ClassVar[bool] = False
+    is_here: ClassVar[bool] = True
+    has_coordinates: ClassVar[bool] = False
+    can_wait: ClassVar[bool] = False
+    is_open: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """float32 for rows in float32, else float64."""
-        return np.dtype(np.float64)
-
-    @property
-    def width(self) -> int:
-        """Numbers in a row; 1 for objects."""
-        return 1
-
-    @property
-    def has_coordinates(self) -> bool:
-        """Whether a point can be moved: pre-images, means and gradients need that."""
-        return False
-
-    @property
-    def can_wait(self) -> bool:
-        """Whether a block of the rows can be packed when it is needed, at no further cost."""
-        return self.has_coordinates
-
-    @property
-    def is_open(self) -> bool:
-        """Whether k(x, y) can be had for new points, and not only between those given."""
-        return True
 
     @property
     def has_finer_entries(self) -> bool:
@@ -83,16 +76,29 @@ class Points(ABC):
         return self.rows
 
     @abstractmethod
-    def take(self, index: Array) -> Points:
-        """The points with these numbers."""
+    def take(self, index: Array | slice) -> Points:
+        """The points with these numbers, or of a slice, which copies nothing."""
+
+    def sample(self, size: int, rng: np.random.Generator) -> Points:
+        """At most ``size`` different points, in their order (so that a memmap is read forwards).
+
+        All of them are these points themselves, not a copy.
+        """
+        if len(self) <= size:
+            return self
+        return self.take(np.sort(rng.choice(len(self), size, replace=False)))
+
+    def loaded(self) -> Points:
+        """The same in memory."""
+        return self
 
     def subset(self, index: Array) -> Points:
         """The points with these numbers, as if no others had been given."""
         return self.take(index)
 
-    def chosen(self, index: Array) -> Any:
+    def chosen(self, index: Array) -> Points:
         """The points with these numbers as support of a model on all of them."""
-        return self.take(index).rows
+        return self.take(index)
 
     def copies(self, most: int | None = None) -> tuple[Array, Array]:  # noqa: ARG002
         """Numbers of points that are all different, and for each point which of them it copies.
@@ -123,9 +129,36 @@ class Points(ABC):
         """The same in another precision."""
         return self
 
+    def adopt(self, others: Points) -> Points:
+        """Other points in the form of these: sparse if these are; for a few rows."""
+        return others
+
+    @abstractmethod
+    def joined(self, *others: Points) -> Points:
+        """These points and others, one below the other, in the form of these."""
+
+    def permuted(self, rng: np.random.Generator) -> Points:  # noqa: ARG002
+        """Each column in an order of its own; the entries of a sparse one go to other rows."""
+        raise KernelError(
+            "only vectors have columns that could be permuted, to compare with chance; give a "
+            "number of components, or a kernel of vectors."
+        )
+
+    def arrays(self) -> tuple[Array, ...]:
+        """All that the rows are made of, for checksums and files."""
+        return (self.rows,)
+
+    def for_user(self) -> Any:
+        """The rows as a method returns them."""
+        return self.rows
+
     def vectors(self, purpose: str) -> Array:
         """The coordinates, (n, d); a :class:`KernelError` that names the purpose if none exist."""
         raise KernelError(f"{purpose} needs points with coordinates, and {self._lack}.")
+
+    def to_dense(self) -> Array:
+        """All entries, (n, d), also those of sparse rows; for a few rows."""
+        return self.vectors("an array of rows")
 
     @property
     def _lack(self) -> str:
@@ -133,32 +166,29 @@ class Points(ABC):
         return ""
 
 
-@dataclass(frozen=True)
-class _Numbers(Points):
+class Numbers(Points):
     """Rows with a floating type that are taken by their numbers."""
 
-    rows: Any
-
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype:  # type: ignore[override]
         return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
-
-    @property
-    def width(self) -> int:
-        return int(self.rows.shape[1]) if self.rows.ndim == 2 else 1
 
     @property
     def largest(self) -> float:
         # Two passes, and no temporary of the size of the rows.
         return max(float(self.rows.max(initial=0.0)), -float(self.rows.min(initial=0.0)))
 
-    def take(self, index: Array) -> Self:
-        return type(self)(self.rows[index])
+    def take(self, index: Array | slice) -> Self:
+        return type(self)(self.rows[index])  # type: ignore[call-arg]
 
     @property
     def _matrix(self) -> Any:
         """The rows as something that multiplies."""
         return self.rows
+
+    def joined(self, *others: Points) -> Self:
+        parts = (self.adopt(part).rows for part in others)
+        return type(self)(np.concatenate([self.rows, *parts]))  # type: ignore[call-arg]
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
         # On either side of random hyperplanes through the middle.
@@ -171,12 +201,19 @@ class _Numbers(Points):
 
 
 @dataclass(frozen=True)
-class Vectors(_Numbers):
-    """Rows of numbers, (n, d)."""
+class Vectors(Numbers):
+    """Rows of numbers, (n, d).
+
+    What kernels of distances and dot products ask here, they ask of sparse rows, too.
+    """
 
     rows: Array
 
-    has_coordinates = True
+    has_coordinates = can_wait = True
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return int(self.rows.shape[1])
 
     def copies(self, most: int | None = None) -> tuple[Array, Array]:
         if most is not None and self.width > FEW:
@@ -199,34 +236,120 @@ class Vectors(_Numbers):
     def vectors(self, purpose: str) -> Array:  # noqa: ARG002
         return self.rows
 
+    def adopt(self, others: Points) -> Points:
+        return Vectors(others.to_dense()) if others.is_sparse else others
 
-@dataclass(frozen=True)
-class SparseVectors(_Numbers):
-    """Rows of numbers of which most are zero, (n, d); zeros are not kept, and stay zeros."""
+    def equals(self, others: Points) -> bool:
+        """Whether all entries are the same."""
+        return not others.is_sparse and np.array_equal(self.rows, others.rows)
 
-    rows: SparseRows
+    def permuted(self, rng: np.random.Generator) -> Vectors:
+        return Vectors(rng.permuted(self.rows, axis=0))
 
-    can_wait = True
+    def squared_differences(self, others: Points) -> Array:
+        """``|x_i - y_i|²`` of row after row, (n,)."""
+        return square_sums(self.rows - self.adopt(others).rows)
 
-    @property
-    def largest(self) -> float:
-        return float(np.abs(self.rows.data).max(initial=0.0))
+    def square_sums(self) -> Array:
+        """Squared lengths of the rows, in their precision."""
+        return square_sums(self.rows)
 
-    @property
-    def _matrix(self) -> Any:
-        return self.rows.to_scipy()
+    def middle(self) -> Array:
+        """A point that may be subtracted from all rows: the mean, (d,)."""
+        return np.asarray(np.mean(self.rows, axis=0, dtype=np.float64))
 
-    def cast(self, dtype: Precision) -> SparseVectors:
-        return SparseVectors(self.rows.astype(dtype))
+    def origin(self, *, shift: bool) -> Any:
+        """What tiles of these points begin with; the middle if a shift is not noticed."""
+        return self.middle() if shift else None
 
-    @property
-    def _lack(self) -> str:
-        megabytes = -(-len(self.rows) * self.width * self.dtype.itemsize >> 20)
-        return (
-            "sparse rows are not moved, which would fill their zeros; fit to X.toarray() "
-            f"({megabytes} MB for these rows), or for pre-images use preimage='nearest', or "
-            "'combination' with a kernel of the distance"
-        )
+    def for_products(self, origin: Any, dtype: Precision) -> Packed:  # noqa: ARG002
+        """Rows ready for tiles of dot products, which :func:`dot_products` fills."""
+        with np.errstate(over="ignore"):  # the tile tells of it
+            rows: Array = self.rows.astype(dtype or self.rows.dtype, copy=False)
+        return rows
+
+    def for_distances(self, origin: Any, dtype: Precision, length: float) -> Any:
+        """Rows in units of a length, ready for tiles that their ``negative_squares`` fills."""
+        shift = np.zeros(self.width) if origin is None else origin
+        with np.errstate(over="ignore", invalid="ignore"):
+            # What leaves the range of float32 is scattered, too.
+            return pack_shifted(self.rows, shift, length, np.dtype(dtype or self.rows.dtype))
+
+    def reach(self, origin: Any, length: float) -> float:
+        """The largest squared distance from the origin, in units of the length."""
+        with np.errstate(over="ignore"):
+            norms = square_sums((np.asarray(self.rows, np.float64) - origin) / length)
+        return float(norms.max(initial=0.0))
+
+    def is_filled(self) -> Array:
+        """Which rows are not zero, (n,)."""
+        return np.asarray(np.abs(self.rows).max(axis=1) > 0)
+
+    def unit(self, dtype: Precision = None) -> Vectors:
+        """Rows divided by their lengths, in their precision or a finer one; zeros stay zeros."""
+        rows = near_one(self.rows.astype(np.result_type(self.rows, dtype or self.rows), copy=False))
+        norm = np.sqrt(square_sums(rows))[:, None]
+        return Vectors(np.asarray(rows / np.where(norm == 0, 1, norm), dtype=rows.dtype))
+
+    def exact_products(self, others: Vectors) -> Array:
+        """``x_i · y_j`` in np.longdouble, by float64 products of which only the small ones round.
+
+        Each row is cut into a head of so few bits that products of heads sum up exactly, and a
+        tail.
+        """
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (self.rows, others.rows))
+        bits = (51 - self.width.bit_length()) // 2
+        cut = [
+            2.0 ** (52 - bits) * 1.5 * power_of_two(np.abs(P).max(axis=1, keepdims=True))
+            for P in (A, B)
+        ]
+        H, J = ((P + c) - c for P, c in zip((A, B), cut, strict=True))
+        return np.asarray((H @ J.T).astype(np.longdouble) + (H @ (B - J).T + (A - H) @ B.T))
+
+    def exact_squares(self, others: Vectors, length: float) -> Array:
+        """``|x_i - y_j|² / length²`` by the differences themselves, at any scale of the rows."""
+        A, B = (np.asarray(rows, dtype=np.float64) for rows in (self.rows, others.rows))
+        if 1 / SQUARABLE < length < SQUARABLE:
+            with np.errstate(over="ignore"):
+                squares = cdist(A, B, "sqeuclidean")
+            if squares.max(initial=0.0) < np.inf:
+                return np.asarray(squares / length / length)
+        # In powers of two no digit is lost. Beside the length, squares that vanish mean r = 0 and
+        # those that overflow k = 0; rows that cannot be written in it are infinitely far or equal.
+        unit = power_of_two(min(length, np.finfo(float).max))
+        unit = max(unit, power_of_two(max(self.largest, others.largest)) * 2.0**-1000)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(
+                cdist(A / unit, B / unit, "sqeuclidean") / (length / unit) / (length / unit)
+            )
+
+    def to_unit(self, unit: float | None = None) -> tuple[Vectors, float]:
+        """In float64, shifted, in a unit: the one in which they reach 1 if none is given."""
+        rows = np.asarray(self.rows, dtype=np.float64)
+        rows = rows - rows.mean(axis=0)
+        unit = unit or float(np.abs(rows).max(initial=0.0)) or 1.0
+        return Vectors(rows / unit), unit
+
+    def pair_squares(self) -> Array:
+        """Squared distances of all pairs of rows, in the order of ``pdist``; 0 for equal ones."""
+        return np.asarray(pdist(self.rows, "sqeuclidean"))
+
+
+def near_one(X: Array) -> Array:
+    """Rows divided by a power of two each, so that squares of huge rows do not overflow."""
+    return np.asarray(X / power_of_two(np.abs(X).max(axis=1, keepdims=True)))
+
+
+def as_points(X: Any) -> Any:
+    """Vectors, as they come from a caller, as points; points as they are."""
+    is_array = isinstance(X, np.ndarray)  # the quicker question
+    return Vectors(X) if is_array or not isinstance(X, Points) else X
+
+
+def alike(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Two sets of vectors as points of one form: both sparse if one of them is; for a few rows."""
+    X, Y = as_points(X), as_points(Y)
+    return (X, X.adopt(Y)) if X.is_sparse else (Y.adopt(X), Y)
 
 
 @dataclass(frozen=True)
@@ -235,19 +358,31 @@ class Objects(Points):
 
     rows: Sequence[Any]
 
-    def take(self, index: Array) -> Objects:
+    dtype = np.dtype(np.float64)
+    width = 1
+
+    def take(self, index: Array | slice) -> Objects:
+        if isinstance(index, slice):
+            return Objects(self.rows[index])
         return Objects([self.rows[i] for i in index])
+
+    def joined(self, *others: Points) -> Objects:
+        return Objects([row for part in (self, *others) for row in part.rows])
 
     _lack = "a kernel of objects has none; use a kernel of vectors, or preimage='nearest'"
 
 
 @dataclass(frozen=True)
-class Columns(_Numbers):
+class Columns(Numbers):
     """Rows of a kernel matrix that was given, (n, m); or the numbers of its columns, (m,)."""
 
     rows: Array
 
     is_open = False
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return int(self.rows.shape[1]) if self.rows.ndim == 2 else 1
 
     @property
     def support(self) -> Array:
@@ -256,8 +391,8 @@ class Columns(_Numbers):
     def subset(self, index: Array) -> Columns:
         return Columns(self.rows[np.ix_(index, index)])
 
-    def chosen(self, index: Array) -> Array:
-        return np.asarray(index)
+    def chosen(self, index: Array) -> Columns:
+        return Columns(np.asarray(index))
 
     def skew(self, index: Array) -> float:
         return float(np.abs(self.rows[index] - self.rows[:, index].T).max())

@@ -8,7 +8,7 @@ that sums over all rows do not depend on threads, files or workers.
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from mercer._base.files import FileWatch
 from mercer._base.machine import blocks, ordered_map
-from mercer._base.types import Array, Precision, RowsLike
+from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
-from mercer.points.sparse import SparseRows
+from mercer.points.points import Points, as_points
 
 #: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
 CHUNK = 16_384
@@ -31,7 +31,7 @@ LONGEST = 2**53
 Result = TypeVar("Result")
 
 
-class Source(ABC):
+class Source(Points):
     """Rows in some storage. Every block that it gives is floating and finite, or it raises.
 
     Attributes
@@ -44,6 +44,8 @@ class Source(ABC):
     """
 
     ndim = 2
+    has_coordinates = can_wait = True
+    is_here = False
     shape: tuple[int, int]
     dtype: np.dtype
     columns: tuple[str, ...] | None = None
@@ -60,10 +62,28 @@ class Source(ABC):
     def fingerprint(self) -> str:
         """A short text that changes with the data, from a look at a small part of them."""
 
+    @property
+    def rows(self) -> Source:
+        """These, for kernels that look at their size."""
+        return self
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.shape[1]
+
+    def take(self, index: Array | slice) -> Points:
+        return as_points(self[index])  # type: ignore[no-any-return]
+
+    def joined(self, *others: Points) -> Points:
+        return self.loaded().joined(*others)
+
+    def loaded(self) -> Points:
+        return self.take(slice(None))
+
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: RowsLike) -> Array:
+    def __getitem__(self, rows: Any) -> Any:
         """A slice of rows, or rows by increasing numbers, as an array."""
         if isinstance(rows, slice):
             start, stop, step = rows.indices(len(self))
@@ -72,7 +92,7 @@ class Source(ABC):
             if start >= stop:
                 return np.empty((0, self.shape[1]), dtype=self.dtype)
             return next(block for _, block in self.stream([slice(start, stop)]))
-        return self.take(np.asarray(rows))
+        return self.gather(np.asarray(rows))
 
     def __array__(self, dtype: Precision = None, copy: Any = None) -> Array:
         raise TypeError(
@@ -80,7 +100,7 @@ class Source(ABC):
             "use rows[:] to load it."
         )
 
-    def take(self, index: Array) -> Array:
+    def gather(self, index: Array) -> Array:
         """The rows with these increasing numbers; one pass over the storage."""
         found = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         if len(index) == 0:
@@ -149,10 +169,10 @@ class MemoryRows(Source):
     columns : names, optional
     """
 
-    def __init__(self, X: RowsLike, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, X: Rows, columns: Sequence[str] | None = None) -> None:
         self.X = X
         self.columns = None if columns is None else tuple(map(str, columns))
-        self._is_table = isinstance(X, np.ndarray | SparseRows)
+        self._is_table = isinstance(X, np.ndarray | Points)
         self.shape = (len(X), int(X.shape[1]) if self._is_table else 1)
         self.dtype = X.dtype if self._is_table else np.dtype(object)
 
@@ -163,23 +183,21 @@ class MemoryRows(Source):
         """Views, without a copy and without a second check."""
         return ((rows, self.X[rows]) for rows in chunks)
 
-    def take(self, index: Array) -> Any:
+    def gather(self, index: Array) -> Any:
         return self.X[index] if self._is_table else [self.X[i] for i in index]
 
     def fingerprint(self) -> str:
         if not self._is_table:
             return hashlib.sha256(repr(self.X[:256]).encode()).hexdigest()
-        rows = self.X[np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)]
-        parts = [rows]
-        if isinstance(rows, SparseRows):
-            parts = [rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)]
-        text = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
-        return hashlib.sha256(text).hexdigest()
+        some = np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.intp)
+        parts = as_points(self.X).take(some).arrays()
+        whole = [part.astype(np.int64) if part.dtype.kind == "i" else part for part in parts]
+        return hashlib.sha256(b"".join(part.tobytes() for part in whole)).hexdigest()
 
 
-def as_source(X: RowsLike) -> Source:
-    """Rows as a source: themselves if they are elsewhere, else those in memory."""
-    return X if isinstance(X, Source) else MemoryRows(X)
+def as_source(points: Points) -> Source:
+    """Points as a source: themselves if they are elsewhere, else those in memory."""
+    return points if isinstance(points, Source) else MemoryRows(points.rows)
 
 
 def _steps(n: int) -> list[slice]:

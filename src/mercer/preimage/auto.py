@@ -10,7 +10,6 @@ import numpy as np
 from mercer._base.types import Array
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.model import Subspace
-from mercer.points.sparse import SparseRows
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status
 from mercer.preimage.fixed_point import FixedPoint, in_single, shifted
 from mercer.preimage.gradient import Gradient
@@ -92,8 +91,8 @@ class _BoundAuto(BoundPreImage):
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:
         if start is None:
             return self.without_start.solve(Z)
-        if isinstance(start, SparseRows) and self.subspace.points.has_coordinates:
-            start = start.to_dense()  # as the answer will be
+        points = self.subspace.points
+        start = points.adopt(self.subspace.kernel.points(start)).rows  # as the answer will be
         found = self.with_start.solve(Z, start)
         if isinstance(self.config.choose(self.subspace, has_start=True), Smoother):
             return self._compared(found, Z, start)
@@ -114,16 +113,13 @@ def _contains(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
     return isinstance(kernel, kinds) or any(_contains(part, kinds) for part in kernel.parts)
 
 
-# Pre-images that are good enough to compare models by.
-
-
 #: Steps below this share of the scale count as converged: the error of denoising is then right to
 #: about a thousandth.
 TOL = 1e-3
 
 
 def rough_preimage(solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
-    """The solver bound to a subspace; a fixed point in float32 alone and to three digits."""
+    """Good enough to compare models by: a fixed point in float32 alone and to three digits."""
     chosen = solver.choose(subspace, has_start=True) if isinstance(solver, Auto) else solver
     if not isinstance(chosen, FixedPoint) or chosen.early_stop is not None or chosen.input_weight:
         return solver.init(subspace)

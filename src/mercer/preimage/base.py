@@ -12,12 +12,10 @@ import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.linalg import square_sums
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import DotProductKernel, Kernel
 from mercer.model import Subspace
-
-# How the search for one pre-image ended.
 
 
 class Status(StrEnum):
@@ -77,7 +75,7 @@ class PreImages:
         those of fit), the projection that this gives.
     """
 
-    points: RowsLike
+    points: Rows
     converged: Array
     iterations: Array
     status: Array
@@ -87,7 +85,7 @@ class PreImages:
         return len(self.converged)
 
     @classmethod
-    def direct(cls, points: RowsLike, found: Array | None = None) -> PreImages:
+    def direct(cls, points: Rows, found: Array | None = None) -> PreImages:
         """For methods that compute their answer without iterating, and where they ``found`` it."""
         n = len(points)
         found = np.ones(n, bool) if found is None else found

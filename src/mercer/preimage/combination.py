@@ -10,11 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mercer._base.machine import blocks, thread_map
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels import RadialKernel
 from mercer.model import Subspace
-from mercer.points.sparse import SparseRows, concatenate, squared_differences
+from mercer.points.sparse import SparseRows
 from mercer.points.tiles import Tiles
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
@@ -69,7 +69,7 @@ class Combination(PreImageSolver):
         self.check_kernel(subspace.kernel)
         if min(self.rows, self.max_iter) < 1 or not self.tol >= 0:
             raise KernelError(f"{self!r}: give rows and max_iter from 1 on, tol from 0 on.")
-        if not isinstance(subspace.support, SparseRows):
+        if not subspace.points.is_sparse:
             raise KernelError(
                 "Combination is for models of sparse rows, and this one has dense rows; use "
                 "preimage='fixed_point'."
@@ -92,7 +92,7 @@ class _BoundCombination(BoundPreImage):
         assert radial is not None
         return radial
 
-    def solve(self, Z: Array, start: RowsLike | None = None) -> PreImages:
+    def solve(self, Z: Array, start: Rows | None = None) -> PreImages:
         Z = check_codes(Z.astype(self.subspace.coef.dtype, copy=False))
         nearest = Nearest().init(self.subspace)
         first = nearest.solve(Z).points if start is None else SparseRows.of(start)
@@ -104,7 +104,7 @@ class _BoundCombination(BoundPreImage):
         points, rounds, status = zip(*parts, strict=True)
         ends = np.concatenate(status)
         good = (ends == Status.CONVERGED) | (ends == Status.RESTARTED)
-        return PreImages(concatenate(points), good, np.concatenate(rounds), ends)
+        return PreImages(points[0].joined(*points[1:]), good, np.concatenate(rounds), ends)
 
     def _iterate(
         self, Z: Array, at: SparseRows, nearest: BoundPreImage
@@ -122,7 +122,7 @@ class _BoundCombination(BoundPreImage):
                 status[lost[restarted[lost]]] = Status.FAILED
                 image = _replaced(image, ~pulled, nearest.solve(Z[lost]).points)
                 restarted[lost] = True
-            step = squared_differences(image, at[running])
+            step = image.squared_differences(at[running])
             at = _replaced(at, np.isin(np.arange(len(Z)), running), image)
             done = pulled & (step <= small)
             status[running[done]] = np.where(
@@ -156,4 +156,4 @@ def _replaced(rows: SparseRows, which: Array, new: SparseRows) -> SparseRows:
     """The rows, with new ones where ``which`` is true."""
     order = np.arange(len(rows))
     order[which] = len(rows) + np.arange(len(new))
-    return concatenate([rows, new])[order]  # type: ignore[no-any-return]
+    return rows.joined(new)[order]

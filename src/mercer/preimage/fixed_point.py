@@ -18,9 +18,7 @@ from mercer.preimage._sweep import Coefficients, Images, Sweep
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
 
-# Anderson acceleration of many small fixed-point iterations at once.
-
-
+#: Differences that Anderson's acceleration looks back on.
 DEPTH = 3
 
 
@@ -91,9 +89,6 @@ def _least_squares(D: Array, r: Array, known: Array) -> Array:
     gram += (ridge[:, None] + ~known)[:, :, None] * np.eye(DEPTH)
     right = np.einsum("njd,nd->nj", D, r)
     return np.asarray(np.linalg.solve(gram, right[:, :, None])[:, :, 0])
-
-
-# A model in float32, for the first sweeps of an iteration that ends in float64.
 
 
 #: Squared norms of the points in units of the kernel's length, up to which float32 keeps five

@@ -15,9 +15,7 @@ from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, check_codes
 from mercer.preimage.nearest import Nearest
 
-# The limited memory of quasi-Newton steps, for many small problems at once (Nocedal 1980).
-
-
+#: The limited memory of quasi-Newton steps (Nocedal 1980).
 DEPTH = 6
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError, KernelError
 from mercer.model import Subspace
 from mercer.points.tiles import RowTiles
@@ -13,7 +13,7 @@ from mercer.points.tiles import RowTiles
 MatchNoise = bool | str
 
 
-def matched_scores(subspace: Subspace, X: RowsLike, how: MatchNoise) -> Array:
+def matched_scores(subspace: Subspace, X: Rows, how: MatchNoise) -> Array:
     r"""Scores of rows: as they are (False), of matched kernel rows (True), or as each row asks.
 
     ``"auto"`` multiplies by :math:`\max(1, a(x))`, see :func:`match_noise`: rows that are no
@@ -30,7 +30,7 @@ def matched_scores(subspace: Subspace, X: RowsLike, how: MatchNoise) -> Array:
     return _scaled(products, np.maximum(_factor(subspace, largest), 1)) - subspace.offset
 
 
-def match_noise(subspace: Subspace, X: RowsLike, Z: Array) -> Array:
+def match_noise(subspace: Subspace, X: Rows, Z: Array) -> Array:
     r"""Scores of rows whose kernel rows are multiplied by :math:`a(x)` before centring.
 
     .. math:: a(x) = \mathrm{median}_i \max_{j \ne i} k(s_i, s_j) \;/\; \max_i k(s_i, x)
@@ -88,7 +88,7 @@ def _check_constant_diagonal(subspace: Subspace) -> None:
     )
 
 
-def _products_and_largest(subspace: Subspace, X: RowsLike, B: Array) -> tuple[Array, Array]:
+def _products_and_largest(subspace: Subspace, X: Rows, B: Array) -> tuple[Array, Array]:
     """``Bᵀ k(S, x)`` and ``max_i k(s_i, x)`` for each row, from one pass over k(S, x)."""
 
     def both(rows: slice, tiles: RowTiles) -> tuple[Array, Array]:

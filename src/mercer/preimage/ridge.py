@@ -15,6 +15,7 @@ from mercer._base.types import Array
 from mercer.exceptions import KernelError
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.model import Subspace
+from mercer.points import Vectors
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
 from mercer.preimage.nearest import SupportScores, mix, neighbors
 
@@ -91,7 +92,7 @@ class Ridge(PreImageSolver):
         alphas = ALPHAS if self.alpha is None else (self.alpha,)
         if len(kernels) * len(alphas) == 1:
             return kernels[0], float(alphas[0])
-        grams = (Basis(kernel, Z).gram() for kernel in kernels)
+        grams = (Basis(kernel, Vectors(Z)).gram() for kernel in kernels)
         errors = np.array([_leave_one_out(K, S, alphas)[0] for K in grams])
         best_kernel, best_alpha = np.unravel_index(errors.argmin(), errors.shape)
         return kernels[best_kernel], float(alphas[best_alpha])
@@ -155,7 +156,7 @@ class _BoundRidge(BoundPreImage):
     @classmethod
     def of(cls, Z: Array, S: Array, kernel: Kernel, alpha: float) -> _BoundRidge:
         """The regression from scores Z to points S."""
-        basis, mean = Basis(kernel, Z), S.mean(axis=0)
+        basis, mean = Basis(kernel, Vectors(Z)), S.mean(axis=0)
         K = basis.gram()
         # The floor keeps a kernel matrix with repeated scores positive definite.
         K[np.diag_indices_from(K)] += max(alpha, 1e-12 * np.trace(K) / len(K))
@@ -197,7 +198,7 @@ def _steady(Z: Array, S: Array, n_neighbors: int) -> tuple[Kernel, float]:
     length = Gaussian("median").resolve(known).length
 
     def errors(factor: float) -> Array:
-        basis = Basis(Gaussian(width=length * factor), known)
+        basis = Basis(Gaussian(width=length * factor), Vectors(known))
         return _leave_one_out(basis.gram(), S[rows], ALPHAS, (basis.at(drawn), wanted))
 
     on_rows, on_draws = np.stack(thread_map(errors, LOCAL_FACTORS), axis=1)

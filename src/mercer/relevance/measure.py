@@ -27,8 +27,8 @@ from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels.jacobian import jacobian
 from mercer.model import Subspace
+from mercer.points import as_points
 from mercer.points.source import Source
-from mercer.points.sparse import SparseRows, dense
 
 UNITS = ("std", "raw", "share")
 #: Rows at which derivatives are taken: their mean is then right to a percent or so.
@@ -153,8 +153,7 @@ def measure_relevance(
     if unit not in UNITS:
         raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
     require_vectors(subspace)
-    S = subspace.support
-    middle = np.zeros(1) if isinstance(S, SparseRows) else S.mean(axis=0, dtype=np.float64)
+    middle = as_points(subspace.support).middle()
     share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
     work = _Pass(subspace, middle, weight, share)
     sums: _Sums = summed(work, X, max(TASK, work._step()), "relevance")
@@ -183,9 +182,11 @@ def measure_relevance(
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
     require_vectors(subspace)
-    size = _rows_at_once(subspace)
+    size, points, support = _rows_at_once(subspace), as_points(X), subspace.support
     parts = thread_map(
-        lambda rows: jacobian(subspace.kernel, dense(X[rows]), subspace.support, subspace.coef),
+        lambda rows: jacobian(
+            subspace.kernel, points.take(rows).to_dense(), support, subspace.coef
+        ),
         blocks(len(X), size),
     )
     return np.concatenate(parts)
@@ -259,7 +260,9 @@ class _Pass:
 
     def _sums(self, rows: slice, block: Array) -> _Sums:
         S = self.subspace
-        X = dense(block).astype(S.coef.dtype, copy=False)  # a q-th of its own derivatives
+        X = (
+            as_points(block).to_dense().astype(S.coef.dtype, copy=False)
+        )  # a q-th of its own derivatives
         w = np.ones(len(X)) if self.weight is None else self.weight[rows]
         shifted = X - self.middle  # float64, and around the middle no digits cancel
         whole = (float(w.sum()), w @ shifted, w @ shifted**2)
@@ -305,8 +308,8 @@ def _even_sample(rows: slice, share: float) -> Any:
 
 def _rows_at_once(subspace: Subspace) -> int:
     """Rows whose derivatives fit into memory together."""
-    width = (subspace.n_components + 1) * subspace.support.shape[1]
-    least = 1 if isinstance(subspace.support, SparseRows) else 16
+    width = (subspace.n_components + 1) * subspace.points.width
+    least = 1 if subspace.points.is_sparse else 16
     return int(min(512, max(least, ENTRIES // width)))
 
 
@@ -382,11 +385,12 @@ def relevance_interval(resamples: Any, level: float) -> Interval:
 
 def _dense_rows(rows: Any, components: int) -> Array:
     """The rows; sparse ones dense, if the derivatives of so many components can be held."""
-    entries = len(rows) * components * rows.shape[1]
-    if isinstance(rows, SparseRows) and entries > MOST_ENTRIES:
+    points = as_points(rows)
+    entries = len(points) * components * points.width
+    if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(
             f"intervals of relevance need the derivatives of {components} components by all "
-            f"{rows.width} variables at {len(rows)} rows, {entries * 8 >> 20} MB; fit fewer "
+            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
             "components or variables (max_features of the vectorizer), or use relevance() alone."
         )
-    return np.asarray(dense(rows))
+    return np.asarray(points.to_dense())

@@ -31,7 +31,7 @@ from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
 from mercer.model.model import listed
-from mercer.points.sparse import concatenate
+from mercer.points import as_points
 from mercer.relevance.measure import TASK, Interval, relevance_interval, require_vectors, summed
 
 # The model's directions and some that it left out, and what rows add up to in them.
@@ -117,7 +117,7 @@ class Directions:
         on_landmarks = self.root @ self.turn[q:]
         on_support = S.coef @ (self.turn[:q] - self.products.T @ on_landmarks)
         return (
-            concatenate([S.support, self.landmarks]),
+            S.points.joined(as_points(self.landmarks)).rows,
             np.concatenate([on_support, on_landmarks]).astype(S.coef.dtype),
         )
 
@@ -338,7 +338,7 @@ def measure_uncertainty(
     group = rng.permutation(len(X)).astype(np.int32) % groups
     index = np.sort(rng.permutation(len(X))[:SAMPLE])
     w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-    rows = subspace.kernel.points(X[index]).cast(subspace.coef.dtype).rows
+    rows = subspace.in_precision(X[index])
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
     work = _Pass(directions, w, group, groups)

@@ -26,7 +26,6 @@ from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel
 from mercer.model import Subspace
-from mercer.points import SparseVectors
 
 # Bounded losses: beyond some size an error no longer counts more.
 #
@@ -317,10 +316,10 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
     """Distances of all rows from the references, (n, r)."""
     points = kernel.points(X)
     if kernel.takes_vectors:
-        if isinstance(points, SparseVectors):
+        if points.is_sparse:
             from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
 
-            sparse = points.rows.to_scipy()
+            sparse = points.for_user()
             return np.asarray(euclidean_distances(sparse, sparse[references]))
         rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)
         return np.asarray(cdist(rows, rows[references]))

@@ -25,7 +25,7 @@ from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, DegenerateKernelWarning, RankWarning
 from mercer.kernels import Kernel, RadialKernel, as_kernel
 from mercer.model import ParallelAnalysis, Subspace
-from mercer.points.sparse import SparseRows, squared_differences
+from mercer.points import as_points
 from mercer.preimage import PreImageSolver
 from mercer.preimage.auto import rough_preimage
 from mercer.preimage.noise import matched_scores
@@ -289,7 +289,7 @@ class _Cells:
                 model = self._model(i, s)
                 for j in todo:
                     points = model.denoised(self.counts[j], in_full)
-                    errors[j] = squared_differences(points, self.X[test])
+                    errors[j] = points.squared_differences(as_points(self.X[test]))
 
     def _model(self, i: int, s: int) -> _Model:
         """A candidate fitted to a split; the last few are kept."""
@@ -298,9 +298,7 @@ class _Cells:
             train, test = self.splits[s]
             model = clone(self.estimator)
             model.set_params(kernel=self.kernels[i], n_components=self.counts[-1])
-            rows = self.X[train]
-            given = rows.to_scipy() if isinstance(rows, SparseRows) else rows
-            fitted = fit_quietly(model, given)
+            fitted = fit_quietly(model, as_points(self.X[train]).for_user())
             self.fits += 1
             noisy = add_noise(self.X[test], self.noise, fixed_rng(s))
             if len(self.models) >= KEPT:
@@ -345,13 +343,12 @@ class _Model:
         rows = noisy.astype(subspace.coef.dtype, copy=False)
         return cls(subspace, solver, rows, matched_scores(subspace, rows, match_noise))
 
-    def denoised(self, q: int, in_full: bool) -> RowsLike:
+    def denoised(self, q: int, in_full: bool) -> Any:
         """The noisy rows after denoising by the first q components (or all, if fewer exist)."""
         q = min(q, self.subspace.n_components)
         leading, Z = self.subspace.leading(q), self.Z[:, :q]
         solver = self.solver.init(leading) if in_full else rough_preimage(self.solver, leading)
-        points = solver.solve(Z, self.noisy).points
-        return points if isinstance(points, SparseRows) else np.asarray(points)
+        return as_points(solver.solve(Z, self.noisy).points)
 
 
 @held

@@ -16,8 +16,9 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, DenoisingWarning, Remedy
 from mercer.io import Table
+from mercer.points import as_points
 from mercer.points.source import MemoryRows
-from mercer.points.sparse import SparseRows, exchanged, squared_differences
+from mercer.points.sparse import SparseRows
 
 #: A level of Gaussian noise, or ``function(rows, rng) -> noisy rows``.
 Noise = float | Callable[[Array, np.random.Generator], Array]
@@ -71,16 +72,13 @@ class DenoisingScore(Config):
         with warnings.catch_warnings():  # the error itself tells that all components are too many
             warnings.simplefilter("ignore", DenoisingWarning)
             cleaned = estimator.denoise(_like(X, noisy), match_noise=self.match_noise)
-        if isinstance(rows, SparseRows) and issparse(cleaned):
-            cleaned = SparseRows.of(cleaned)
-        elif isinstance(rows, SparseRows):  # a model of dense rows
-            rows = rows.to_dense()
-        return -float(squared_differences(cleaned, rows).mean())
+        found = as_points(SparseRows.of(cleaned) if issparse(cleaned) else np.asarray(cleaned))
+        return -float(found.squared_differences(as_points(rows)).mean())
 
 
 def typical_noise(X: RowsLike) -> float:
     """Half the standard deviation of the rows, the root mean square over their columns."""
-    if isinstance(X, SparseRows):
+    if as_points(X).is_sparse:
         return EXCHANGED
     noise = 0.5 * float(np.sqrt(np.asarray(X, dtype=np.float64).var(axis=0).mean()))
     if not noise > 0:
@@ -97,7 +95,7 @@ def add_noise(X: RowsLike, noise: Noise, rng: np.random.Generator) -> Any:
     Of sparse rows a share of the entries is exchanged for those of another row: noise in every
     column would leave no zeros.
     """
-    if isinstance(X, SparseRows):
+    if as_points(X).is_sparse:
         return _exchanged(X, noise, rng)
     if callable(noise):
         return np.asarray(noise(X, rng))
@@ -117,13 +115,12 @@ def _exchanged(X: SparseRows, noise: Noise, rng: np.random.Generator) -> SparseR
             f"noise={noise!r} of sparse rows is the share of entries that are exchanged; give a "
             "number between 0 and 1, or a function of (rows, rng)."
         )
-    return exchanged(X, float(noise), rng)
+    return X.exchanged(float(noise), rng)
 
 
 def _like(X: RowsLike, rows: Any) -> RowsLike:
     """The rows under the names that X has, if it is a data frame of pandas."""
-    if isinstance(rows, SparseRows):
-        return rows.to_scipy()
+    rows = as_points(rows).for_user()
     return type(X)(rows, index=X.index, columns=X.columns) if hasattr(X, "iloc") else rows
 
 

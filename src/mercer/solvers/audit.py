@@ -21,12 +21,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mercer._base.linalg import square_sums
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.exceptions import NumericalWarning, warn
 from mercer.gram import CenteredGram, ProbedGram, SpotCheck
 from mercer.gram.spot_check import ROWS
 from mercer.model import Subspace
 from mercer.model.model import Report, Spectrum
+from mercer.points import Points
 from mercer.solvers.outside import outer_pairs, unexplained_rows
 from mercer.solvers.policy import rank_floor
 
@@ -64,23 +65,23 @@ def audited(report: Report, findings: list[Finding]) -> Report:
 
 
 def audit_rows(
-    subspace: Subspace, rows: RowsLike, variance: Array, errors: Array, values: Array | None = None
+    subspace: Subspace, rows: Points, variance: Array, errors: Array, values: Array | None = None
 ) -> list[Finding]:
     """Scores and reconstruction errors of some rows, by definition and as the model gives them.
 
     Parameters
     ----------
-    rows : (n, d) array or n objects, in the precision of the model; a few of them are looked at
+    rows : n points, in the precision of the model; a few of them are looked at
     variance : (q,) variances of the scores
     errors : (q,) claimed relative errors of the eigenvalues
     values : (n, m) kernel values by definition between these rows and the support, if known
     """
     if values is None:
-        rows = rows[:: -(-len(rows) // ROWS)]
+        rows = rows.take(slice(None, None, -(-len(rows) // ROWS)))
         values = subspace.exact(rows)
     K, B, c = values, *(a.astype(np.float64) for a in (subspace.coef, subspace.mean))
     Z = K @ B - subspace.offset
-    own = subspace.kernel.diag(rows).astype(np.float64)
+    own = subspace.kernel.diag(rows.rows).astype(np.float64)
     E = np.maximum(own - 2 * K @ c + subspace.mean_square - square_sums(Z), 0)
     scores, residual = subspace.scores_and_residual(rows)
     # Sums of products in the model's precision err by this much, and so do kernel values.
@@ -103,10 +104,10 @@ def audit_rows(
     ]
 
 
-def _rounding(subspace: Subspace, rows: RowsLike, dtype: np.dtype | None = None) -> float:
+def _rounding(subspace: Subspace, rows: Points, dtype: np.dtype | None = None) -> float:
     """Relative rounding of kernel values with these rows, in the precision of the model."""
     dtype = dtype or subspace.coef.dtype
-    blur = subspace.kernel.rounding(rows, subspace.basis.origin, dtype)
+    blur = subspace.kernel.rounding(rows.rows, subspace.basis.origin, dtype)
     return float(np.finfo(dtype).eps) * blur
 
 

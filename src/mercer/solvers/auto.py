@@ -8,7 +8,7 @@ from dataclasses import replace
 from mercer._base.machine import available_bytes
 from mercer.model import All, Count
 from mercer.model.model import Model
-from mercer.points.source import Source
+from mercer.points import Points
 from mercer.solvers.base import Problem, Solver
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.dense import Dense
@@ -81,11 +81,10 @@ class Auto(Solver):
     def plan(self, problem: Problem) -> Plan:
         if isinstance(problem.rule, All) and problem.n > ALL_COMPONENTS_UP_TO:
             problem = replace(problem, rule=Count(DEFAULT_COMPONENTS))
-        loads = isinstance(problem.X, Source) and (
-            problem.rule.needs_all_rows or self._may_load(problem.X)
-        )
+        points = problem.points
+        loads = not points.is_here and (problem.rule.needs_all_rows or self._may_load(points))
         if loads:
-            problem = replace(problem, X=stand_in(problem.X))
+            problem = replace(problem, points=stand_in(points))
         solver, reason = self.choose(problem)
         plan = solver.plan(problem)
         needed = plan.bytes + (problem.X.nbytes if loads else 0)
@@ -98,7 +97,7 @@ class Auto(Solver):
         """The solver for a problem, and why."""
         n, k = problem.n, problem.rule.guess(problem.rank_limit)
         size = f"{problem.rule.describe()} of {n} rows"
-        if isinstance(problem.X, Source):
+        if not problem.points.is_here:
             return self._landmarks(k), f"{n} rows that are not in memory"
         for solver, fitting, reason in self._ladder(n, k, problem.dtype.itemsize):
             if not fitting:
@@ -107,13 +106,13 @@ class Auto(Solver):
             if needed <= self._budget():
                 return solver, f"{size}, {reason}{_cost(problem, k, solver)}"
             size += f", {type(solver).__name__} would take {needed >> 20} MB"
-        if not problem.kernel.points(problem.X).is_open:
+        if not problem.points.is_open:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
         return self._landmarks(k), f"{size}, landmarks in one pass"
 
-    def _may_load(self, rows: Source) -> bool:
+    def _may_load(self, rows: Points) -> bool:
         """Few rows in a file are better read once and solved exactly."""
-        size = len(rows) * rows.shape[1] * rows.dtype.itemsize
+        size = len(rows) * rows.width * rows.dtype.itemsize
         return len(rows) <= LOAD_UP_TO and size <= self._budget() // 4
 
     def _ladder(

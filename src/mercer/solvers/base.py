@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.gram import CenteredGram, GramOperator, SpotCheck, UncenteredGram, WeightedGram
 from mercer.kernels import Kernel
 from mercer.model import ComponentRule, Subspace, from_gram
 from mercer.model.model import Model, Report, Spectrum
-from mercer.points.source import Source
+from mercer.points import Points
 from mercer.solvers.audit import Finding, audit_rows, audit_scores, audit_spectrum, audited
 from mercer.solvers.plan import Plan
 from mercer.solvers.policy import (
@@ -36,44 +36,51 @@ class Problem:
     """What is to be solved: clean rows, a resolved kernel, and how many components are wanted."""
 
     kernel: Kernel
-    X: RowsLike
+    points: Points
     rule: ComponentRule
     rng: np.random.Generator
     weight: Array | None = None
     center: bool = True
 
+    def __post_init__(self) -> None:
+        vars(self)["points"] = self.kernel.points(self.points)
+
+    @property
+    def X(self) -> Rows:  # noqa: N802
+        """The rows themselves, for solvers from outside."""
+        return self.points.rows
+
     @property
     def n(self) -> int:
         """Number of rows."""
-        return len(self.X)
+        return len(self.points)
 
     @property
     def d(self) -> int:
         """Number of columns; 1 for objects."""
-        return self.kernel.points(self.X).width
+        return self.points.width
 
     @property
     def dtype(self) -> np.dtype:
         """float32 for float32 rows, else float64."""
-        return self.kernel.points(self.X).dtype
+        return self.points.dtype
 
     @cached_property
     def spot(self) -> SpotCheck:
         """A few rows of the Gram matrix by the kernel's definition."""
-        return SpotCheck(self.kernel, self.X, self.weight)
+        return SpotCheck(self.kernel, self.points, self.weight)
 
     def merged(self) -> tuple[Problem, Array]:
         """The same with one row, of greater weight, for rows that are copies; and whose copies.
 
         Only where that saves a good part of the work.
         """
-        points = self.kernel.points(self.X)
         most = int(MERGED * self.n)
-        first, group = points.copies(most)
+        first, group = self.points.copies(most)
         if not 1 < len(first) <= most:
             return self, np.arange(self.n)
         weight = np.bincount(group, weights=self.weight).astype(np.float64)
-        return replace(self, X=points.take(first).rows, weight=weight), group
+        return replace(self, points=self.points.take(first), weight=weight), group
 
     @property
     def total(self) -> float:
@@ -103,7 +110,7 @@ class Solver(Config, ABC):
     def plan(self, problem: Problem) -> Plan:
         """What :meth:`fit` is going to do; looks at the size of the problem only."""
         in_place = self.reads_in_place and not problem.rule.needs_all_rows
-        loads = isinstance(problem.X, Source) and not in_place
+        loads = not problem.points.is_here and not in_place
         needed = self.estimate_bytes(problem, problem.rule.guess(problem.rank_limit))
         if loads:
             needed += problem.n * problem.d * problem.dtype.itemsize
@@ -125,17 +132,16 @@ class EigenSolver(Solver):
         """The Gram matrix in the storage that suits this solver, before weights and centring."""
 
     def fit(self, problem: Problem) -> Model:
-        if isinstance(problem.X, Source):
+        if not problem.points.is_here:
             # Each entry of the Gram matrix needs two rows; only landmarks work from the source.
-            problem = replace(problem, X=problem.X[:])
+            problem = replace(problem, points=problem.points.loaded())
         distinct, group = problem.merged()
         fit = self._fit(distinct)
         if distinct is problem:
             return fit
         weight, total = problem.weight, np.asarray(distinct.weight)[group]
         share = np.divide(1.0 if weight is None else weight, total, where=total > 0, out=0 * total)
-        points = problem.kernel.points(problem.X)
-        return replace(fit, subspace=fit.subspace.spread(points, group, share))
+        return replace(fit, subspace=fit.subspace.spread(problem.points, group, share))
 
     def _fit(self, problem: Problem) -> Model:
         """With rows in memory, no matter whether some are copies of others."""
@@ -146,7 +152,7 @@ class EigenSolver(Solver):
         spectrum, q = self._solve_for_rule(operator, problem)
         operator = spectrum.operator
         trace = operator.trace()
-        warn_if_degenerate(problem.kernel, problem.X, spectrum.values, trace, operator)
+        warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
         if not spectrum.converged:
             warn(
                 f"{type(self).__name__} stopped after {spectrum.passes} passes with {q} pairs and "
@@ -199,7 +205,7 @@ class EigenSolver(Solver):
         centred = operator if isinstance(operator, CenteredGram) else None
         found = from_gram(
             problem.kernel,
-            problem.X,
+            problem.points,
             spectrum.values[:q],
             spectrum.vectors[:, :q].astype(problem.dtype, copy=False),
             root_weight=None if problem.weight is None else np.sqrt(problem.weight),
@@ -207,7 +213,7 @@ class EigenSolver(Solver):
             mean_product=None if centred is None else centred.mean_product,
         )
         packed = operator.packed_rows()
-        if packed is None or packed.points is not found.support:
+        if packed is None or packed.points.rows is not found.support:
             return found
         return found.on(packed) if operator.precision == problem.dtype else found
 
@@ -220,7 +226,7 @@ def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[
     scores = fit.scores(problem.weight)
     if scores is not None:
         found.append(audit_scores(subspace, spectrum, scores, spot))
-    if not problem.kernel.points(problem.X).is_open:  # new rows have no definition but themselves
+    if not problem.points.is_open:  # new rows have no definition but themselves
         # A given matrix may be asymmetric by 1e-10, and its rows are not its columns then.
         return [replace(finding, allowed=finding.allowed + 1e-9) for finding in found]
     variance, errors = spectrum.values[:q] / problem.total, spectrum.errors[:q]

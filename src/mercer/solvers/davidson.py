@@ -189,7 +189,7 @@ class Davidson(EigenSolver):
     def bind(self, problem: Problem) -> GramOperator:
         return StreamedGram.from_rows(
             problem.kernel,
-            problem.X,
+            problem.points,
             np.float64,
             np.float32 if self._tile_bytes(problem) == 4 else np.float64,
             spot=problem.spot,
@@ -209,7 +209,7 @@ class Davidson(EigenSolver):
     def _keeps(self, problem: Problem) -> bool:
         if self.keep is not None:
             return self.keep
-        n, points = problem.n, problem.kernel.points(problem.X)
+        n, points = problem.n, problem.points
         # Tiles of a given matrix cost nothing, and those of sparse rows may be far more than rows.
         wide = points.has_coordinates and n <= WIDE * problem.d
         return wide and n**2 / 2 * self._tile_bytes(problem) < available_bytes() / 4

@@ -29,7 +29,9 @@ class Dense(EigenSolver):
 
     def bind(self, problem: Problem) -> GramOperator:
         # LAPACK wants the full matrix, which to_dense makes; keeping half of it beside is no use.
-        return StreamedGram.from_rows(problem.kernel, problem.X, problem.dtype, spot=problem.spot)
+        return StreamedGram.from_rows(
+            problem.kernel, problem.points, problem.dtype, spot=problem.spot
+        )
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
         return 3 * problem.n**2 * problem.dtype.itemsize

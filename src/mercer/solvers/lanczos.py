@@ -117,8 +117,10 @@ class Lanczos(EigenSolver):
 
     def bind(self, problem: Problem) -> GramOperator:
         if self._keeps(problem):
-            return DenseGram.from_rows(problem.kernel, problem.X, problem.dtype, problem.spot)
-        return StreamedGram.from_rows(problem.kernel, problem.X, problem.dtype, spot=problem.spot)
+            return DenseGram.from_rows(problem.kernel, problem.points, problem.dtype, problem.spot)
+        return StreamedGram.from_rows(
+            problem.kernel, problem.points, problem.dtype, spot=problem.spot
+        )
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import lapack_threads
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
-from mercer.landmarks import sample_rows
-from mercer.landmarks.base import take
 from mercer.model import ComponentRule, Subspace, from_features
+from mercer.points import Points
 from mercer.solvers.policy import NEGATIVE_LIMIT, noise_floor, refuse_magnitude, refuse_negative
-
-# Eigenpairs inside the span of landmarks, from sums over the rows.
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ class LandmarkModel:
                 "kernel has no variance on the landmarks: the largest eigenvalue is "
                 f"{largest:.2g}; give rows that differ, more landmarks, or another width."
             )
-        refuse_magnitude(features.points, float(values[-1]))
+        refuse_magnitude(features.points.cast(features.dtype), float(values[-1]))
         keep = values > floor
         outside = sums.diagonal - float(np.trace(sums.square))
         if not features.kernel.is_mercer:
@@ -152,49 +148,47 @@ class Sample:
 
     Attributes
     ----------
-    rows : (p, d) array or p objects
+    rows : p points
     weight : (p,) what each stands for; they sum to that of all rows
     share : 1 if these are all rows, 0 if they were drawn with replacement, by their weight
     """
 
-    rows: RowsLike
+    rows: Points
     weight: Array
     share: float
 
     @classmethod
-    def draw(cls, X: RowsLike, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
+    def draw(cls, X: Points, weight: Array | None, size: int, rng: np.random.Generator) -> Sample:
         """At most ``size`` rows: alike without weights, else as often as their weight says."""
         n = len(X)
         if n <= size:
-            return cls(take(X, np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
+            return cls(X.take(np.arange(n)), np.ones(n) if weight is None else weight, 1.0)
         if weight is None:
-            return cls(sample_rows(X, size, rng), np.full(size, n / size), size / n)
-        return cls.drawn(take(X, weighted_draw(weight, size, rng)), float(weight.sum()))
+            return cls(X.sample(size, rng), np.full(size, n / size), size / n)
+        return cls.drawn(X.take(weighted_draw(weight, size, rng)), float(weight.sum()))
 
     @classmethod
-    def drawn(cls, rows: RowsLike, total: float) -> Sample:
+    def drawn(cls, rows: Points, total: float) -> Sample:
         """Rows that were drawn by their weight."""
         return cls(rows, np.full(len(rows), total / len(rows)), 0.0)
 
-    def few(self, kernel: Kernel, landmarks: RowsLike) -> Few:
+    def few(self, kernel: Kernel, landmarks: Points) -> Few:
         """Some of the rows, as often as their weight says."""
         rows = self.rows
         if len(rows) > ROWS:
-            rows = take(rows, weighted_draw(self.weight, ROWS, fixed_rng(0)))
-        return Few.of(rows, kernel, landmarks)
+            rows = rows.take(weighted_draw(self.weight, ROWS, fixed_rng(0)))
+        return Few(rows, kernel.exact(rows.rows, landmarks.rows))
 
 
 @dataclass(frozen=True)
 class Few:
-    """A few rows, and their kernel values with the landmarks by the definition, (p, m)."""
+    """A few rows, and their kernel values with the landmarks by the definition, (p, m).
 
-    rows: Any
+    What rounding and the audit both look at.
+    """
+
+    rows: Points
     exact: Array
-
-    @classmethod
-    def of(cls, rows: Any, kernel: Kernel, landmarks: RowsLike) -> Few:
-        """What rounding and the audit both look at."""
-        return cls(rows, kernel.exact(rows, landmarks))
 
 
 def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
@@ -307,7 +301,7 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     sample.
     """
     features, p = model.features, len(sample.rows)
-    rows = features.kernel.points(sample.rows).cast(np.float64).rows
+    rows = sample.rows.cast(np.float64)
     a = features.kernel_values(rows) @ features.basis
     weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
     outside = _outside(features, rows, a, own)
@@ -332,13 +326,13 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     return norms, beyond, float(weight @ own)
 
 
-def _outside(features: LandmarkFeatures, rows: RowsLike, a: Array, own: Array) -> Array:
+def _outside(features: LandmarkFeatures, rows: Points, a: Array, own: Array) -> Array:
     """``k(x_i, x_j) - a_i · a_j`` for pairs of different rows, (p, p); ``own`` is its diagonal.
 
     Where a good part of each point lies outside, float32 tells how much.
     """
     whole = features.own(rows)
-    rough = own.sum() > ROUGH * whole.sum() and features.kernel.points(rows).fit_float32(whole)
+    rough = own.sum() > ROUGH * whole.sum() and rows.fit_float32(whole)
     dtype = np.dtype(np.float32 if rough else np.float64)
     a = a.astype(dtype, copy=False)
     outside = Basis(features.kernel, rows, dtype).gram()

@@ -16,9 +16,10 @@ from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
 from mercer.exceptions import DataError
 from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
-from mercer.landmarks import Given, LandmarkRule, sample_rows
+from mercer.landmarks import Given, LandmarkRule
 from mercer.model.model import Model, Report
-from mercer.points.source import Source, as_source
+from mercer.points import Points
+from mercer.points.source import as_source
 from mercer.points.sparse import SparseRows
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.base import Problem, Solver
@@ -91,7 +92,7 @@ class Landmarks(Solver):
     def fit(self, problem: Problem) -> Model:
         started = time.perf_counter()
         check_count("m", self.m)
-        problem.kernel.points(problem.X).require_open("solver='landmarks'", "use solver='davidson'")
+        problem.points.require_open("solver='landmarks'", "use solver='davidson'")
         checkpoint = self._open_checkpoint(problem)
         # Two streams of random numbers: a resumed fit skips the choice of landmarks.
         seeds = problem.rng.integers(2**63, size=2)
@@ -101,17 +102,17 @@ class Landmarks(Solver):
         pool, sample = _samples(problem, self.m, choosing, checking)
         if checkpoint is None or checkpoint.landmarks is None:
             m = min(self.m, problem.n)
-            landmarks = as_landmark_rule(self.select).select(problem.kernel, pool, m, choosing)
+            landmarks = as_landmark_rule(self.select).select(problem.kernel, pool.rows, m, choosing)
         else:
             landmarks = checkpoint.landmarks
-        if checkpoint is not None:
-            checkpoint.begin(landmarks, seeds, pool)
         leading = problem.rule.guess(min(self.m, problem.rank_limit))
         features = LandmarkFeatures(problem.kernel, landmarks, problem.dtype, leading)
+        if checkpoint is not None:
+            checkpoint.begin(features.points, seeds, pool)
         # Rows elsewhere are read once only, and rows in memory rather twice than rounded too soon.
-        once = checkpoint is not None or isinstance(problem.X, Source)
+        once = checkpoint is not None or not problem.points.is_here
         short = problem.n * self.m * (problem.d + self.m / 2) < WORTH
-        few = sample.few(problem.kernel, landmarks)
+        few = sample.few(problem.kernel, features.points)
         found = None if once or short else _in_single(features, problem, sample, few)
         if found is None:
             model = _model(features, problem, checkpoint)
@@ -130,7 +131,7 @@ class Landmarks(Solver):
             return None
         weight = b"" if problem.weight is None else problem.weight.tobytes()
         parts = (
-            as_source(problem.X).fingerprint(),
+            as_source(problem.points).fingerprint(),
             problem.n,
             problem.d,
             str(problem.dtype),
@@ -152,7 +153,7 @@ def _model(
     features: LandmarkFeatures, problem: Problem, checkpoint: Checkpoint | None = None
 ) -> LandmarkModel:
     """From one pass over the rows."""
-    sums = sum_features(features, problem.X, problem.weight, checkpoint)
+    sums = sum_features(features, problem.points, problem.weight, checkpoint)
     return LandmarkModel.of(features, sums, problem.center, problem.n)
 
 
@@ -205,9 +206,8 @@ def describe(value: Any) -> str:
     if isinstance(value, Config):
         inner = sorted(value.get_params(deep=False).items())
         return f"{type(value).__name__}({[(name, describe(part)) for name, part in inner]})"
-    if isinstance(value, SparseRows) or issparse(value):
-        rows = SparseRows.of(value)
-        return repr([describe(part) for part in (rows.data, rows.indices, rows.indptr)])
+    if issparse(value) or isinstance(value, Points):
+        return repr([describe(part) for part in SparseRows.of(value).arrays()])
     if isinstance(value, np.ndarray):
         return hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
     return repr(value)
@@ -215,28 +215,28 @@ def describe(value: Any) -> str:
 
 def _samples(
     problem: Problem, m: int, choosing: np.random.Generator, checking: np.random.Generator
-) -> tuple[Any, Sample]:
+) -> tuple[Points, Sample]:
     """Rows to choose m landmarks from, and other rows to look at the error on."""
-    X, n, weight = problem.X, problem.n, problem.weight
+    X, n, weight = problem.points, problem.n, problem.weight
     pool = max(20_000, 5 * m)
     # p² kernel values tell the error of n · m: a sixth of them keeps the check short.
     p = int(np.clip(np.sqrt(n * m / 6), FEWEST_CHECKED, MOST_CHECKED))
-    if not isinstance(X, Source):
+    if X.is_here:
         return X, Sample.draw(X, weight, p, checking)
     # One pass over the storage for both.
     if n <= pool + p:
-        rows = X[:]
+        rows = X.loaded()
         return rows, Sample.draw(rows, weight, p, checking)
     if weight is None:
-        both = sample_rows(X, pool + p, choosing)
+        both = X.sample(pool + p, choosing)
         apart = checking.permutation(len(both)) < p
-        return both[~apart], Sample(both[apart], np.full(p, n / p), p / n)
+        return both.take(~apart), Sample(both.take(apart), np.full(p, n / p), p / n)
     index = np.concatenate(
         [choosing.choice(n, pool, replace=False), weighted_draw(weight, p, checking)]
     )
     order = np.argsort(index, kind="stable")
-    both, apart = X[index[order]], order >= pool
-    return both[~apart], Sample.drawn(both[apart], float(weight.sum()))
+    both, apart = X.take(index[order]), order >= pool
+    return both.take(~apart), Sample.drawn(both.take(apart), float(weight.sum()))
 
 
 def as_landmark_rule(select: Any) -> LandmarkRule:

@@ -9,25 +9,23 @@ fit afterwards.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.linalg import SQUARABLE, power_of_two
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.kernels import Kernel, Scaled
 from mercer.model import ComponentRule, Count
 from mercer.model.model import Model
 from mercer.model.rank import NullSpectra
-from mercer.points import Points
-from mercer.points.source import Source
-from mercer.points.sparse import permuted_columns
+from mercer.points import Points, Vectors
 from mercer.solvers.policy import refuse_magnitude
 
 if TYPE_CHECKING:
-    from mercer.solvers.base import Problem
+    from mercer.solvers.base import Problem, Solver
 
 #: Rows of a source that tell the size of the kernel: a pass over all of them costs too much.
 HEAD = 256
@@ -45,13 +43,13 @@ class Unit:
     @classmethod
     def of(cls, problem: Problem) -> Unit:
         """The largest k(x, x) and the largest weight, where their squares are out of range."""
-        kernel, X, weight = problem.kernel, problem.X, problem.weight
-        points = kernel.points(X[:HEAD] if isinstance(X, Source) else X)
+        kernel, points, weight = problem.kernel, problem.points, problem.weight
+        points = points if points.is_here else points.take(slice(HEAD))
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
         # No value of a Mercer kernel is larger; where that is zero, so have to be the rows.
         is_lost = largest > 0 or (kernel.is_mercer and points.largest > 0)
-        if not largest <= 1 or (is_lost and len(points) == len(X)):
+        if not largest <= 1 or (is_lost and len(points) == problem.n):
             refuse_magnitude(points, largest)
         heaviest = 1.0 if weight is None else float(weight.max())
         return cls(kernel, points, _unit(largest, np.sqrt(largest)), _unit(heaviest, heaviest))
@@ -96,18 +94,11 @@ def _unit(size: float, unit: float) -> float:
     return 1.0 if in_range else float(power_of_two(unit))
 
 
-# The spectrum that chance gives: the same rows, their columns permuted independently.
-
-
-if TYPE_CHECKING:
-    from mercer.solvers.base import Problem, Solver
-
-
 def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
-    """For rules that compare with chance: a fit for each repeat, made when they ask for it."""
+    """What chance gives, the same rows with permuted columns: a fit when a rule asks for it."""
 
     def spectra(k: int, repeats: int) -> Array:
-        if isinstance(problem.X, Source):
+        if not problem.points.is_here:
             raise DataError(
                 "columns can only be permuted in memory; give a number of components, or "
                 + Remedy("rows[:n].", shell="fewer rows.")
@@ -115,24 +106,17 @@ def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
         k = min(k, problem.rank_limit)
         rows = []
         for _ in range(repeats):
-            X = permuted_columns(problem.X, problem.rng)
-            values = solver.fit(replace(problem, X=X, rule=Count(k))).eigenvalues
+            shuffled = replace(problem, points=problem.points.permuted(problem.rng), rule=Count(k))
+            values = solver.fit(shuffled).eigenvalues
             rows.append(np.pad(values, (0, k - len(values))))
         return np.array(rows)
 
     return spectra
 
 
-# What a fit is going to do, and what it will need, before it starts.
-
-
-if TYPE_CHECKING:
-    from mercer.solvers.base import Problem, Solver
-
-
 @dataclass(frozen=True)
 class Plan:
-    """The solver that will run, and what it needs.
+    """What a fit is going to do, and what it will need, before it starts.
 
     Attributes
     ----------
@@ -164,8 +148,8 @@ class Plan:
 
     def fit(self, problem: Problem) -> Model:
         """Carry it out, in a unit in which neither kernel values nor their squares overflow."""
-        X = problem.X[:] if self.loads and isinstance(problem.X, Source) else problem.X
-        problem, solver = replace(problem, X=X), cast("Solver", self.solver)
+        points = problem.points.loaded() if self.loads else problem.points
+        problem, solver = replace(problem, points=points), cast("Solver", self.solver)
         unit = Unit.of(problem)
         problem = unit.divide(problem)
         rule = problem.rule.bind(null_spectra(problem, solver))
@@ -173,6 +157,6 @@ class Plan:
         return replace(fit, report=replace(fit.report, reason=self.reason))
 
 
-def stand_in(rows: RowsLike) -> Any:
-    """An array with the rows' shape and type but none of their bytes."""
-    return np.broadcast_to(np.zeros(1, rows.dtype), rows.shape)
+def stand_in(points: Points) -> Points:
+    """Vectors with the points' number, width and type but none of their bytes."""
+    return Vectors(np.broadcast_to(np.zeros(1, points.dtype), (len(points), points.width)))

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer._base.linalg import SQUARABLE
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array
 from mercer.exceptions import (
     DataError,
     DegenerateKernelWarning,
@@ -99,7 +99,7 @@ def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> Non
     )
 
 
-def refuse_square(kernel: Kernel, X: RowsLike) -> None:
+def refuse_square(kernel: Kernel, X: Points) -> None:
     """Raise where a method that squares kernel values as they are would leave the range of floats.
 
     :class:`~mercer.KernelPCA` measures them in a unit of their own (:mod:`mercer.solvers.plan`).
@@ -131,7 +131,7 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
         basis = operator.packed_rows()
         blur = 1.0
         if basis is not None:  # rows spread wide beside the length have entries that round more
-            blur = kernel.rounding(basis.points, basis.origin, operator.precision)
+            blur = kernel.rounding(basis.points.rows, basis.origin, operator.precision)
         refuse_negative(smallest, float(values[0]), blur * floor)
     rank = int((values > floor).sum())
     asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
@@ -180,7 +180,7 @@ def smallest_eigenvalue(operator: GramOperator) -> float:
 
 
 def warn_if_degenerate(
-    kernel: Kernel, X: RowsLike, values: Array, trace: float, operator: GramOperator
+    kernel: Kernel, X: Points, values: Array, trace: float, operator: GramOperator
 ) -> None:
     """Warn if the width makes K nearly the identity or nearly constant."""
     if not isinstance(kernel, RadialKernel) or operator.n < 10:

@@ -16,7 +16,6 @@ from mercer.kernels import Kernel
 from mercer.model import Subspace, from_features
 from mercer.model.rank import NullSpectra
 from mercer.model.subspace import project_onto
-from mercer.points.sparse import permuted_columns
 from mercer.solvers.policy import noise_floor
 from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool
 
@@ -187,7 +186,7 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
         found = np.zeros((repeats, k))
         for line in found:
-            permuted = replace(rows, X=permuted_columns(rows.X, rows.rng))
+            permuted = replace(rows, X=rows.kernel.points(rows.X).permuted(rows.rng).rows)
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]

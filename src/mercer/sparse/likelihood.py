@@ -72,7 +72,7 @@ class KernelRows:
 
     def points(self, index: Array) -> Any:
         """The chosen rows; for a precomputed matrix the numbers of its columns."""
-        return self.kernel.points(self.X).chosen(index)
+        return self.kernel.points(self.X).chosen(index).rows
 
     def among(self, points: RowsLike) -> Array:
         """The symmetric matrix of k between points that are not rows, in float64."""

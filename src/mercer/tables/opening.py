@@ -247,7 +247,7 @@ def _scale(table: Table, encoder: TableEncoder) -> tuple[Table, TableEncoder]:
     look = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
     if encoder.scale == "auto":
         encoder.set_params(scale="robust")
-    encoder.fit(_named(table.rows.take(look), names))
+    encoder.fit(_named(table.rows[look], names))
     return table.map(_Encode(encoder), len(encoder.groups_), None), encoder
 
 

@@ -94,7 +94,7 @@ def check_float32(kernel: Kernel, X: RowsLike) -> None:
     """Rows in float32 fill a float32 tile, right to that precision."""
     resolved = kernel.resolve(X)
     single = np.asarray(X, dtype=np.float32)
-    packed = Basis(resolved, single).packed
+    packed = Basis(resolved, resolved.points(single)).packed
     tile = Tiles(resolved.fill, packed, packed, packed.dtype).gram(np.float32)
     # Operators take the diagonal from diag: a kink at distance zero magnifies rounding there.
     np.fill_diagonal(tile, resolved.diag(single))

@@ -16,6 +16,7 @@ from mercer.exceptions import MercerError, ModelFileError
 from mercer.gram import FeatureSums, LandmarkFeatures
 from mercer.kernels import Kernel
 from mercer.model import Subspace, model_of
+from mercer.points import Points
 from mercer.points.sparse import SparseRows
 
 #: Columns of sparse rows in a file: it may claim any number of them at no cost to itself, and a
@@ -44,7 +45,7 @@ def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = 
 
 def _expect_rows(what: str, rows: object, m: int | None) -> None:
     """An array (m, d), or m sparse rows."""
-    if not isinstance(rows, SparseRows):
+    if not isinstance(rows, Points):
         expect(what, rows, (m, None))
     elif m is not None and len(rows) != m:
         raise ModelFileError(f"{what} has {len(rows)} sparse rows, where {m} are needed")
@@ -125,7 +126,7 @@ def check_answers(model: Estimator, size: int) -> None:
     ``size`` bytes knows of no more columns than that, but for a few.
     """
     d = vars(model).get("n_features_in_")
-    sparse = "_model_" in vars(model) and isinstance(model_of(model).subspace.support, SparseRows)
+    sparse = "_model_" in vars(model) and model_of(model).subspace.points.is_sparse
     most = MAX_WIDTH if sparse else max(size, 10**6)
     if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= most:
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")

@@ -18,7 +18,6 @@ from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
 from mercer.io.model_file.onnx_kernels import Exported, Graph, RadialNodes, export_kernel
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
-from mercer.points.sparse import SparseRows
 from mercer.preimage import Auto, FixedPoint, InverseDot, Nearest, PreImageSolver, Smoother
 from mercer.preimage._sweep import Sweep
 from mercer.preimage.fixed_point import CANCELLED
@@ -333,7 +332,7 @@ def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
 def _check(
     subspace: Subspace, wanted: Sequence[str], known: Sequence[str], steps: int, dtype: str
 ) -> None:
-    if isinstance(subspace.support, SparseRows):
+    if subspace.points.is_sparse:
         raise ModelFileError(
             "ONNX has no sparse rows as input; fit to X.toarray(), or to TruncatedSVD of X."
         )

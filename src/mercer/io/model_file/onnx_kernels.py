@@ -17,7 +17,7 @@ from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
 from mercer.kernels import Cosine, DotProductKernel, Kernel, Product, RadialKernel, Scaled, Sum
 from mercer.kernels.base import has_formula
-from mercer.kernels.dot_product import _unit_rows
+from mercer.points import Vectors
 
 #: Reductions take their axes as an input from here on; onnxruntime reads it since 1.14.
 OPSET, IR_VERSION = 18, 8
@@ -262,8 +262,7 @@ class _Cosine(Exported):
     S: Array
 
     def rows(self, g: Graph, X: str) -> str:
-        unit = _unit_rows(self.S)
-        return g.op("MatMul", self._unit(g, X), g.number(unit.T))
+        return g.op("MatMul", self._unit(g, X), g.number(Vectors(self.S).unit().rows.T))
 
     def diag(self, g: Graph, X: str) -> str:
         return g.sum(self._unit(g, X), "ReduceSumSquare")

@@ -16,7 +16,6 @@ from scipy.spatial.distance import cdist
 
 from mercer._base.linalg import square_sums, write_shifted
 from mercer._base.types import Array
-from mercer.kernels.sparse_tiles import SparsePacked, negative_squares_of
 
 #: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in
 #: float64. And how many pairs at a time.
@@ -26,7 +25,7 @@ PAIRS = 1 << 13
 LARGEST = {"d": 4e6, "f": 8e3}
 
 
-def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Scaled | Scattered:
+def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Factored | Scattered:
     """``(x - shift) / length``, as factors of the product.
 
     Subtracts in the rows' own precision, or a finer one: x - shift is exact where it matters.
@@ -38,7 +37,7 @@ def pack_shifted(X: Array, shift: Array, length: float, dtype: np.dtype) -> Scal
     if not largest <= LARGEST[left.dtype.char]:
         return Scattered(left[:, :-2] / np.sqrt(2.0))
     left[:, -2], left[:, -1] = -norms, 1
-    return Scaled(_Factors(left, largest), slice(0, len(left)))
+    return Factored(_Factors(left, largest), slice(0, len(left)))
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class _Factors:
 
 
 @dataclass(frozen=True)
-class Scaled:
+class Factored:
     """Some of the rows that were packed together."""
 
     whole: _Factors
@@ -83,32 +82,32 @@ class Scaled:
     def __len__(self) -> int:
         return int(self.rows.stop - self.rows.start)
 
-    def __getitem__(self, rows: slice) -> Scaled:
+    def __getitem__(self, rows: slice) -> Factored:
         start, stop, _ = rows.indices(len(self))
-        return Scaled(self.whole, slice(self.rows.start + start, self.rows.start + stop))
+        return Factored(self.whole, slice(self.rows.start + start, self.rows.start + stop))
 
+    @property
+    def points(self) -> Array:
+        """The scaled rows themselves."""
+        return np.asarray(self.left[:, :-2] / np.sqrt(2.0))
 
-def negative_squares(A: Any, B: Any, out: Array, is_kinked: bool) -> None:
-    """``out[i, j] = -|a_i - b_j|²``, up to rounding that may leave it a little above zero."""
-    if isinstance(A, SparsePacked):
-        negative_squares_of(A, B, out, is_kinked)
-        return
-    if isinstance(A, Scattered) or isinstance(B, Scattered):
-        # One side is spread so wide that the product formula would lose its digits.
-        with np.errstate(over="ignore"):
-            np.negative(cdist(_points(A), _points(B), "sqeuclidean"), out=out)
-        return
-    # The factors of a few rows are turned, and not those of all that they are compared with.
-    if len(A.whole.left) < len(B.whole.left):
-        np.matmul(A.right, B.left.T, out=out)
-    else:
-        np.matmul(A.left, B.right.T, out=out)
-    _measure_close(A, B, out, is_kinked)
+    def negative_squares(self, B: Factored | Scattered, out: Array, is_kinked: bool) -> None:
+        """``out[i, j] = -|a_i - b_j|²``, up to rounding that may leave it a little above zero."""
+        if isinstance(B, Scattered):
+            # Spread so wide that the product formula would lose its digits.
+            Scattered(self.points).negative_squares(B, out, is_kinked)
+            return
+        # The factors of a few rows are turned, and not those of all that they are compared with.
+        if len(self.whole.left) < len(B.whole.left):
+            np.matmul(self.right, B.left.T, out=out)
+        else:
+            np.matmul(self.left, B.right.T, out=out)
+        _measure_close(self, B, out, is_kinked)
 
 
 @dataclass(frozen=True)
 class Scattered:
-    """Scaled rows for which the product formula would cancel; distances are taken directly."""
+    """Factored rows for which the product formula would cancel; distances are taken directly."""
 
     points: Array
 
@@ -123,12 +122,13 @@ class Scattered:
     def __getitem__(self, rows: slice) -> Scattered:
         return Scattered(self.points[rows])
 
+    def negative_squares(self, B: Factored | Scattered, out: Array, is_kinked: bool) -> None:  # noqa: ARG002
+        """``out[i, j] = -|a_i - b_j|²``."""
+        with np.errstate(over="ignore"):
+            np.negative(cdist(self.points, B.points, "sqeuclidean"), out=out)
 
-def _points(packed: Scaled | Scattered) -> Array:
-    return packed.points if isinstance(packed, Scattered) else packed.left[:, :-2] / np.sqrt(2.0)
 
-
-def _measure_close(A: Scaled, B: Scaled, t: Array, is_kinked: bool) -> None:
+def _measure_close(A: Factored, B: Factored, t: Array, is_kinked: bool) -> None:
     """Take the distances of close pairs directly: there the product formula has lost its digits.
 
     It errs by eps·N in t, with N the squared norms |x|²/ℓ²; k feels that by its slope, which is
