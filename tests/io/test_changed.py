@@ -15,7 +15,7 @@ from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.io import CHUNK, open_rows
 from mercer.solvers import Landmarks
-from tests.rows.test_files import store
+from tests.io.test_files import store
 
 N, D = 6 * CHUNK, 3
 KINDS = ("npy", "fortran.npy", "parquet", "csv", "zarr", "dataset")

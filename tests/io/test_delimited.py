@@ -11,7 +11,7 @@ from mercer.cli import main
 from mercer.exceptions import DataError
 from mercer.io import Choice, open_rows, open_table
 from mercer.io.delimited import CsvRows
-from tests.rows.test_files import FAULTY
+from tests.io.test_files import FAULTY
 
 
 @pytest.fixture(params=["pyarrow", "ours"])

@@ -12,7 +12,7 @@ import pytest
 import mercer
 from mercer import KernelPCA
 from mercer.io.model_file import file as model_file
-from tests.model_file.models import rows
+from tests.io.model_file.models import rows
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from mercer import KernelNovelty, KernelPCA
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file import describe
 from mercer.io.model_file.container import MAX_HEADER
-from tests.model_file.forge import forge
-from tests.model_file.models import rows
+from tests.io.model_file.forge import forge
+from tests.io.model_file.models import rows
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import mercer
 from mercer.exceptions import MercerError, ModelFileError
 from mercer.io.model_file import describe
 from tests.fuzz import ODD, cases, pick, run
-from tests.model_file.forge import assemble, parts
-from tests.model_file.models import answers, estimators, rows
+from tests.io.model_file.forge import assemble, parts
+from tests.io.model_file.models import answers, estimators, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 #: Bytes that the process may grow by over all cases.

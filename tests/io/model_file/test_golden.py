@@ -1,6 +1,6 @@
 """Files of format version 1 stay readable, and mean what they meant.
 
-``python -m tests.model_file.test_golden`` wrote them, once; never again for this version.
+``python -m tests.io.model_file.test_golden`` wrote them, once; never again for this version.
 """
 
 import json

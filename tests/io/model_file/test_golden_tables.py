@@ -1,6 +1,6 @@
 """Files with an encoder of tables, and with sparse rows, stay readable and mean what they meant.
 
-``python -m tests.model_file.test_golden_tables`` wrote them, once; never again for this version.
+``python -m tests.io.model_file.test_golden_tables`` wrote them, once; never again for this version.
 """
 
 import json

@@ -16,9 +16,9 @@ from mercer.io.model_file import describe
 from mercer.kernels import Gaussian, Kernel, Linear
 from mercer.solvers import Landmarks
 from mercer.testing import check_kernel
-from tests.model_file import lab
-from tests.model_file.forge import forge
-from tests.model_file.models import rows
+from tests.io.model_file import lab
+from tests.io.model_file.forge import forge
+from tests.io.model_file.models import rows
 
 ROOT = Path(__file__).parents[2]
 WEIGHTS = np.array([1.0, 0.5, 2.0, 0.25])
@@ -54,7 +54,7 @@ IN_A_NEW_PROCESS = """
 import sys
 import numpy as np
 import mercer
-from tests.model_file import lab
+from tests.io.model_file import lab
 if sys.argv[3] == "register":
     for cls in lab.ALL:
         mercer.register(cls)
@@ -84,7 +84,7 @@ def test_a_kernel_of_ones_own_in_a_new_process(name, tmp_path):
     assert without.returncode == 1
     last = without.stderr.strip().splitlines()[-1]
     assert last.startswith("mercer.exceptions.ModelFileError")
-    assert f"'tests.model_file.lab:{type(model.kernel).__name__}'" in last
+    assert f"'tests.io.model_file.lab:{type(model.kernel).__name__}'" in last
     assert "mercer.register" in last
     done = in_a_new_process(path, tmp_path / "new.npy", "register")
     assert done.returncode == 0, done.stderr
@@ -152,7 +152,7 @@ def test_one_name_one_class():
     with pytest.raises(
         ModelFileError, match=r"'tests\.model_file\.lab:Wave' is the name of .*Wave"
     ):
-        mercer.register(lab.Weighted, name="tests.model_file.lab:Wave")
+        mercer.register(lab.Weighted, name="tests.io.model_file.lab:Wave")
 
 
 def test_a_cell_that_is_run_again():

@@ -26,7 +26,7 @@ from mercer.preimage import PreImageSolver
 from mercer.robust import Loss
 from mercer.solvers import Landmarks, Solver
 from mercer.sparse import SparseSolver
-from tests.model_file.models import KERNELS, PREIMAGES, answers, estimators, rows
+from tests.io.model_file.models import KERNELS, PREIMAGES, answers, estimators, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
 DTYPES = ["float64", "float32"]

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer
 from mercer import KernelNovelty, KernelPCA
-from tests.model_file.models import rows
+from tests.io.model_file.models import rows
 
 
 @pytest.mark.parametrize(
