@@ -13,8 +13,8 @@ from mercer.gram import Checkpoint
 from mercer.io import CHUNK
 from mercer.kernels import Gaussian
 from mercer.solvers import Landmarks
-from tests.solvers.test_landmarks import Stop, stop_at
 from tests.io.test_files import store
+from tests.solvers.test_landmarks import Stop, stop_at
 
 N, D = 4 * CHUNK, 2
 
