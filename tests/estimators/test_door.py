@@ -1,70 +1,25 @@
 """One door: checks, fingerprints and plans happen once, whoever wraps whom."""
 
 import inspect
-from collections import Counter
 
 import numpy as np
 import pytest
 
 import mercer
-from mercer.estimators import _validation
-from mercer.solvers import Plan, Solver
-from mercer.tables import TableModel
-
-CLASSES = {
-    "KernelPCA": lambda: mercer.KernelPCA(4),
-    "SparseKernelPCA": lambda: mercer.SparseKernelPCA(10),
-    "IncrementalKernelPCA": lambda: mercer.IncrementalKernelPCA(4),
-    "GenerativeKernelPCA": lambda: mercer.GenerativeKernelPCA(4),
-    "DeepGenerativeKernelPCA": lambda: mercer.DeepGenerativeKernelPCA((6, 3)),
-    "RKMRegressor": lambda: mercer.RKMRegressor(),
-    "RKMClassifier": lambda: mercer.RKMClassifier(),
-    "KernelNovelty": lambda: mercer.KernelNovelty(4),
-    "contaminated": lambda: mercer.KernelNovelty(4, contamination=0.1),
-    "ReweightedKernelPCA": lambda: mercer.ReweightedKernelPCA(mercer.KernelPCA(4)),
-    "MissingKernelPCA": lambda: mercer.MissingKernelPCA(mercer.KernelPCA(4)),
-    "sparse rows": lambda: mercer.MissingKernelPCA(mercer.SparseKernelPCA(10, n_components=4)),
-    "TableModel": lambda: TableModel(mercer.KernelNovelty(4)),
-}
+from benchmarks._counting import ESTIMATORS, at_the_door
 
 
-@pytest.fixture
-def counted(monkeypatch):
-    """How often each is called."""
-    calls = Counter()
-
-    def count(owner, name):
-        function = getattr(owner, name)
-
-        def counting(*args, **options):
-            calls[name] += 1
-            return function(*args, **options)
-
-        monkeypatch.setattr(owner, name, counting)
-
-    count(_validation, "validate_data")
-    count(_validation, "remember_data")
-    count(Solver, "plan")
-    count(Plan, "fit")
-    return calls
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_a_fit_has_one_door(name, counted, rng):
-    X = rng.standard_normal((150, 3))
-    model = CLASSES[name]()
-    if "Missing" in type(model).__name__:
-        X = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-        X[:, 2] = 1.0 + np.arange(150) / 150
-    y = np.arange(150) % 3
-    model.fit(X, y)
-    assert counted["validate_data"] == 1
-    assert counted["remember_data"] == 1
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
+def test_a_fit_has_one_door(name):
+    counted = at_the_door(name, n=60)
+    assert counted["check_rows"] == 1
+    assert counted["fingerprint"] == 1
     assert counted["plan"] == counted["fit"], "one plan for each model that is fitted"
 
 
 def test_every_estimator_is_counted():
-    assert {type(make()).__name__ for make in CLASSES.values()} >= {
+    assert {type(make()).__name__ for make in ESTIMATORS.values()} >= {
         name for name in mercer.estimators.__all__ if name[0].isupper()
     }
 
@@ -72,12 +27,12 @@ def test_every_estimator_is_counted():
 FROM_ROWS = ("rows", "blocks", "source", "missing")
 
 
-@pytest.mark.parametrize("name", [name for name in CLASSES if name != "TableModel"])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "TableModel"])
 @pytest.mark.filterwarnings("ignore::mercer.exceptions.MercerWarning")
 def test_every_verb_that_takes_rows_takes_a_file_of_them(name, rng, tmp_path):
     X = rng.standard_normal((60, 3))
     np.save(tmp_path / "x.npy", X)
-    model = CLASSES[name]().fit(X, np.arange(60) % 3)
+    model = ESTIMATORS[name]().fit(X, np.arange(60) % 3)
     verbs = {
         each: getattr(type(model), each).verb
         for each in dir(type(model))
