@@ -31,7 +31,7 @@ def main() -> None:
     trees = [Path(name) for name in sys.argv[2:]] or [Path(__file__).resolve().parents[1]]
     columns = [measures(tree / "src" / "mercer") | runs_of(tree) for tree in trees]
     rows = [[name, *(str(column.get(name, "")) for column in columns)] for name in columns[0]]
-    print(table(["", *(tree.name for tree in trees)], rows))
+    table(["", *(tree.name for tree in trees)], rows)
 
 
 def runs_of(tree: Path) -> dict[str, object]:
