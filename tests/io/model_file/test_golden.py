@@ -16,7 +16,7 @@ from mercer.io.model_file import describe
 from mercer.kernels import Gaussian, Polynomial
 from tests import naive
 
-FOLDER = Path(__file__).parents[1] / "data" / "model_file"
+FOLDER = Path(__file__).parents[2] / "data" / "model_file"
 ROWS = np.round(np.cos(np.outer(np.arange(1, 13), [0.7, 1.9])), 3)  # 12 points of a Lissajous curve
 NEW = np.round(np.sin(np.outer(np.arange(1, 6), [1.1, 0.4])), 3)
 

@@ -19,7 +19,7 @@ from mercer.io.model_file.checks import check_loaded
 from mercer.kernels import Gaussian
 from mercer.tables import Category, Date, LeftOut, Number, TableEncoder, TableModel
 
-FOLDER = Path(__file__).parents[1] / "data" / "model_file"
+FOLDER = Path(__file__).parents[2] / "data" / "model_file"
 PLACES = np.arange(12)
 TABLE = {
     "age": np.array([31.0, 52, 24, 47, 38, 29, 61, 44, 35, 27, 58, 40]),

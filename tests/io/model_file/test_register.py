@@ -20,7 +20,7 @@ from tests.io.model_file import lab
 from tests.io.model_file.forge import forge
 from tests.io.model_file.models import rows
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WEIGHTS = np.array([1.0, 0.5, 2.0, 0.25])
 
 
@@ -94,7 +94,7 @@ def test_a_kernel_of_ones_own_in_a_new_process(name, tmp_path):
 @pytest.mark.parametrize("name", models())
 def test_whatever_is_registered_can_be_saved(name, tmp_path):
     model = models()[name].fit(rows())
-    with pytest.raises(ModelFileError, match=r"tests\.model_file\.lab:.*mercer\.register"):
+    with pytest.raises(ModelFileError, match=r"tests\.io\.model_file\.lab:.*mercer\.register"):
         model.save(tmp_path / "m.mercer")
     assert not list(tmp_path.iterdir())
     for cls in lab.ALL:
@@ -150,7 +150,7 @@ def test_one_name_one_class():
     mercer.register(lab.Wave)
     assert mercer.register(lab.Wave) is lab.Wave  # twice does no harm
     with pytest.raises(
-        ModelFileError, match=r"'tests\.model_file\.lab:Wave' is the name of .*Wave"
+        ModelFileError, match=r"'tests\.io\.model_file\.lab:Wave' is the name of .*Wave"
     ):
         mercer.register(lab.Weighted, name="tests.io.model_file.lab:Wave")
 
