@@ -75,6 +75,7 @@ def test_linear_structure_is_left_to_the_linear_answer(rng):
     assert (model.filling_.errors[:, 1] <= model.filling_.errors[:, 0]).all()
 
 
+@pytest.mark.slow
 def test_where_it_is_not_linear_the_kernel_counts(rng):
     angle = rng.uniform(0, 2 * np.pi, (400, 1))
     X = np.hstack([np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)])
