@@ -1,25 +1,121 @@
 """The house in numbers: ``python -m benchmarks house [TREE ...]``, such as another checkout.
 
-Lines by kind, files, top-level entries, classes in the MRO of two estimators, questions for the
-type of rows, and what one ``mercer fit`` of a CSV file opens.
+Lines by kind, files, top-level entries, questions for the type of rows; and, counted in runs,
+classes in the MRO of two estimators, what happens at the door of a fit, what one ``mercer fit`` of
+a CSV file opens and asks, and how many files and calls a row passes.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import os
 import re
+import subprocess
 import sys
+import tempfile
+import warnings
 from pathlib import Path
 
 from benchmarks._measure import table
 
+#: Tells this program to print, as JSON, what is counted in runs of the mercer that is imported.
+RUNS = "--runs"
+
 
 def main() -> None:
     """Print one column for each tree, this one if none is named."""
+    if sys.argv[2:] == [RUNS]:
+        print(json.dumps(runs()))
+        return
     trees = [Path(name) for name in sys.argv[2:]] or [Path(__file__).resolve().parents[1]]
-    columns = [measures(tree / "src" / "mercer") for tree in trees]
-    rows = [[name, *(str(column[name]) for column in columns)] for name in columns[0]]
-    print(table(["", *(tree.name for tree in trees)], rows))
+    columns = [measures(tree / "src" / "mercer") | runs_of(tree) for tree in trees]
+    rows = [[name, *(str(column.get(name, "")) for column in columns)] for name in columns[0]]
+    table(["", *(tree.name for tree in trees)], rows)
+
+
+def runs_of(tree: Path) -> dict[str, object]:
+    """What is counted in runs of a tree, in a process that imports it."""
+    environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / "src")}
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "house", RUNS],
+        cwd=Path(__file__).resolve().parents[1],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def runs() -> dict[str, object]:
+    """What is counted in runs of the mercer that is imported."""
+    import mercer
+
+    warnings.simplefilter("ignore")
+    counted: dict[str, object] = {}
+    for cls in (mercer.KernelPCA, mercer.KernelNovelty):
+        ours = [base for base in cls.__mro__ if base.__module__.startswith("mercer")]
+        counted[f"our classes in the MRO of {cls.__name__}"] = len(ours)
+    return counted | doors() | file_of_a_fit() | walk()
+
+
+def doors() -> dict[str, object]:
+    """How often rows are checked in one fit of each estimator, and what follows."""
+    from benchmarks._counting import DOOR, ESTIMATORS, at_the_door
+
+    labels = [label for label in DOOR if label != "fit"]
+    found = {}
+    for name in ESTIMATORS:
+        counted = at_the_door(name)
+        key = f"{' / '.join(labels)}: {name}"
+        found[key] = " / ".join(str(counted[label]) for label in labels)
+    return found
+
+
+def file_of_a_fit() -> dict[str, object]:
+    """What ``mercer fit`` of a CSV file of 1,000 × 12 numbers opens and asks."""
+    import numpy as np
+
+    from benchmarks._counting import calls, opens
+    from mercer.cli import main as command
+
+    with tempfile.TemporaryDirectory() as folder:
+        data, target = Path(folder) / "x.csv", Path(folder) / "x.mercer"
+        X = np.random.default_rng(0).standard_normal((1000, 12))
+        names = ",".join(f"c{j}" for j in range(12))
+        np.savetxt(data, X, delimiter=",", header=names, comments="")
+        fit = ["fit", str(data), "-o", str(target), "-q", "--force"]
+        command(fit)  # imports what it needs
+        with calls() as counted, opens(data.name) as opened:
+            command(fit)
+            times = opened()
+    return {
+        "mercer fit x.csv: opens": times,
+        "mercer fit x.csv: sniffs": counted.of("sniff"),
+        "mercer fit x.csv: is_number per cell": f"{counted.of('is_number') / X.size:.2f}",
+        "mercer fit x.csv: files, calls": f"{len(counted.files)}, {counted.total()}",
+    }
+
+
+def walk() -> dict[str, object]:
+    """Files that a row passes in ``KernelPCA``, and the calls of one row of ``transform``."""
+    import numpy as np
+
+    from benchmarks._counting import calls
+    from mercer import KernelPCA
+
+    X = np.random.default_rng(0).standard_normal((1500, 4))
+    KernelPCA(5).fit(X).denoise(X[:5])  # imports what it needs
+    with calls() as passed:
+        model = KernelPCA(5).fit(X)
+        model.denoise(X)
+    with calls() as row:
+        model.transform(X[:1])
+    return {
+        "fit and denoise of KernelPCA: files": len(passed.files),
+        "transform of one row: calls": row.total(),
+    }
 
 
 def measures(package: Path) -> dict[str, object]:

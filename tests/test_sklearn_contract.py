@@ -1,5 +1,6 @@
 """scikit-learn's contract: its own checks for each solver, and what they leave out."""
 
+import inspect
 import pickle
 
 import numpy as np
@@ -150,3 +151,9 @@ def test_a_precomputed_matrix_is_cut_on_both_sides_by_cross_validation():
     pipe = make_pipeline(KernelPCA(4, kernel="precomputed"), LogisticRegression())
     grid = GridSearchCV(pipe, {"kernelpca__n_components": [1, 4]}, cv=3, error_score="raise")
     assert grid.fit(K, y).best_score_ > 0.8
+
+
+def test_signatures_are_those_of_the_constructors():
+    """Shown by help() and by notebooks."""
+    assert list(inspect.signature(KernelPCA).parameters)[:2] == ["n_components", "kernel"]
+    assert list(inspect.signature(Gaussian).parameters) == ["gamma", "sigma", "width"]

@@ -54,3 +54,8 @@ def test_a_transform_on_the_command_line_loads_no_more_of_scikit_learn_than_an_e
 def test_a_fit_loads_nothing_of_onnx():
     found = modules("from mercer import KernelPCA; KernelPCA(1).fit([[0.0], [1.0], [3.0]])")
     assert not {name for name in found if "onnx" in name}
+
+
+def test_packages_are_there_without_an_import():
+    code = "import mercer; mercer.plots.ScreeDisplay; mercer.solvers.Dense; mercer.compat.KernelPCA"
+    subprocess.run([sys.executable, "-c", code], check=True)

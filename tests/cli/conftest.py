@@ -75,3 +75,45 @@ def model(mercer, train, tmp_path):
     path = tmp_path / "m.mercer"
     mercer("fit", train, "--label", "kind", "--components", 5, "-o", path, "-q")
     return path
+
+
+#: Warnings are lines on standard error, as at a shell.
+told = pytest.mark.filterwarnings("always::mercer.exceptions.MercerWarning")
+
+
+def write_columns(path, columns):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def sensors(n=60, seed=0, start="2024-03-01"):
+    rng = np.random.default_rng(seed)
+    turn = rng.uniform(0, 6, n)
+    minutes = np.arange(n) * np.timedelta64(10, "m")
+    return {
+        "time": (np.datetime64(f"{start}T00:00") + minutes).astype(str).tolist(),
+        "temperature": np.round(20 + 4 * np.sin(turn) + rng.normal(0, 0.2, n), 3).tolist(),
+        "pressure": np.round(1013 + 3 * np.cos(turn) + rng.normal(0, 0.2, n), 3).tolist(),
+        "state": rng.choice(["run", "stop"], n).tolist(),
+    }
+
+
+@pytest.fixture
+def log(tmp_path):
+    return write_columns(tmp_path / "log.csv", sensors())
+
+
+@pytest.fixture
+def fitted(mercer, log, tmp_path):
+    mercer("fit", log, "--drop", "time", "-o", tmp_path / "log.mercer", "-q")
+    return tmp_path / "log.mercer"
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    path = tmp_path / "tiny.csv"
+    path.write_text("name,height,weight\nAnn,170,65\nBo,182,80\nCy,165,55\nDi,190,95\nEd,158,50\n")
+    return path

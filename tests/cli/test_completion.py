@@ -5,7 +5,9 @@ import shlex
 import pytest
 from click.shell_completion import ShellComplete
 
+from mercer.cli import options
 from mercer.cli.run import mercer as group
+from mercer.io import writing
 
 
 @pytest.fixture
@@ -40,3 +42,7 @@ def test_nothing_where_there_is_no_file(offered, tmp_path):
     assert offered(["fit", tmp_path / "no.csv", "--label"], "") == []
     (tmp_path / "empty.csv").write_text("")
     assert offered(["fit", tmp_path / "empty.csv", "--label"], "") == []
+
+
+def test_the_names_in_help_are_those_of_the_library():
+    assert options.FORMATS == writing.FORMATS

@@ -134,7 +134,11 @@ def test_a_disk_that_is_full_keeps_the_old_report(tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
+    ("number", "status"),
+    [
+        pytest.param(signal.SIGINT, 130, id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, 143, id="SIGTERM", marks=pytest.mark.slow),
+    ],
 )
 def test_signals_end_it_at_once(tmp_path, number, status):
     process = start("demo", cwd=tmp_path)

@@ -22,7 +22,11 @@ MERCER = Path(sys.executable).with_name("mercer")
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "term"]
+    ("number", "status"),
+    [
+        pytest.param(signal.SIGINT, 130, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, 143, id="term", marks=pytest.mark.slow),
+    ],
 )
 def test_serves_until_it_is_stopped(tmp_path, number, status):
     """The printed address works, the same without its token does not; nothing is left behind."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mercer as package
-from tests.cli.conftest import NAMES, make_rows, write_csv
+from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, write_csv
 
 
 def test_only_a_file(mercer, test, tmp_path, monkeypatch):
@@ -200,3 +200,74 @@ def test_a_solver_that_does_not_converge_is_status_5(kind, mercer, test, tmp_pat
     )  # fmt: skip
     assert target.is_file()
     assert "did not converge" in done.out
+
+
+@told
+def test_names_of_the_samples_do_not_scale_a_spectrum(mercer, tmp_path):
+    rng = np.random.default_rng(0)
+    spectrum = {f"{w} nm": (0.5 + 0.1 * rng.random(40)).tolist() for w in range(900, 930)}
+    names = {"sample": [f"s{i}" for i in range(40)]}
+    done = mercer(
+        "fit", write_columns(tmp_path / "a.csv", names | spectrum), "-o", tmp_path / "a.mercer"
+    )
+    assert "30 × number as it is: '900 nm'" in done.err
+    assert "× left" not in done.err
+    assert done.err.count("sample: left out: id-like") == 1
+    odd = {"moisture": (10 + 5 * rng.random(40)).tolist()}
+    odd = write_columns(tmp_path / "b.csv", names | spectrum | odd)
+    done = mercer("fit", odd, "-o", tmp_path / "b.mercer")
+    assert "30 of 31 columns seem to have one unit" in done.err
+    assert "leave it out (--drop moisture)" in done.err
+
+
+@told
+def test_advice_can_be_typed(mercer, log, tiny, tmp_path):
+    done = mercer("fit", log, "-o", tmp_path / "m.mercer")
+    assert "--intervals" not in done.out + done.err  # which a model of tables has not
+    words = ["5 rows", "at least 10 rows"]
+    done = mercer("tune", tiny, "-o", tmp_path / "t.mercer", status=3)
+    assert all(word in done.err for word in words), done.err
+    mercer("fit", tiny, "--components", "1", "-o", tmp_path / "one.mercer", "-q")
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "a.png"
+    words = ["has 1 component", "fit again with --components 2"]
+    mercer.fails("plot", "embedding", tmp_path / "one.mercer", "-o", picture, status=3, words=words)
+    done = mercer("fit", tiny, "--model", "novelty", "-o", tmp_path / "n.mercer")
+    assert "calibration=" not in done.err
+    assert "--false-alarm-rate 0.167" in done.err
+
+
+def test_holes_are_all_told_with_a_command_for_each_place(mercer, tmp_path):
+    holes = sensors(30)
+    holes["pressure"][3] = holes["temperature"][4] = holes["state"][5] = ""
+    path = write_columns(tmp_path / "holes.csv", holes)
+    for command in ("fit", "tune"):
+        words = ["'temperature'", "'pressure'", "'state'", "'mercer fit DATA --model missing'"]
+        mercer.fails(command, path, "-o", tmp_path / "m.mercer", status=3, words=words)
+
+
+def test_values_are_written_as_people_write_them(mercer, log, tmp_path):
+    model = tmp_path / "x.mercer"
+    done = mercer("fit", log, "--date", "pressure", "-o", model, status=3)
+    assert "np.float64" not in done.err
+    done = mercer("fit", log, "--kernel", "laplacian", "-o", model)
+    assert "np.float64" not in done.out
+
+
+def test_a_table_is_counted_by_its_own_columns(mercer, tiny, tmp_path):
+    model = tmp_path / "tiny.mercer"
+    done = mercer("fit", tiny, "-o", model)
+    assert "name: left out: id-like" in done.err
+    assert "5 rows, 1 column →" in mercer("transform", model, tiny, "-o", tmp_path / "z.csv").err
+    sizes = write_columns(
+        tmp_path / "s.csv", {"size": ["S", "M"] * 8 + ["L"] * 4, "g": [*range(10)] * 2}
+    )
+    done = mercer("fit", sizes, "-o", tmp_path / "s.mercer")
+    assert "20 rows, 2 columns as 4 numbers" in done.err
+    assert "20 rows, 2 columns as 4 numbers" in done.out
+
+
+def test_a_novelty_model_does_not_say_that_its_width_is_the_median(mercer, log, tmp_path):
+    done = mercer("fit", log, "--model", "novelty", "-o", tmp_path / "n.mercer")
+    assert "from the median distance" not in done.out
+    assert "from the distances between rows" in " ".join(done.out.split())

@@ -248,3 +248,10 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_python_m_mercer():
+    done = subprocess.run(
+        [sys.executable, "-m", "mercer", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("mercer, version ")

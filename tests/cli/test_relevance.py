@@ -81,3 +81,9 @@ def test_fit_says_what_cannot_be_told_apart(mercer, train, tmp_path):
         "fit", train, "--label", "kind", "--components", 4, "-o", tmp_path / "m", "--json"
     )
     assert "advice" in json.loads(done.out)
+
+
+def test_relevance_on_a_terminal_has_words(mercer, fitted):
+    done = mercer("relevance", fitted)
+    assert done.out.startswith("component 0,")
+    assert "component 0: " in done.err

@@ -1,5 +1,6 @@
 """From file to file, compared with the Python API to the last bit."""
 
+import csv
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
 from mercer.io import Choice, open_rows, open_table
-from tests.cli.conftest import NAMES, make_rows, write_csv
+from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, write_csv
 
 
 @pytest.fixture
@@ -185,3 +186,84 @@ def test_the_training_rows_give_no_threshold(mercer, model, test, tmp_path):
         mercer.fails(
             "novelty", fitted, test, "--normal", seen, status=3, words=["60 rows", "not seen"]
         )
+
+
+@told
+def test_rows_in_other_units_and_at_other_times_are_noticed(mercer, log, tmp_path):
+    model = tmp_path / "m.mercer"
+    mercer("fit", log, "-o", model, "-q")
+    other = sensors(20, seed=1)
+    other["pressure"] = [value / 1000 for value in other["pressure"]]
+    done = mercer("transform", model, write_columns(tmp_path / "units.csv", other))
+    assert (
+        "column 'pressure': most of 20 rows lie far from those of fit (1.012, and 1013 there)"
+        in done.err
+    )
+    assert "in the same unit" in done.err
+    later = write_columns(tmp_path / "later.csv", sensors(20, seed=1, start="2031-01-01"))
+    done = mercer("novelty", model, later)
+    assert "column 'time': most of 20 rows lie far from those of fit (2031-01-01" in done.err
+    assert "--index time" in done.err
+    done = mercer("denoise", model, later)
+    assert "20 of 20 rows are so far from those of fit" in done.err
+    assert "far from those of fit" not in mercer("denoise", model, log).err
+
+
+@told
+def test_the_rows_of_the_fit_are_no_test_of_novelty(mercer, log, tmp_path):
+    model = tmp_path / "guard.mercer"
+    fit = ["fit", log, "--drop", "time", "--model", "novelty", "-o", model, "-q"]
+    mercer(*fit)
+    done = mercer("novelty", model, log)
+    assert "the rows that the model was fitted to" in done.err
+    assert "--contamination" in done.err
+    fresh = write_columns(tmp_path / "fresh.csv", sensors(30, seed=2))
+    assert "fitted to" not in mercer("novelty", model, fresh).err
+    mercer(*fit, "--contamination", "0.05", "--force")
+    assert "fitted to" not in mercer("novelty", model, log).err
+
+
+def test_impute_tells_what_was_filled_and_what_was_not(mercer, log, fitted, tmp_path):
+    out = tmp_path / "full.csv"
+    assert "nothing was missing" in mercer("impute", fitted, log, "-o", out).err
+    holes = sensors(20, seed=1)
+    holes["pressure"][3] = holes["state"][4] = holes["time"][5] = holes["time"][6] = ""
+    path = write_columns(tmp_path / "holes.csv", holes)
+    done = mercer("impute", fitted, path, "-o", out, "--force")
+    assert "2 values filled in" in done.err
+    assert "2 of columns that the model does not see are left empty: 'time'" in done.err
+    numbers = write_columns(
+        tmp_path / "n.csv", {"a": [1.0, 2, 3, 4.5, 2], "b": [1.0, 2, 2.5, 4, 3]}
+    )
+    mercer("fit", numbers, "--raw", "-o", tmp_path / "n.mercer", "-q")
+    some = write_columns(tmp_path / "s.csv", {"a": [1.0, ""], "b": ["", 2.0]})
+    assert (
+        "2 values filled in"
+        in mercer("impute", tmp_path / "n.mercer", some, "-o", out, "--force").err
+    )
+
+
+def test_tables_with_texts_are_converted(mercer, log, tmp_path):
+    pytest.importorskip("pyarrow")
+    columns = sensors(9)
+    columns["code"] = [f"0106{i}" for i in range(9)]
+    columns["temperature"][2] = columns["state"][3] = ""
+    first = write_columns(tmp_path / "first.csv", columns)
+    mercer("convert", first, tmp_path / "a.parquet")
+    mercer("convert", tmp_path / "a.parquet", tmp_path / "b.csv")
+    with first.open() as one, (tmp_path / "b.csv").open() as other:
+        assert list(csv.reader(one)) == list(csv.reader(other))
+    mercer("convert", log, tmp_path / "c.csv", "--drop", "time")
+    assert (tmp_path / "c.csv").read_text().startswith("temperature,pressure,state")
+
+
+@pytest.mark.filterwarnings("always")
+def test_long_numbers_are_not_rounded_in_silence(mercer, tmp_path):
+    """1486653023415623644 was written as 1.4866530234156237e+18; what is advised keeps it."""
+    (tmp_path / "x.csv").write_text("a,n\n1,1486653023415623644\n2,1486653023415623643\n")
+    done = mercer("convert", tmp_path / "x.csv", tmp_path / "y.csv")
+    assert "holds 1486653023415623644, a whole number too long for float64" in done.err
+    assert "--label n" in done.err
+    done = mercer("convert", tmp_path / "x.csv", tmp_path / "z.csv", "--label", "n")
+    assert "too long" not in done.err
+    assert "1486653023415623644\n2.0,1486653023415623643" in (tmp_path / "z.csv").read_text()

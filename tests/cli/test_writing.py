@@ -67,3 +67,9 @@ def test_live_page(mercer, model, train, tmp_path):
     assert "Content-Security-Policy" in page
     assert '"classes": ["' in page
     mercer.fails("plot", "live", model, "-o", tmp_path / "live.png", status=2, words=[".html"])
+
+
+def test_info_tells_which_columns_a_model_wants(mercer, fitted):
+    done = " ".join(mercer("info", fitted).out.split())
+    assert "pressure: number, (x - 1013" in done
+    assert "state: category of 2" in done

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 import mercer
 from mercer.exceptions import DataError, KernelError, ModelFileError
 from mercer.kernels import Chi2, FunctionKernel, Gaussian
+from tests.sources import KINDS, bytes_as_rows, elsewhere
 
 ROOT = Path(__file__).parents[2]
 ESTIMATORS = {
@@ -70,8 +71,12 @@ def precomputed(cls, tmp_path):
 
 
 def files(cls, tmp_path):
-    np.save(tmp_path / "x.npy", X)
-    assert len(ask(make(cls).fit(tmp_path / "x.npy", y), X)) == 40
+    rows = bytes_as_rows(40)
+    places = [elsewhere(kind, rows, tmp_path) for kind in KINDS if kind != "dask"]
+    fitted = [ask(make(cls).fit(place, y), place) for place in places]
+    expected = ask(make(cls).fit(rows, y), rows)
+    for place, found in zip(places, fitted, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9, err_msg=place.name)
 
 
 def dask(cls, tmp_path):

@@ -303,3 +303,9 @@ def test_mistakes_in_calls_are_named(digits, model):
     alone = np.where(np.arange(600) == 0, "alone", "many")
     with pytest.raises(DataError, match="class 'alone' has 1 training row"):
         GenerativeKernelPCA(2).fit(X, alone).sample(label="alone")
+
+
+def test_a_preimage_that_is_none_is_refused_before_the_density_is_fitted(rng):
+    X = rng.standard_normal((80, 3))
+    with pytest.raises(KernelError, match="preimage='nonsense'"):
+        GenerativeKernelPCA.from_fitted(KernelPCA(5).fit(X), X, preimage="nonsense")

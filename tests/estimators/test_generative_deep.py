@@ -100,3 +100,18 @@ def test_mistakes_are_named(digits):
         DeepGenerativeKernelPCA(kernel="precomputed").fit(X @ X.T)
     with pytest.raises(DataError, match="3 columns, but the model has 2"):
         DeepGenerativeKernelPCA((3, 2)).fit(X).generate(np.zeros((1, 3)))
+
+
+def test_layers_speak_of_the_scores_that_they_were_given(rng):
+    X = rng.standard_normal((80, 3))
+    model = DeepGenerativeKernelPCA((5, 3), random_state=0).fit(X)
+    with pytest.raises(DataError, match="Z has 7 columns.*as transform returns"):
+        model.inverse_transform(np.zeros((2, 7)))
+
+
+def test_layers_with_frames_as_output_interpolate(rng):
+    X = rng.standard_normal((80, 3))
+    pytest.importorskip("pandas")
+    plain = DeepGenerativeKernelPCA((5, 3), random_state=0).fit(X)
+    framed = DeepGenerativeKernelPCA((5, 3), random_state=0).set_output(transform="pandas").fit(X)
+    np.testing.assert_array_equal(framed.interpolate(X[0], X[1]), plain.interpolate(X[0], X[1]))

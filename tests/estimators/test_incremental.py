@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from mercer import IncrementalKernelPCA, KernelPCA
-from mercer.exceptions import DataError, KernelError
-from mercer.kernels import FunctionKernel, Gaussian
+from mercer.exceptions import DataError, KernelError, RankWarning
+from mercer.kernels import FunctionKernel, Gaussian, Sigmoid
 from mercer.solvers import Dense, Landmarks
+from tests.cross.problems import random_problem
 
 KERNEL = Gaussian(sigma=2.0)
 
@@ -77,3 +78,17 @@ def test_what_cannot_be_done_is_said(rng):
     model = IncrementalKernelPCA(2, random_state=0).partial_fit(X)
     with pytest.raises(DataError, match="features"):
         model.partial_fit(X[:, :1])
+
+
+def test_a_stream_with_fewer_components_than_asked_for_says_so(rng):
+    X = rng.standard_normal((3, 2))[rng.integers(3, size=40)]
+    with pytest.warns(RankWarning, match="8 components were asked for"):
+        model = IncrementalKernelPCA(8, n_landmarks=10, select="rpcholesky", random_state=0).fit(X)
+    assert model.report_.estimated_error > 0  # rounding, where nothing is left outside
+
+
+def test_sums_that_show_an_indefinite_kernel(rng):
+    with pytest.raises(KernelError, match="not positive definite"):
+        IncrementalKernelPCA(6, kernel=Sigmoid(gamma=1.0), n_landmarks=6, random_state=0).fit(
+            random_problem(166, hard=False).X
+        )

@@ -6,9 +6,23 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import mercer
+from mercer import (
+    IncrementalKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    MissingKernelPCA,
+    ParallelAnalysis,
+    ReweightedKernelPCA,
+    SparseKernelPCA,
+    compress,
+)
+from mercer.exceptions import DataError
 from mercer.kernels import Cauchy, Gaussian
+from mercer.novelty import CrossFit
+from mercer.preimage import Distances, Smoother
+from mercer.solvers import Davidson, Landmarks
 
-X = np.random.default_rng(0).standard_normal((60, 3))
+X = np.random.default_rng(0).standard_normal((80, 3))
 ESTIMATORS = [
     mercer.KernelPCA,
     mercer.SparseKernelPCA,
@@ -81,3 +95,46 @@ def test_the_kernels_of_scikit_learn_by_their_names_there(alias, name):
 def test_a_wrapper_given_a_number_says_what_to_write(wrapper):
     with pytest.raises(TypeError, match=r"estimator=10 is no estimator; .*KernelPCA\(10\)"):
         wrapper(10).fit(X)
+
+
+HOLES = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+
+
+HOLES[:, 0] = X[:, 0]
+
+
+WIDE = np.random.default_rng(2).standard_normal((600, 3))
+
+
+REFUSED = {
+    # A third of the rows would have had no score, and whatever was in memory instead.
+    "folds of novelty": lambda: KernelNovelty(5, calibration=CrossFit(2.5)).fit(X),
+    "folds of weights": lambda: ReweightedKernelPCA(KernelPCA(3), folds=2.5).fit(X),
+    "folds of holes": lambda: MissingKernelPCA(KernelPCA(3), folds=2.5).fit(HOLES),
+    "one fold of holes": lambda: MissingKernelPCA(KernelPCA(3), folds=1).fit(HOLES),
+    "no rounds of weights": lambda: ReweightedKernelPCA(KernelPCA(3), max_iter=0).fit(X),
+    "no rounds of holes": lambda: MissingKernelPCA(KernelPCA(3), max_iter=0).fit(HOLES),
+    "half a kernel": lambda: compress(KernelPCA(10).fit(X), 5.5),
+    "kernels as a text": lambda: compress(KernelPCA(10).fit(X), "5"),
+    "half a component": lambda: (
+        SparseKernelPCA(n_kernels=9).fit(X).reconstruction_error(X, n_components=2.5)
+    ),
+    "smoother": lambda: KernelPCA(5, preimage=Smoother(2.7)).fit(X).denoise(X),
+    "distances": lambda: KernelPCA(5, preimage=Distances(2.7)).fit(X).denoise(X),
+    "distances as a text": lambda: KernelPCA(5, preimage=Distances("a")).fit(X).denoise(X),
+    "no draws": lambda: KernelPCA(5).fit(X).imputation_draws(HOLES, 0),
+    "no passes": lambda: KernelPCA(2, solver=Davidson(max_passes=0)).fit(WIDE),
+    "half a landmark": lambda: KernelPCA(2, solver=Landmarks(2.5)).fit(X),
+    "landmarks as a text": lambda: KernelPCA(2, solver=Landmarks("a")).plan(X),
+    "no landmarks of a solver": lambda: KernelPCA(2, solver=Landmarks(0)).fit(X),
+    "no landmarks": lambda: IncrementalKernelPCA(2, n_landmarks=0).fit(X),
+    "no components to look at": lambda: KernelPCA(ParallelAnalysis(0)).fit(X),
+    "no permutations": lambda: KernelPCA(ParallelAnalysis(n_permutations=0)).fit(X),
+    "quantile": lambda: KernelPCA(ParallelAnalysis(quantile=2)).fit(X),
+}
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_what_is_no_count_is_refused_with_what_to_give(mistake):
+    with pytest.raises(DataError, match=r"(give|ask for) "):
+        REFUSED[mistake]()

@@ -16,7 +16,15 @@ from mercer.gram import (
     StreamedGram,
     WeightedGram,
 )
-from mercer.kernels import Basis, FunctionKernel, Gaussian, Linear, Polynomial, Precomputed
+from mercer.kernels import (
+    Basis,
+    FunctionKernel,
+    Gaussian,
+    Linear,
+    Matern,
+    Polynomial,
+    Precomputed,
+)
 from mercer.testing import check_block_sizes, check_memory, check_operator
 from tests import naive
 
@@ -160,3 +168,20 @@ def test_products_between_two_sets_of_rows(n, m):
     W = np.random.default_rng(0).standard_normal((m, 2))
     product = Basis(KERNEL, S).matmat(X, W)
     assert_allclose(product, KERNEL(X, S) @ W, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "limit"),
+    [
+        (Matern(0.05, nu=0.5), np.float64, 1e-12),
+        (Matern(0.05, nu=0.5), np.float32, 1e-4),
+        (Matern(0.05), np.float32, 1e-4),
+        (Gaussian(sigma=0.05), np.float32, 1e-4),
+    ],
+    ids=repr,
+)
+def test_close_pairs_of_rows_that_are_spread_wide(rng, kernel, dtype, limit):
+    X = rng.standard_normal((60, 2))
+    X = np.vstack([X, X + 1e-3 * rng.standard_normal(X.shape)]).astype(dtype)
+    K = StreamedGram.from_rows(kernel, X, dtype).to_dense()
+    assert np.abs(K - kernel.exact(X, X)).max() < limit

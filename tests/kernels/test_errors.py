@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from mercer import (
+    KernelPCA,
+)
 from mercer.exceptions import DataError, DegenerateKernelWarning, KernelError
 from mercer.kernels import (
     Chi2,
@@ -82,3 +85,14 @@ def test_only_numbers_scale_a_kernel():
         Gaussian() * [1, 2]
     with pytest.raises(TypeError):
         Gaussian() + 1
+
+
+def test_no_other_row_is_blamed_for_an_entry_below_zero():
+    """Rows are packed in blocks, which count from 0 each."""
+    rows = np.abs(np.random.default_rng(0).standard_normal((1500, 3)))
+    model = KernelPCA(2, kernel="chi2").fit(rows[:100])
+    rows[1000, 1] = -0.25
+    with pytest.raises(DataError, match=r"but column 1 has -0\.25;"):
+        model.transform(rows)
+    with pytest.raises(DataError, match=r"row 1000, column 1 is -0\.25;"):
+        model.fit(rows)

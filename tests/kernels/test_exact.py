@@ -153,3 +153,13 @@ def test_the_audit_sees_a_profile_that_rounds():
     assert off_by(kernel.exact(X, X), RationalQuadratic(1e3, alpha=1e6), X, X) < 4
     with pytest.warns(NumericalWarning, match="by the kernel's definition"):
         KernelPCA(3, kernel=kernel, solver="dense").fit(X)
+
+
+@pytest.mark.parametrize("kernel", [Cosine(), Chi2(gamma=5.0)], ids=repr)
+def test_float32_rows_are_widened_before_anything_else(rng, kernel):
+    X = (rng.random((50, 3)) + 10).astype(np.float32)
+    packed = kernel.pack(X, kernel.origin(X), np.float64)
+    K = np.empty((50, 50))
+    kernel.fill(packed, packed, K)
+    wide = X.astype(np.float64)
+    assert np.abs(K - kernel.exact(wide, wide)).max() < 1e-9

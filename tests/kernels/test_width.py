@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from mercer.exceptions import DegenerateKernelWarning
-from mercer.kernels import width
+from mercer import KernelPCA
+from mercer.exceptions import (
+    DataError,
+    DegenerateKernelWarning,
+    KernelError,
+)
+from mercer.kernels import Gaussian, width
 from mercer.kernels.width import median_length
 from mercer.points import Vectors
+from tests.refusals import refused
 
 rng = np.random.default_rng(0)
 PLAIN = rng.standard_normal((250, 120))
@@ -53,3 +59,21 @@ def test_coarse_numbers_and_copies(seed):
 def test_pairs_that_coincide_are_told():
     with pytest.warns(DegenerateKernelWarning, match="pairs of rows coincide"):
         median_length(np.vstack([PLAIN[:3], np.zeros((300, 120))]))
+
+
+class TestWidthsOfAFit:
+    rows = PLAIN[:40, :3]
+
+    @pytest.mark.parametrize("gamma", [-1.0, np.nan, np.inf, "wide"])
+    def test_rejected(self, gamma):
+        refused(KernelError, "gamma", self.rows, KernelPCA(2, kernel=Gaussian(gamma=gamma)))
+
+    def test_zero_is_said_before_it_fails(self):
+        with pytest.warns(DegenerateKernelWarning, match="constant"):
+            refused(DataError, "no variance", self.rows, KernelPCA(2, kernel=Gaussian(gamma=0)))
+
+    def test_the_median_of_duplicates_falls_back_and_says_so(self):
+        rows = np.concatenate([np.zeros((30, 2)), np.eye(2)])
+        with pytest.warns(DegenerateKernelWarning, match="coincide"):
+            model = KernelPCA(1).fit(rows)
+        assert 0 < model.kernel_.gamma < np.inf

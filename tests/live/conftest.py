@@ -21,6 +21,9 @@ ARGUMENTS = [
     "--enable-unsafe-swiftshader",
     # Without a graphics card the page is put together by the processor, as on such a machine.
     "--disable-gpu-compositing",
+    # Where its renderer falls over, on a machine that is busy, a page may have another.
+    "--disable-domain-blocking-for-3d-apis",
+    "--disable-gpu-process-crash-limit",
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",

@@ -95,20 +95,35 @@ def test_every_panel(fixture, size, opened, request):
             assert coloured(opened.pixels(MAP)) > 500, "points, not only axes"
 
 
-def test_points_are_on_the_screen(opened, digits_page):
-    """By WebGL2 and by the plain canvas, which without a card is the quicker one: the same map."""
-    pictures = []
-    for kind in ("webgl2", "plain", ""):
-        page = opened.visit(digits_page, f"#canvas={kind}" if kind else "")
+def drawn_by(opened, path, kind):
+    """The map as this canvas draws it; skips where Chromium, asked again and again, has no WebGL2.
+
+    Its renderer may be gone for a moment on a busy machine; the page then takes the plain canvas.
+    """
+    for _ in range(8):
+        page = opened.visit(path, f"#canvas={kind}" if kind else "")
         page.reload()
         opened.until("window.mercerLive?.app.map.painted > 0")
-        assert page.evaluate("mercerLive.app.map.kind") == (kind or "plain")
-        two_frames(page)
-        pictures.append(opened.pixels(MAP).astype(int))
+        if page.evaluate("mercerLive.app.map.kind") == (kind or "plain"):
+            two_frames(page)
+            return opened.pixels(MAP).astype(int)
+        opened.problems[:] = [text for text in opened.problems if "WebGL" not in text]
+        page.wait_for_timeout(500)
+    has_none = "document.createElement('canvas').getContext('webgl2') === null"
+    assert kind == "webgl2", f"asked for the canvas {kind or 'by default'}"
+    assert page.evaluate(has_none), "the browser has WebGL2, and the page does not use it"
+    pytest.skip("Chromium has no WebGL2 at the moment; the plain canvas was tested")
+
+
+def test_points_are_on_the_screen(opened, digits_page):
+    """By the plain canvas, which without a card is the quicker one, and by WebGL2: the same map."""
+    pictures = []
+    for kind in ("", "plain", "webgl2"):
+        pictures.append(drawn_by(opened, digits_page, kind))
         assert pictures[-1].std() > 10
         colours = {tuple(pixel) for pixel in pictures[-1].reshape(-1, 3)[::7].tolist()}
         assert len(colours) > 100, "ten classes, with soft edges"
-    assert np.abs(pictures[0] - pictures[1]).mean() < 5
+    assert np.abs(pictures[2] - pictures[1]).mean() < 5
 
 
 def test_points_stay_when_the_map_is_measured_again(opened, digits_page):

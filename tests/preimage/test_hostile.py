@@ -7,7 +7,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from mercer import KernelPCA
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import (
+    DataError,
+    KernelError,
+    NotFittedError,
+)
 from mercer.kernels import (
     Cauchy,
     Chi2,
@@ -176,3 +180,36 @@ def test_a_blur_on_purpose_brings_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.denoise(X[:5] + 0.1)
+
+
+class TestCodes:
+    """As far as the estimator goes; the solvers' own tests are with them."""
+
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    model = KernelPCA(3, kernel=Gaussian(gamma=0.3)).fit(rows)
+
+    def test_unfitted(self):
+        for method in ("transform", "inverse_transform", "denoise", "reconstruction_error"):
+            with pytest.raises(NotFittedError):
+                getattr(KernelPCA(2), method)(self.rows)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_codes_that_are_no_numbers(self, value):
+        with pytest.raises(ValueError, match=r"NaN|inf"):
+            self.model.inverse_transform(np.full((2, 3), value))
+
+    def test_codes_of_the_wrong_width(self):
+        with pytest.raises(ValueError, match="3"):
+            self.model.inverse_transform(np.ones((2, 5)))
+
+    @pytest.mark.filterwarnings("ignore::mercer.exceptions.ConvergenceWarning")
+    @pytest.mark.parametrize("size", [0.0, 1.0, 1e3, 1e9])
+    def test_codes_off_the_data_give_finite_points(self, size):
+        assert np.isfinite(self.model.inverse_transform(size * np.eye(3))).all()
+
+    @pytest.mark.filterwarnings("ignore::mercer.exceptions.ConvergenceWarning")
+    def test_points_where_the_kernel_is_zero(self):
+        far = np.full((2, 3), 1e6)
+        found = self.model.preimages(far)
+        assert np.isfinite(found.points).all()
+        assert found.converged.dtype == bool

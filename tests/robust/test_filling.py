@@ -75,6 +75,7 @@ def test_linear_structure_is_left_to_the_linear_answer(rng):
     assert (model.filling_.errors[:, 1] <= model.filling_.errors[:, 0]).all()
 
 
+@pytest.mark.slow
 def test_where_it_is_not_linear_the_kernel_counts(rng):
     angle = rng.uniform(0, 2 * np.pi, (400, 1))
     X = np.hstack([np.cos(angle), np.sin(angle), np.cos(2 * angle), np.sin(2 * angle)])
@@ -146,3 +147,14 @@ def test_masks_hide_something_in_every_row(rng):
     masks = mixed_masks(np.zeros((200, 3)), rng)
     assert masks.any(axis=1).all()
     assert mixed_masks(np.zeros((50, 1)), rng).all()
+
+
+def test_another_preimage_has_another_filling(rng):
+    """It was chosen once, and kept for whatever pre-image came after."""
+    X = rng.standard_normal((80, 3))
+    holes = np.where(rng.random((5, 3)) < 0.3, np.nan, X[:5])
+    holes[:, 0] = X[:5, 0]
+    model = KernelPCA(5).fit(X)
+    model.impute(holes)
+    found = model.set_params(preimage="nearest").impute(holes)
+    np.testing.assert_array_equal(found, KernelPCA(5, preimage="nearest").fit(X).impute(holes))

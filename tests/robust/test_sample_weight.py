@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mercer import KernelPCA
+from mercer.exceptions import KernelError
 from mercer.kernels import Gaussian, Polynomial
 from mercer.solvers import Davidson, Landmarks
 
@@ -38,3 +39,9 @@ def test_weights_are_repetitions(name, center, kernel, seed):
     assert_allclose(facts[1], repeated.explained_variance_ratio_, rtol=1e-6)
     size = np.abs(error).max()
     assert_allclose(error, repeated.reconstruction_error(MARKS), atol=1e-5 * size)
+
+
+def test_weights_that_leave_float32_are_refused():
+    X = np.random.default_rng(0).standard_normal((9, 2)).astype(np.float32) * 1e15
+    with pytest.raises(KernelError, match="overflows? float32"):
+        KernelPCA(2, kernel="linear", solver="dense").fit(X, sample_weight=np.full(9, 1e12))

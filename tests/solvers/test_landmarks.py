@@ -10,8 +10,13 @@ import pytest
 
 import mercer
 from mercer import KernelPCA
-from mercer.exceptions import DataError, KernelError
-from mercer.gram import Checkpoint, FeatureSums, LandmarkFeatures, sum_features
+from mercer.exceptions import DataError, KernelError, NumericalWarning
+from mercer.gram import (
+    Checkpoint,
+    FeatureSums,
+    LandmarkFeatures,
+    sum_features,
+)
 from mercer.io import MemoryRows
 from mercer.kernels import Cosine, Gaussian, Linear, Polynomial
 from mercer.points import Vectors
@@ -339,3 +344,36 @@ def test_a_kill_leaves_no_half_file(tmp_path):
         assert done >= last
         last = done
     assert last > 0
+
+
+def test_landmarks_that_are_the_rows_have_their_own_scores(rng):
+    X = rng.standard_normal((4, 3))[rng.integers(4, size=40)]
+    model = KernelPCA(2, kernel="linear", solver=Landmarks(40, select=X), random_state=0)
+    np.testing.assert_allclose(model.fit_transform(X), model.transform(X), atol=1e-9)
+
+
+def test_shares_of_float32_rows_far_from_the_origin(rng):
+    X = (rng.standard_normal((110, 5)) + 1e4).astype(np.float32)
+    model = KernelPCA(1, kernel="linear", solver=Landmarks(110, select=X), random_state=0)
+    with pytest.warns(NumericalWarning, match="scores"):  # a model in float32 has none here
+        model.fit(X)
+    exact = KernelPCA(1, kernel="linear", solver=Dense()).fit(X.astype(np.float64))
+    ratios = (model.explained_variance_ratio_, exact.explained_variance_ratio_)
+    np.testing.assert_allclose(*ratios, rtol=1e-3)
+
+
+def test_the_error_of_landmarks_is_looked_at_by_weight(rng):
+    X, weight = rng.standard_t(2, (666, 8)), 10 ** rng.uniform(0, 6, 666)
+    kernel = Gaussian(sigma=2.0)
+    model = KernelPCA(7, kernel=kernel, solver=Landmarks(100), random_state=0)
+    exact = KernelPCA(7, kernel=kernel, solver=Dense()).fit(X, sample_weight=weight).eigenvalues_
+    off = np.abs(model.fit(X, sample_weight=weight).eigenvalues_ / exact - 1).max()
+    assert off <= model.report_.estimated_error
+
+
+def test_rows_of_counts_are_read_from_a_file_where_they_are(tmp_path, rng):
+    rows = np.abs(rng.standard_normal((600, 3)))
+    np.save(tmp_path / "rows.npy", rows)
+    model = KernelPCA(3, kernel="chi2", solver=Landmarks(50), random_state=0)
+    found = model.fit(tmp_path / "rows.npy").eigenvalues_
+    np.testing.assert_array_equal(found, model.fit(rows).eigenvalues_)

@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 from mercer import KernelPCA
 from mercer._base import catalogue
-from mercer.exceptions import ConvergenceError, ConvergenceWarning, DataError, KernelError
-from mercer.gram import CenteredGram, MatrixOperator
+from mercer.exceptions import (
+    ConvergenceError,
+    ConvergenceWarning,
+    DataError,
+    KernelError,
+)
+from mercer.gram import CenteredGram, DenseGram, MatrixOperator
 from mercer.kernels import (
     Cauchy,
     Chi2,
@@ -224,3 +230,34 @@ def test_a_kernel_below_zero_on_the_diagonal_is_refused(solver, n, rng):
     model = KernelPCA(2, kernel=Sigmoid(1.0, coef0=-0.5), solver=solver, random_state=0)
     with pytest.raises(KernelError, match="not positive definite"):
         model.fit(rng.standard_normal((n, 2)))
+
+
+def test_the_matrix_of_float32_rows_is_computed_once(rng, monkeypatch):
+    made = []
+    from_rows = DenseGram.from_rows.__func__
+
+    def counted(cls, *args, **options):
+        made.append(args)
+        return from_rows(cls, *args, **options)
+
+    monkeypatch.setattr(DenseGram, "from_rows", classmethod(counted))
+    KernelPCA(3, solver=Lanczos(), random_state=0).fit(rng.standard_normal((600, 4)).astype("f4"))
+    assert len(made) == 1
+
+
+def test_eigenvalues_of_sparse_rows_that_leave_float32_are_named(rng):
+    rows = csr_array((np.abs(rng.standard_normal((600, 3))) * 8e17).astype(np.float32))
+    with pytest.raises(KernelError, match=r"overflows float32.*magnitude of \d"):
+        KernelPCA(2, kernel="linear", center=False, solver="dense").fit(rows)
+
+
+def test_squares_that_leave_float32_are_summed_in_float64():
+    """A kept matrix as well as a streamed one, whose eigenvalues are in its range here."""
+    rows = (np.abs(np.random.default_rng(0).standard_normal((300, 4))) * 2e17).astype(np.float32)
+    found = [
+        KernelPCA(2, kernel="linear", center=False, solver=name).fit(rows)
+        for name in ("lanczos", "dense")
+    ]
+    np.testing.assert_allclose(found[0].eigenvalues_, found[1].eigenvalues_, rtol=1e-6)
+    with pytest.raises(KernelError, match="overflows float32"):
+        KernelPCA(2, kernel="linear", center=False, solver="lanczos").fit(8 * rows)

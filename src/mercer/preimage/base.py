@@ -10,8 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.linalg import square_sums
+from mercer._base.registry import by_name
 from mercer._base.types import Array, Rows
 from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import DotProductKernel, Kernel
@@ -194,3 +196,9 @@ def check_codes(Z: Array) -> Array:
             f"finite scores up to {limit:.0e} in {Z.dtype}; give scores as transform returns them."
         )
     return Z
+
+
+def as_preimage(preimage: str | PreImageSolver) -> PreImageSolver:
+    """A pre-image solver from its name (with default parameters), or the solver itself."""
+    others = "an object of mercer.preimage"
+    return by_name("preimage", preimage, PreImageSolver, catalogue.PREIMAGES, KernelError, others)

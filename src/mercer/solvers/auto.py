@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 
 from mercer._base.machine import available_bytes
@@ -117,18 +118,16 @@ class Auto(Solver):
 
     def _ladder(
         self, n: int, k: int, itemsize: int
-    ) -> list[tuple[Dense | Lanczos | Davidson, bool, str]]:
+    ) -> Iterator[tuple[Dense | Lanczos | Davidson, bool, str]]:
         """Solvers from exact to near-exact, whether they suit the size, and why."""
         few = 10 * k <= n
         many = few and MANY * k > n
         near = f"near-exact to {self.tol:g} in few passes"
-        return [
-            (Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"),
-            (Lanczos(), n <= EXACT_UP_TO[itemsize] and few, "exact by Lanczos"),
-            (Lanczos(keep=True), n <= MANY_UP_TO and many, "exact by Lanczos"),
-            (Davidson(self.tol), n <= 150_000 and few, near),
-            (Davidson(self.tol, keep=False), n <= 150_000 and few, near),
-        ]
+        yield Dense(), n <= 500 or (n <= 20_000 and not few), "LAPACK on the full matrix"
+        yield Lanczos(), n <= EXACT_UP_TO[itemsize] and few, "exact by Lanczos"
+        yield Lanczos(keep=True), n <= MANY_UP_TO and many, "exact by Lanczos"
+        yield Davidson(self.tol), n <= 150_000 and few, near
+        yield Davidson(self.tol, keep=False), n <= 150_000 and few, near
 
     def _budget(self) -> int:
         return available_bytes() // 2 if self.memory is None else self.memory

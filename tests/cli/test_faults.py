@@ -2,14 +2,14 @@
 
 import io
 import pickle
+import shlex
 import zipfile
 
 import numpy as np
 import pytest
 
 from mercer._base.catalogue import KERNELS
-from mercer.cli import options
-from mercer.io import writing
+from mercer.cli.options import _split
 from tests.cli.conftest import make_rows, write_csv
 
 
@@ -193,5 +193,118 @@ def test_a_fit_without_room_is_refused_before_it_starts(mercer, train, monkeypat
                  status=1, words=["landmarks", "MB"])  # fmt: skip
 
 
-def test_the_names_in_help_are_those_of_the_library():
-    assert options.FORMATS == writing.FORMATS
+def test_a_folder_without_rows_is_called_so(mercer, fitted, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for command in (["transform", fitted, folder], ["explore", folder, "--no-browser"]):
+        mercer.fails(*command, status=3, words=["holds neither .png nor .parquet files"])
+
+
+def test_a_model_that_was_never_fitted_is_no_table(mercer, log, tmp_path):
+    model = tmp_path / "log.mercer"
+    fit = f"fit it first: mercer fit {log} -o {model}"
+    mercer.fails("transform", model, log, status=4, words=[fit])
+
+
+def test_options_of_other_commands_are_known(mercer, log):
+    words = ["'--noise'", "an option of 'mercer tune'"]
+    mercer.fails("fit", log, "--noise", "0.3", status=2, words=words)
+
+
+def write_strange(path, names):
+    """Columns of numbers, and others of text."""
+    lines = [",".join(["a", *(f'"{name}"' for name in names)])]
+    lines += [",".join([f"{i}.5", *("text" for _ in names)]) for i in range(9)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
+    strange = ["x;ls", "it's", "two words", "one,two"]
+    data = write_strange(tmp_path / "strange.csv", strange)
+    done = mercer("fit", data, "--raw", status=3)
+    command = done.err.partition("leave them out with ")[2].partition(", or keep")[0]
+    option, names = shlex.split(command)
+    assert option == "--drop"
+    assert list(_split(None, None, [names])) == strange
+    assert "--label 'x;ls'" in done.err
+
+
+def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_path):
+    holes = write_csv(tmp_path / "holes.csv", np.where(make_rows() > 1, np.nan, make_rows()))
+    failures = [
+        ("plot", "roc", model, train, "--label", "kind"),
+        ("plot", "novelty", model),
+        ("plot", "gallery", model, test, "--image-shape", "3x3"),
+        ("plot", "samples", model),
+        ("novelty", model, test, "--normal", write_csv(tmp_path / "seen.csv", make_rows())),
+        ("transform", model, holes),
+    ]
+    for arguments in failures:
+        target = ["-o", tmp_path / "no.png"] if arguments[0] == "plot" else []
+        done = mercer(*arguments, *target, status=3)
+        for word in ("from_fitted", "image_shape", "X)", "KernelNovelty(", "give -1", "max_iter"):
+            assert word not in done.err, done.err
+
+
+def test_every_remedy_is_a_line_for_the_shell(mercer, model, train, test, tmp_path):
+    def fitted(name, *options):
+        mercer("fit", train, "--drop", "kind", "-q", "-o", tmp_path / name, *options)
+        return tmp_path / name
+
+    linear = fitted("l.mercer", "--kernel", "linear", "--preimage", "fixed_point")
+    sparse, new = fitted("s.mercer", "--model", "sparse"), fitted("n.mercer", "--model", "novelty")
+    picture, table = ("-o", tmp_path / "no.png"), ("-o", tmp_path / "no.csv")
+    file = ("-o", tmp_path / "no.mercer")
+    said = {
+        ("plot", "vectors", model, *picture): "'mercer fit DATA --model sparse'",
+        ("plot", "novelty", new, *picture): "--columns",
+        ("plot", "components", model, "--components", "999", *picture): "--components 999",
+        ("plot", "traversal", new, *picture): "'mercer fit DATA'",
+        ("plot", "widths", linear, *picture): "--kernel gaussian",
+        ("relevance", sparse, "--intervals", *table): "as DATA",
+        ("denoise", linear, test, *table): "--preimage auto",
+        ("fit", train, "--drop", "kind", "--width", "-1", *file): "--width -1",
+    }
+    for arguments, words in said.items():
+        done = mercer(*arguments, status=None)
+        assert words in done.err, done.err
+        assert done.err.count("error") == 1
+
+
+TYPOS = {
+    ("fit", "TRAIN", "--kernel", "gausian"): "Did you mean 'gaussian'?",
+    ("fit", "TRAIN", "--solver", "arpack"): "Did you mean 'lanczos'?",
+    ("fit", "TRAIN", "--n-components", "3"): "it is --components",
+    ("fit", "TRAIN", "--target", "kind"): "it is --label",
+    ("fit", "TRAIN", "--components", "two"): "give a whole number",
+    ("fit", "TRAIN", "new.mercer"): "-o new.mercer",
+    ("fit", "TRAIN", "-o", "m.csv"): "name it m.mercer",
+    ("fit", "TRAIN", "--drop", "kinds"): "did you mean 'kind'?",
+    ("plot", "scre", "MODEL", "-o", "x.png"): "Did you mean 'scree'?",
+    ("plot", "MODEL", "scree", "-o", "x.png"): "KIND comes before MODEL",
+    ("plot", "gallery", "MODEL", "-o", "x.png"): "give --image-shape",
+    ("plot", "traversal", "MODEL", "-o", "x.png"): "--image-shape 1x4",
+    ("tune", "TRAIN", "--noise", "high"): "'high' is not a number",
+    ("sample", "MODEL", "5"): "-n 5",
+    ("help", "fit"): "'mercer COMMAND --help'",
+    ("predict", "MODEL", "TRAIN"): "'mercer novelty MODEL DATA'",
+    ("inverse", "MODEL", "TRAIN"): "'mercer denoise ",
+}
+
+
+@pytest.mark.parametrize("line", TYPOS, ids=" ".join)
+def test_a_typical_mistake_is_answered(mercer, model, train, tmp_path, line, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"TRAIN": train, "MODEL": model}
+    done = mercer(*(given.get(word, word) for word in line), status=None)
+    assert done.status != 0
+    assert TYPOS[line] in done.err, done.err
+    assert not list(tmp_path.glob("x.*"))
+
+
+def test_a_misspelt_file(mercer, model, train):
+    wrong = train.with_name(train.name.replace("t", "tt", 1))
+    assert f"did you mean '{train}'?" in mercer("fit", wrong, status=None).err
+    wrong = model.with_name("x" + model.name)
+    assert f"did you mean '{model}'?" in mercer("transform", wrong, train, status=None).err

@@ -1,24 +1,21 @@
-"""The walk of one row in docs/design.md is the way that a row really takes."""
+"""The walk of one row in docs/design.md is the way that a row takes; pages name what exists."""
 
 import re
-import sys
-import threading
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import mercer
+from benchmarks._counting import calls
 from mercer.cli import main
+from tests.conftest import ROOT
 
-SOURCE = Path(mercer.__file__).parent
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "design.md"
+#: Files that a row may pass on its way.
+MOST = 75
 
 
 def files_of_the_walk():
-    text = PAGE.read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     walk = text[text.index("## The walk of one row") : text.index("## Configuration")]
     return re.findall(r"`([\w/]+\.py)`", walk)
 
@@ -35,35 +32,19 @@ def walk(output):
     assert main(["denoise", f"{output}.mercer", "x.csv", "-o", f"{output}.csv", "-q"]) == 0
 
 
-def files_that_run(work):
-    """Files of mercer of which a function is called; imports came before."""
-    seen = set()
-
-    def note(frame, event, _argument):
-        if event == "call":
-            seen.add(frame.f_code.co_filename)
-
-    threading.setprofile(note)
-    try:
-        work()
-    finally:
-        threading.setprofile(None)
-        sys.setprofile(None)
-    inside = (Path(name) for name in seen)
-    return {p.relative_to(SOURCE).as_posix() for p in inside if p.is_relative_to(SOURCE)}
-
-
 def test_each_file_is_named_once():
     twice = [name for name, count in Counter(files_of_the_walk()).items() if count > 1]
     assert not twice
 
 
-def test_the_row_passes_every_file_that_is_named(table):
+def test_the_files_that_are_named_are_those_that_a_row_passes(table):
     walk("first")  # imports every module
-    named, passed = set(files_of_the_walk()), files_that_run(lambda: walk("second"))
-    # The command runs in a thread of its own; what answers signals does not.
-    assert named - passed <= {"cli/run.py", "cli/stop.py"}
-    assert len(named) > 40
+    with calls() as passed:
+        walk("second")
+    named = set(files_of_the_walk())
+    assert named - passed.files == set(), "named, and not passed"
+    assert passed.files - named == set(), "passed, and not named"
+    assert len(named) <= MOST
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "NOTATION.md", "README.md", "docs/design.md"])

@@ -1,9 +1,5 @@
-"""Hostile input: finite output, or an error on one line that names the cause and a remedy.
+"""Rows at the door of an estimator: refused by name, or the same model whatever holds them."""
 
-One class for each row of the project's table of faults that concerns fitting; the numbers are its.
-"""
-
-import re
 import warnings
 
 import numpy as np
@@ -17,7 +13,6 @@ from scipy import sparse
 from mercer import KernelPCA
 from mercer.exceptions import (
     DataError,
-    KernelError,
     RankWarning,
 )
 from mercer.kernels import (
@@ -33,12 +28,14 @@ from mercer.kernels import (
     RationalQuadratic,
     Sigmoid,
 )
-from mercer.solvers import Davidson, Dense, Lanczos
+from tests.refusals import refused
 
 X = np.random.default_rng(0).standard_normal((40, 3))
+
+
 SOLVERS = ["dense", "lanczos", "davidson"]
-#: The same with float64 tiles throughout, for what float32 cannot see.
-FINE = [Dense(), Lanczos(), Davidson(tol=1e-9)]
+
+
 #: Every kernel, on entries that are not negative.
 KERNELS = [
     *(Gaussian(), Laplacian(), Matern(), RationalQuadratic(), Cauchy(), Cosine(), Chi2(), Linear()),
@@ -47,50 +44,7 @@ KERNELS = [
 ]
 
 
-def refused(error, words, rows, model=None, method="fit"):
-    """The call raises, on one line, with these words in it and something that can be done."""
-    with pytest.raises(error) as caught:
-        getattr(KernelPCA(2) if model is None else model, method)(rows)
-    message = str(caught.value)
-    assert "\n" not in message, message
-    assert re.search(words, message), message
-    remedies = (
-        "give|use|remove|fill|scale|encode|convert|reshape|flatten|raise|mend|fix|must return"
-    )
-    assert re.search(remedies, message, re.IGNORECASE), f"no remedy: {message}"
-    return caught.value
-
-
-class TestRow01Duplicates:
-    rows = np.repeat([[0.0, 1.0], [2.0, 5.0]], 30, axis=0)
-
-    @pytest.mark.parametrize("solver", SOLVERS)
-    def test_rank_is_truncated_and_said(self, solver):
-        with pytest.warns(RankWarning, match="only 1"):
-            model = KernelPCA(5, kernel=Gaussian(gamma=0.1), solver=solver).fit(self.rows)
-        Z = model.transform(self.rows)
-        assert Z.shape == (60, 1)
-        assert np.isfinite(Z).all()
-        assert np.ptp(Z[:30]) == np.ptp(Z[30:]) == 0
-        assert_allclose(Z[0], -Z[30], rtol=1e-9)
-
-
-class TestRow02Constant:
-    @pytest.mark.parametrize("solver", SOLVERS)
-    @pytest.mark.parametrize("n", [5, 600])
-    @pytest.mark.parametrize("kernel", [Gaussian(), Gaussian(gamma=1.0), "linear", Polynomial(2)])
-    def test_no_variance(self, solver, n, kernel):
-        model = KernelPCA(2, kernel=kernel, solver=solver)
-        refused(DataError, "no variance", np.full((n, 3), 1.7), model)
-
-    @pytest.mark.parametrize("value", [0.0, 3.0, 1e8])
-    def test_a_constant_column_is_harmless(self, value):
-        padded = np.column_stack([X, np.full(40, value)])
-        plain, model = KernelPCA(3).fit(X), KernelPCA(3).fit(padded)
-        assert_allclose(model.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
-
-
-class TestRow03FewRows:
+class TestFewRows:
     def test_no_rows(self):
         refused(DataError, "0 sample", X[:0])
 
@@ -124,7 +78,7 @@ def with_entry(value, dtype=float):
     return rows
 
 
-class TestRow04Missing:
+class TestMissing:
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     def test_the_place_is_named(self, value, dtype):
@@ -159,7 +113,7 @@ class TestRow04Missing:
         refused(DataError, "row 7, column 2", with_entry(None, object))
 
 
-class TestRow05Types:
+class TestTypes:
     @pytest.mark.parametrize(
         ("rows", "words"),
         [
@@ -205,14 +159,14 @@ class TestRow05Types:
         assert model.transform(rows).dtype == np.float64
 
 
-class TestRow06Sparse:
+class TestSparse:
     @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
     @pytest.mark.parametrize("kernel", ["laplacian", FunctionKernel(lambda a, b: 1.0)])
     def test_refused_where_a_kernel_needs_all_entries(self, make, kernel):
         refused(TypeError, r"[Ss]parse.*toarray", make(X), KernelPCA(2, kernel=kernel))
 
 
-class TestRow07Layout:
+class TestLayout:
     def layouts(self, tmp_path, X=X):
         file = np.memmap(tmp_path / "x.dat", dtype=float, mode="w+", shape=X.shape)
         file[:] = X
@@ -259,46 +213,3 @@ class TestRow07Layout:
         for writeable, Z in results:
             assert not writeable
             assert_allclose(Z, fit(rows)[1], atol=1e-12)
-
-
-class TestRow08Scale:
-    @pytest.mark.parametrize("solver", SOLVERS)
-    @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
-    @pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("scale"), Cauchy(), Laplacian()])
-    def test_radial_kernels(self, scale, kernel, solver):
-        wanted = KernelPCA(3, kernel=kernel, solver="dense").fit(X)
-        model = KernelPCA(3, kernel=kernel, solver=solver, random_state=0).fit(X * scale)
-        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-8)
-        assert_allclose(model.transform(X * scale), wanted.transform(X), atol=1e-6)
-
-    @pytest.mark.parametrize("solver", SOLVERS)
-    def test_float32_at_1e20(self, solver):
-        rows = (X * 1e20).astype(np.float32)
-        wanted = KernelPCA(3).fit(rows.astype(np.float64) / 1e20)
-        model = KernelPCA(3, solver=solver, random_state=0).fit(rows)
-        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=1e-4)
-        assert np.isfinite(model.transform(rows)).all()
-
-    @pytest.mark.parametrize("solver", SOLVERS)
-    def test_an_offset_of_1e8(self, solver):
-        wanted = KernelPCA(3, solver="dense").fit(X + 1e8 - 1e8)
-        model = KernelPCA(3, solver=solver, random_state=0).fit(X + 1e8)
-        rtol = 1e-5 if solver == "davidson" else 1e-8
-        assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=rtol)
-
-    @pytest.mark.parametrize("solver", SOLVERS)
-    @pytest.mark.parametrize(("scale", "dtype"), [(1e120, np.float64), (1e15, np.float32)])
-    def test_polynomials_overflow(self, scale, dtype, solver):
-        model = KernelPCA(2, kernel=Polynomial(3), solver=solver)
-        refused(KernelError, r"magnitude of \d\.\d+e\+(120|15)", (X * scale).astype(dtype), model)
-
-    def test_polynomials_overflow_at_transform(self):
-        model = KernelPCA(2, kernel=Polynomial(3)).fit(X)
-        refused(KernelError, "magnitude", X * 1e300, model, "transform")
-
-    @pytest.mark.parametrize("kernel", [Gaussian(), Cauchy(), Laplacian()])
-    def test_queries_far_away_are_finite(self, kernel):
-        model = KernelPCA(2, kernel=kernel).fit(X)
-        for scale in (1e10, 1e200, 1e300):
-            assert np.isfinite(model.transform(X * scale)).all()
-            assert np.isfinite(model.reconstruction_error(X * scale)).all()
