@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import mercer
 from mercer import KernelPCA, ParallelAnalysis
 from mercer.exceptions import KernelError
-from mercer.kernels import Cosine, Gaussian, Linear, Polynomial, Precomputed
+from mercer.kernels import Cosine, Gaussian, Linear, Polynomial, Precomputed, Sigmoid
 from mercer.solvers import Auto, Davidson, Dense, Lanczos, Landmarks
 
 SOLVERS = [Auto(), Dense(), Lanczos(), Davidson(), Landmarks(40)]
@@ -139,3 +139,26 @@ def test_a_source_is_not_judged_by_its_first_rows(tmp_path):
     model = KernelPCA(3, kernel=Linear(), solver=Landmarks(60), random_state=0)
     found = model.fit(tmp_path / "x.npy").eigenvalues_
     assert_allclose(found, eigenvalues(rows @ rows.T, True), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "scale"),
+    [
+        (Polynomial(degree=6, gamma=4e39), 1e-20),
+        (Polynomial(degree=2, gamma=1e-41, coef0=0.0), 1e20),
+        (Gaussian(gamma=1e-41) + Sigmoid(gamma=1e-41, coef0=0.5), 1e20),
+        (1e-60 * Gaussian(gamma=0.2), 1.0),
+    ],
+    ids=["small rows", "large rows", "a part of a sum", "small values"],
+)
+@pytest.mark.parametrize("solver", ["dense", "davidson", Landmarks(40)])
+def test_float32_rows_that_ask_for_float64(kernel, scale, solver):
+    """Where float32 holds neither products of the rows nor kernel values, they are float64 rows."""
+    X = (scale * np.random.default_rng(0).uniform(0.5, 1.5, (40, 3))).astype(np.float32)
+    narrow, wide = (
+        KernelPCA(3, kernel=kernel, solver=solver, random_state=0).fit(rows)
+        for rows in (X, X.astype(np.float64))
+    )
+    assert np.allclose(narrow.eigenvalues_, wide.eigenvalues_, rtol=1e-9, atol=0)
+    assert np.allclose(narrow.transform(X[:5]), wide.transform(X[:5].astype(np.float64)))
+    assert np.isfinite(narrow.explained_variance_ratio_).all()

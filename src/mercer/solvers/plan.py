@@ -88,6 +88,18 @@ class Unit:
         )
 
 
+def in_range(kernel: Kernel, points: Points) -> Points:
+    """Float32 rows in float64 where float32 holds neither their products nor kernel values."""
+    if points.dtype != np.float32 or not points.is_here or not points.can_wait:
+        return points
+    finer = points.take(slice(HEAD)).cast(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused later
+        sizes = points.largest, float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
+    if all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes):
+        return points
+    return points.cast(np.float64)
+
+
 def _unit(size: float, unit: float) -> float:
     """A power of two near the unit; 1 where squares of the size, and sums of them, are in range."""
     in_range = size == 0 or 1 / SQUARABLE < size < SQUARABLE
@@ -149,6 +161,7 @@ class Plan:
     def fit(self, problem: Problem) -> Model:
         """Carry it out, in a unit in which neither kernel values nor their squares overflow."""
         points = problem.points.loaded() if self.loads else problem.points
+        points = in_range(problem.kernel, points)
         problem, solver = replace(problem, points=points), cast("Solver", self.solver)
         unit = Unit.of(problem)
         problem = unit.divide(problem)
