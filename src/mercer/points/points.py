@@ -165,6 +165,7 @@ class Numbers(Points):
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]
+        """float32 for rows in float32, else float64."""
         return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
 
     @property
@@ -203,6 +204,7 @@ class Vectors(Numbers):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Numbers in a row."""
         return int(self.rows.shape[1])
 
     def copies(self) -> tuple[Array, Array]:
@@ -362,6 +364,7 @@ class Columns(Numbers):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Numbers in a row."""
         return int(self.rows.shape[1]) if self.rows.ndim == 2 else 1
 
     @property
