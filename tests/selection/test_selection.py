@@ -89,8 +89,8 @@ def test_rough_errors_are_close_to_those_in_full(X):
         KernelPCA(solver="dense"), X, 0.3, [(np.arange(160), np.arange(160, 240))], [8, 64], False,
         [Gaussian(0.1)],
     )  # fmt: skip
-    rough = [cells._model(0, 0).denoised(q, False) for q in (8, 64)]
-    full = [cells._model(0, 0).denoised(q, True) for q in (8, 64)]
+    rough = [cells._model(0, 0).denoised(q, False).rows for q in (8, 64)]
+    full = [cells._model(0, 0).denoised(q, True).rows for q in (8, 64)]
     for first, second in zip(rough, full, strict=True):
         errors = [((points - X[160:]) ** 2).sum() for points in (first, second)]
         assert errors[0] == pytest.approx(errors[1], rel=2e-3)

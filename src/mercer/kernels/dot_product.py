@@ -21,7 +21,7 @@ from mercer.kernels.base import (
 from mercer.kernels.width import variance_length
 from mercer.points import Vectors, alike, as_points
 from mercer.points.points import near_one
-from mercer.points.sparse import dot_products
+from mercer.points.sparse_tiles import dot_products
 from mercer.points.tiles import Packed
 
 

@@ -171,6 +171,7 @@ class Numbers(Points):
 
     @property
     def dtype(self) -> np.dtype:  # type: ignore[override]
+        """float32 for rows in float32, else float64."""
         return np.dtype(np.float32 if self.rows.dtype == np.float32 else np.float64)
 
     @property
@@ -213,6 +214,7 @@ class Vectors(Numbers):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Numbers in a row."""
         return int(self.rows.shape[1])
 
     def copies(self, most: int | None = None) -> tuple[Array, Array]:
@@ -382,6 +384,7 @@ class Columns(Numbers):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Numbers in a row."""
         return int(self.rows.shape[1]) if self.rows.ndim == 2 else 1
 
     @property

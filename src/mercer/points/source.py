@@ -69,6 +69,7 @@ class Source(Points):
 
     @property
     def width(self) -> int:  # type: ignore[override]
+        """Numbers in a row."""
         return self.shape[1]
 
     def take(self, index: Array | slice) -> Points:

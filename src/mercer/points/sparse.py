@@ -1,41 +1,21 @@
-r"""Sparse rows: what SciPy's CSR holds, behind the few habits of an array that the library needs.
+"""Sparse rows: what SciPy's CSR holds, behind the few habits of an array that the library needs.
 
 SciPy's own matrices and arrays have no length, copy on every slice and become dense by a sum. These
 rows have a length, are cut without a copy and never become dense unless ``to_dense`` says so.
-
-In tiles their columns are of two kinds. A few, the *head*, have an entry in many rows: they are
-kept as a dense block and multiplied by BLAS, and where the kernel does not notice a shift they are
-shifted by their mean. The rest, the *tail*, is multiplied as it is, by its places. Columns in which
-no point of the basis has an entry meet nothing but zeros: only their squares are kept. Products are
-summed in float64 whatever the rows are: that costs little beside finding the places, and distances
-:math:`|x|^2 + |y|^2 - 2 x \cdot y` of rows that cannot be centred need the digits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
-from mercer._base.linalg import square_sums
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
 from mercer.points.points import Numbers, Points
-
-#: Columns with an entry in more than this share of the rows are quicker as dense ones: measured
-#: with words of a text, 3.2 ms a tile against 6.9 ms without a head. The block takes no more than
-#: 1 / SHARE numbers for each entry.
-SHARE = 0.1
-#: Of a head with fewer entries than this, as rows have beside means of many rows, only these are
-#: multiplied: 0.65 ns each for a column of the tile, where BLAS takes 0.12 ns for a zero, too.
-THIN = 0.2
-#: Norms N from which on close pairs are measured directly, as for dense rows in float64.
-WIDE = 1e5
-#: Entries of the differences that are measured at a time.
-ENTRIES = 1 << 18
+from mercer.points.sparse_tiles import ENTRIES, Head, SparsePacked, products
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +189,7 @@ class SparseRows(Numbers):
         return SparseRows.of(vstack([self.to_scipy(), *parts], format="csr"))
 
     def equals(self, others: Points) -> bool:
+        """Whether all entries are the same, and at the same places."""
         return (
             isinstance(others, SparseRows)
             and self.width == others.width
@@ -234,6 +215,7 @@ class SparseRows(Numbers):
         return SparseRows.of(stay.to_scipy() + come.to_scipy())
 
     def squared_differences(self, others: Points) -> Array:
+        """``|x_i - y_i|²`` of row after row, (n,)."""
         return SparseRows.of(self.to_scipy() - self.adopt(others).to_scipy()).square_sums()
 
     def middle(self) -> Array:
@@ -245,9 +227,11 @@ class SparseRows(Numbers):
         return Head.of(self, shift=shift)
 
     def for_products(self, origin: Head | None, dtype: Precision) -> SparsePacked:
+        """Rows ready for tiles of dot products."""
         return SparsePacked.of(self, origin, dtype)
 
     def for_distances(self, origin: Head | None, dtype: Precision, length: float) -> SparsePacked:
+        """Rows in units of a length, ready for tiles of squared distances."""
         return SparsePacked.of(self, origin, dtype, length)
 
     def reach(self, origin: Any, length: float) -> float:  # noqa: ARG002
@@ -255,6 +239,7 @@ class SparseRows(Numbers):
         return np.inf
 
     def is_filled(self) -> Array:
+        """Which rows are not zero, (n,)."""
         return np.diff(self.indptr) > 0
 
     def unit(self, dtype: Precision = None) -> SparseRows:  # noqa: ARG002
@@ -294,6 +279,7 @@ class SparseRows(Numbers):
         return self.with_data(self.data / np.float64(unit)), unit
 
     def pair_squares(self) -> Array:
+        """Squared distances of all pairs of rows, in the order of ``pdist``; 0 for equal ones."""
         packed = self.for_distances(self.origin(shift=True), np.float64, 1.0)
         t = np.empty((len(self), len(self)))
         packed.negative_squares(packed, t, is_kinked=True)
@@ -323,184 +309,6 @@ class SparseRows(Numbers):
             raise ModelFileError("columns of a sparse row do not increase")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")
-
-
-@dataclass(frozen=True)
-class Head:
-    """How the columns of a basis are split; the same for all rows that meet it.
-
-    Attributes
-    ----------
-    columns : (h,) the dense columns
-    mean : (h,) what they are shifted by; zeros for kernels that notice a shift
-    place : (d,) the number of each column in the tail, -1 for those in the head, -2 for the rest
-    size : columns in the tail
-    """
-
-    columns: Array
-    mean: Array
-    place: Array
-    size: int
-
-    @classmethod
-    def of(cls, rows: SparseRows, *, shift: bool) -> Head:
-        """The split for the points of a basis; O(entries + d) time."""
-        counts = np.bincount(rows.indices, minlength=rows.width)
-        heavy = counts > SHARE * len(rows)
-        columns, tail = np.flatnonzero(heavy), np.flatnonzero((counts > 0) & ~heavy)
-        place = np.full(rows.width, -2, dtype=np.int32)
-        place[columns] = -1
-        place[tail] = np.arange(len(tail))
-        mean = np.zeros(len(columns))
-        if shift and len(columns):
-            sums = np.bincount(rows.indices, rows.data, minlength=rows.width)
-            mean = sums[columns] / len(rows)
-        return cls(columns, mean, place, len(tail))
-
-    @classmethod
-    def without(cls, width: int) -> Head:
-        """No head: for rows that meet without a basis."""
-        none = np.empty(0, dtype=np.intp)
-        return cls(none, np.empty(0), np.arange(width, dtype=np.int32), width)
-
-
-@dataclass(frozen=True)
-class SparsePacked:
-    """Sparse rows ready for tiles.
-
-    Attributes
-    ----------
-    head : (n, h) the dense columns, shifted, in float64
-    tail : (n, c) the other columns of the basis, in float64
-    rest : (n,) the squares of what is in no column of the basis
-    norms : (n,) squared lengths of the rows as they are here
-    thin : (n, h) the entries of a head of few, not shifted; None for a head of many
-    shift : (h,) what the head was shifted by
-    dtype : of the tiles
-    """
-
-    head: Array
-    tail: SparseRows
-    rest: Array
-    norms: Array
-    thin: SparseRows | None
-    shift: Array
-    dtype: np.dtype
-
-    @classmethod
-    def of(
-        cls, rows: SparseRows, head: Head | None, dtype: Precision, unit: float = 1.0
-    ) -> SparsePacked:
-        """Rows divided by ``unit``; O(entries) time, and O(n h) for the head."""
-        wanted = np.dtype(dtype or rows.dtype)
-        head = Head.without(rows.width) if head is None else head
-        place = head.place[rows.indices]
-        data = rows.data.astype(np.float64)
-        dense, thin = np.tile(-head.mean, (len(rows), 1)), None
-        if len(head.columns):
-            column = np.searchsorted(head.columns, rows.indices)
-            entries = _kept(rows, np.where(place == -1, column, -1), data, len(head.columns))
-            dense[entries.row_numbers(), entries.indices] += entries.data
-            if entries.nnz < THIN * dense.size:
-                thin = entries.with_data(entries.data / unit)
-        if unit != 1.0:
-            data /= unit
-            dense /= unit
-        outside = data.copy()
-        outside[place != -2] = 0
-        with np.errstate(over="ignore"):  # a length beyond the range of floats is inf
-            tail = _kept(rows, place, data, head.size)
-            rest = rows.row_sums(outside * outside)
-            norms = square_sums(dense) + tail.square_sums() + rest
-        return cls(dense, tail, rest, norms, thin, head.mean / unit, wanted)
-
-    def __len__(self) -> int:
-        return len(self.norms)
-
-    def __getitem__(self, rows: slice) -> SparsePacked:
-        if rows.start in (0, None) and rows.stop is not None and rows.stop >= len(self):
-            return self  # with its transpose, if that is known
-        parts = (self.head[rows], self.tail[rows], self.rest[rows], self.norms[rows])
-        thin = None if self.thin is None else self.thin[rows]
-        return SparsePacked(*parts, thin, self.shift, self.dtype)
-
-    @cached_property
-    def transposed(self) -> Any:
-        """The tail with its columns as rows, as a right factor is wanted."""
-        return self.tail.to_scipy().T.tocsr()
-
-    @cached_property
-    def head_columns(self) -> Array:
-        """The head with its columns as rows, for factors of few entries."""
-        return np.ascontiguousarray(self.head.T)
-
-    def negative_squares(self, B: SparsePacked, out: Array, is_kinked: bool) -> None:
-        """``out[i, j] = -|a_i - b_j|²``, up to rounding that may leave it a little above zero."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            t = products(self, B)
-            t *= 2
-            t -= self.norms[:, None]
-            t -= B.norms
-        norms = float(self.norms.max(initial=0.0) + B.norms.max(initial=0.0))
-        # As for dense rows: the formula errs by eps·N; k feels it by its slope, small from √N on.
-        reach = np.sqrt(norms) if norms > WIDE else 0.0
-        if is_kinked:
-            reach = max(reach, 1e-4 * norms)
-        if (
-            not norms < 1e25
-        ):  # beyond 1/eps² nothing is left of any distance, inf - inf least of all
-            reach = np.inf
-        if reach and not t.max(initial=-np.inf) <= -reach:
-            _measure(self, B, t, ~(t <= -reach))
-        with np.errstate(over="ignore"):
-            out[...] = t
-
-    @property
-    def largest(self) -> float:
-        """The largest entry, for messages."""
-        return float(max(np.abs(self.head).max(initial=0), np.abs(self.tail.data).max(initial=0)))
-
-
-def _kept(rows: SparseRows, place: Array, data: Array, size: int) -> SparseRows:
-    """The entries that have a place from 0 on."""
-    keep = place >= 0
-    if keep.all():
-        return SparseRows(data, place, rows.indptr, max(size, 1))
-    before = np.concatenate([[0], np.cumsum(keep)])  # entries kept before each one
-    indptr = before[rows.indptr].astype(rows.indptr.dtype)
-    return SparseRows(data[keep], place[keep], indptr, max(size, 1))
-
-
-def dot_products(A: Any, B: Any, out: Array) -> None:
-    """A tile of ``a_i · b_j`` between packed rows, both sparse or both arrays."""
-    if isinstance(A, SparsePacked):
-        out[...] = products(A, B)
-    else:
-        np.matmul(A, B.T, out=out)
-
-
-def products(A: SparsePacked, B: SparsePacked) -> Array:
-    """``a_i · b_j`` in float64."""
-    p: Array = (A.tail.to_scipy() @ B.transposed).toarray()
-    if A.thin is not None:
-        # (x - μ)·b for a b that is shifted: x·b over the entries of x, and one number for each b.
-        p += A.thin.to_scipy() @ B.head_columns
-        p -= A.shift @ B.head_columns
-    elif A.head.shape[1]:
-        p += A.head @ B.head.T
-    return p
-
-
-def _measure(A: SparsePacked, B: SparsePacked, t: Array, close: Array) -> None:
-    """Take the distances of these pairs directly, some at a time."""
-    i, j = np.nonzero(close)
-    entries = np.diff(A.tail.indptr)[i] + np.diff(B.tail.indptr)[j] + A.head.shape[1] + 1
-    cuts = np.searchsorted(np.cumsum(entries), np.arange(ENTRIES, entries.sum(), ENTRIES))
-    for part in np.split(np.arange(len(i)), cuts):
-        a, b = i[part], j[part]
-        with np.errstate(over="ignore"):
-            r2 = square_sums(A.head[a] - B.head[b]) + A.tail[a].squared_differences(B.tail[b])
-            t[a, b] = -(r2 + A.rest[a] + B.rest[b])
 
 
 def _repeated(row: SparseRows, times: int) -> SparseRows:
