@@ -17,10 +17,10 @@ from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, parts_in
+from mercer.estimators.base import Capabilities, Estimator, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
-from mercer.estimators.subspace import ModelEstimator
+from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
 from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
@@ -51,7 +51,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 T_SQUARED = ("hotelling", "combined")
 
 
-class KernelNovelty(OutlierMixin, ModelEstimator):
+class KernelNovelty(OutlierMixin, Estimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
     A point is new if it lies far from the subspace that the training rows span in feature space
@@ -135,8 +135,21 @@ class KernelNovelty(OutlierMixin, ModelEstimator):
     }
     _saved: ClassVar[tuple[str, ...]] = (
         *("score_", "conformal_", "offset_"),
-        *ModelEstimator._saved[1:],  # the score has the subspace
+        *OF_MODEL[1:],  # the score has the subspace
     )
+
+    # What its Model has learnt is shown as everywhere.
+    subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
+    eigenvalues_, residuals_ = SubspaceEstimator.eigenvalues_, SubspaceEstimator.residuals_
+    explained_variance_ = SubspaceEstimator.explained_variance_
+    explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
+    report_, plan, to_html = (
+        SubspaceEstimator.report_,
+        SubspaceEstimator.plan,
+        SubspaceEstimator.to_html,
+    )
+    relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
+    uncertainty = SubspaceEstimator.uncertainty
 
     def __init__(
         self,

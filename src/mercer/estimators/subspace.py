@@ -102,8 +102,15 @@ def to_html(
     return written
 
 
-class ModelEstimator(Estimator):
-    """Shows what its Model has learnt, and which variables matter in it."""
+#: What a file holds of a Model, and of the columns that it was learnt from.
+OF_MODEL = (
+    *("subspace_", "kernel_", *(f"{part}_" for part in PARTS if part != "subspace")),
+    *("n_features_in_", "feature_names_in_"),
+)
+
+
+class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
     capabilities: ClassVar[Capabilities]
     #: Gives row sources to its solver as they are; others hold all rows in memory.
@@ -126,15 +133,6 @@ class ModelEstimator(Estimator):
         relevance.uncertainty,
     )
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("subspace_", "kernel_", *(f"{part}_" for part in PARTS if part != "subspace")),
-        *("n_features_in_", "feature_names_in_"),
-    )
-
-
-class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ModelEstimator):
-    """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
-
     kernel: str | Kernel
     preimage: str | PreImageSolver
     tuning_: Choice
@@ -151,7 +149,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model
     impute, imputations = imputing.impute, imputing.imputations
     imputation_draws = imputing.imputation_draws
 
-    _saved: ClassVar[tuple[str, ...]] = (*ModelEstimator._saved, "_sklearn_output_config")
+    _saved: ClassVar[tuple[str, ...]] = (*OF_MODEL, "_sklearn_output_config")
 
     @verb("blocks", "scores")
     def transform(self, X: RowsLike) -> Array:
