@@ -163,8 +163,16 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
     "--noise",
     type=click.FloatRange(0, min_open=True),
     metavar="LEVEL",
-    help="Standard deviation of the noise to expect, in units of the rows (of their standard "
-    "deviations where columns are scaled).  [default: half the standard deviation of the rows]",
+    help="Standard deviation of the noise to expect, or that noisy rows carry, in units of the "
+    "rows (of their standard deviations where columns are scaled).  [default: half the standard "
+    "deviation of clean rows; of noisy ones it is estimated]",
+)
+@click.option(
+    "--rows",
+    type=options.OneOf(("clean", "noisy")),
+    default="clean",
+    show_default=True,
+    help="Whether DATA are clean examples, or the noisy rows themselves.",
 )
 @kernel_option
 @preimage_option
@@ -177,16 +185,18 @@ def tune(
     output: Path | None,
     force: bool,
     noise: float | None,
+    rows: str,
     reading: Reading,
     kinds: ColumnKinds,
     **described: Any,
 ) -> None:
     """Choose the kernel's width and the number of components by which DATA is denoised best.
 
-    Noise is added to rows that are held out, and what is left of it after denoising counts, in
-    input space. Widths around the median distance and powers of two of components are compared;
-    DATA should be as clean as there is. The model is then fitted to all rows, as 'mercer fit' does
-    with the choice, and written to a model file for 'mercer denoise' and all other commands.
+    Of clean rows some are held out and get noise, and what is left of it after denoising counts, in
+    input space. Of noisy rows that error is estimated without a clean one (--rows noisy). Widths
+    around the median distance and powers of two of components are compared. The model is then
+    fitted to all rows, as 'mercer fit' does with the choice, and written to a model file for
+    'mercer denoise' and all other commands.
     """
     from mercer.cli.recipe import Recipe
     from mercer.selection import typical_noise
@@ -198,32 +208,42 @@ def tune(
     started = time.perf_counter()
     with tables.open_for_fit(data, reading, kinds, allow_nan=False) as (table, encoder):
         table = table.loaded()
-        level = typical_noise(table.rows[:]) if noise is None else noise
+        if noise is None and rows == "clean":
+            noise = typical_noise(table.rows[:])
         model = recipe.make()
         with console.progress():
-            model.tune(table.rows, noise=level)
+            model.tune(table.rows, noise=noise, rows=rows)
     _save(target, model, encoder)
-    facts, line = _what_was_compared(model.tuning_, level, table.rows.shape[1])
+    facts, line = _what_was_compared(model.tuning_, noise, table.rows.shape[1])
     summary.tell_of_fit(model, table.rows, target, started, encoder, facts, denoising=line)
 
 
-def _what_was_compared(choice: "Choice", noise: float, d: int) -> tuple[dict[str, Any], str]:
+def _what_was_compared(choice: "Choice", noise: float | None, d: int) -> tuple[dict[str, Any], str]:
     """What was compared, and what of the noise is left: facts, and a line."""
-    error, of = choice.value, noise**2 * d
-    facts = {
-        "components_asked": "by held-out error of denoising",
-        "noise": noise,
-        "error": error,
-        "error_of_noise": of,
-        "compared": [
-            {"kernel": repr(kernel), "components": q, "error": error}
-            for kernel, q, error in choice.table
-        ],
-    }
-    return facts, (
-        f"of noise with standard deviation {noise:.4g}, {error / of:.1%} is left in held-out rows "
-        f"(mean squared error {error:.4g} of {of:.4g})"
-    )
+    from mercer.selection import NoisyChoice
+
+    if isinstance(choice, NoisyChoice):
+        risk, level = choice.risk, choice.risk.level
+        how, error, of, noise = (
+            "by estimated error of denoising",
+            risk.error,
+            risk.noise,
+            level.size,
+        )
+        line = f"{risk}; noise {level}"
+    else:
+        assert noise is not None
+        how, error, of = "by held-out error of denoising", choice.value, noise**2 * d
+        line = (
+            f"of noise with standard deviation {noise:.4g}, {error / of:.1%} is left in held-out "
+            f"rows (mean squared error {error:.4g} of {of:.4g})"
+        )
+    compared = [
+        {"kernel": repr(kernel), "components": q, "error": error}
+        for kernel, q, error in choice.table
+    ]
+    facts = {"components_asked": how, "noise": noise, "error": error, "error_of_noise": of}
+    return {**facts, "compared": compared}, line
 
 
 def _target_of(data: str, output: Path | None) -> Path:

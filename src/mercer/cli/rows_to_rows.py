@@ -21,13 +21,20 @@ class _Names:
     feature_names_in_: Sequence[str]
 
 
-def _takes_rows(what: str, data: str = "data") -> Callable[[Any], Any]:
+def _takes_rows(
+    what: str, data: str = "data", model: Callable[[Any], Any] = options.model_argument
+) -> Callable[[Any], Any]:
     """The arguments and options of all these commands; ``what`` goes to the output."""
-    argument = click.argument("data", metavar=data.upper(), type=click.Path(allow_dash=True))
+    argument = click.argument(
+        "data",
+        metavar=data.upper(),
+        type=click.Path(allow_dash=True),
+        required=model is options.model_argument,
+    )
 
     def decorate(function: Any) -> Any:
         written = options.writes(f"Where the {what} go.")(options.speaks(function))
-        return options.model_argument(argument(options.reads(options.keeps(written))))
+        return model(argument(options.reads(options.keeps(written))))
 
     return decorate
 
@@ -84,12 +91,44 @@ def _asking_for_scores(names: Sequence[str], model: str, data: str) -> Iterator[
     "between clean rows.  [default: where a row is farther from the model's rows than they are "
     "from each other]",
 )
-@_takes_rows("denoised rows")
-def denoise(model: str, match_noise: bool | None, **how: Any) -> None:
-    """Project the rows of DATA onto the components of MODEL, and return to input space."""
-    fitted = load_model(model, "denoise")
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, min_open=True),
+    metavar="LEVEL",
+    help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
+    "rows (of their standard deviations where columns are scaled).  [default: it is estimated]",
+)
+@_takes_rows("denoised rows", model=click.argument("model", metavar="[MODEL]"))
+def denoise(
+    model: str, data: str | None, match_noise: bool | None, noise: float | None, **how: Any
+) -> None:
+    """Project the rows of DATA onto the components of MODEL, and return to input space.
+
+    Without a MODEL, DATA are noisy rows and nothing else is needed: kernel, width, components and
+    the way back are chosen by an estimate of the error that is left, and that is said.
+    """
+    if data is None:
+        fitted, data = _tuned(model, how["reading"], noise), model
+    elif noise is not None:
+        raise click.UsageError("--noise is for rows without a MODEL: it knows what noise is")
+    else:
+        fitted = load_model(model, "denoise")
     match = "auto" if match_noise is None else match_noise
-    _to_same_columns(fitted, lambda rows: fitted.denoise(rows, match_noise=match), **how)
+    _to_same_columns(fitted, lambda rows: fitted.denoise(rows, match_noise=match), data=data, **how)
+
+
+def _tuned(data: str, reading: Reading, noise: float | None) -> Estimator:
+    """The best denoiser of these noisy rows; says what it leaves of the noise."""
+    from mercer import KernelPCA, TableModel
+
+    if data == "-" or data.endswith(".mercer"):
+        raise click.UsageError("Missing argument 'DATA'.")
+    with tables.open_for_fit(data, reading, options.ColumnKinds()) as (table, encoder):
+        model: Estimator = KernelPCA(random_state=0)
+        with console.progress():
+            model.tune(table.loaded().rows, noise=noise, rows="noisy")
+    console.remark(str(model.risk_))
+    return model if encoder is None else TableModel.from_fitted(model, encoder)
 
 
 @click.command(short_help="Fill in missing values.")

@@ -12,7 +12,15 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
-from mercer.exceptions import ConvergenceWarning, DenoisingWarning, MercerWarning, Remedy, warn
+from mercer.exceptions import (
+    ConvergenceWarning,
+    DataError,
+    DenoisingWarning,
+    MercerWarning,
+    Remedy,
+    argument,
+    warn,
+)
 from mercer.kernels import as_kernel
 from mercer.model import model_of
 from mercer.points import as_points
@@ -20,7 +28,15 @@ from mercer.points.sparse import SparseRows
 from mercer.preimage import BoundPreImage, PreImages
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.noise import MatchNoise, matched_scores
-from mercer.selection import Noise, add_noise, choose_by_noise, typical_noise
+from mercer.selection import (
+    Choice,
+    NoisyChoice,
+    Risk,
+    add_noise,
+    choose_by_noise,
+    choose_by_risk,
+    typical_noise,
+)
 
 #: A share of the variance that leaves no room for noise to be lost in.
 ALL = 0.999
@@ -151,48 +167,90 @@ def score(self: Any, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG001
     instead="choose n_components by ParallelAnalysis or a share of the variance",
 )
 def tune(
-    self: Any, X: RowsLike, *, noise: Noise | None = None, match_noise: MatchNoise = "auto"
+    self: Any,
+    X: RowsLike,
+    *,
+    noise: Any = None,
+    rows: str = "clean",
+    match_noise: MatchNoise = "auto",
 ) -> Any:
     """Choose width and number of components for denoising, and fit to all rows.
 
-    Widths around the kernel's own and powers of two of components are tried on held-out rows
-    with noise of the stated level; the error is measured in input space. The search goes from
-    coarse to fine, see :func:`mercer.selection.choose_by_noise`, and takes the time of three to
-    ten fits; of more than 5,000 rows it looks at a sample of so many. Progress goes to
-    :func:`mercer.listen`.
+    ``rows="clean"`` says that the rows are clean examples: noise of the stated level is added to
+    some that are held out, see :func:`mercer.selection.choose_by_noise`. ``rows="noisy"`` says that
+    they carry the noise themselves: the error of denoising *them* is estimated without a clean row,
+    see :func:`mercer.selection.choose_by_risk`; the pre-image method is chosen, too, and so is the
+    linear kernel where nothing is bent. Either search goes from coarse to fine, takes the time of a
+    few to twenty fits, and tells its progress to :func:`mercer.listen`.
 
     Parameters
     ----------
-    X : (n, d) array, or SciPy sparse matrix
-        As clean as there is.
+    X : (n, d) array, or SciPy sparse matrix (clean rows only)
     noise : float, callable or None, default=None
-        Standard deviation of the noise to expect, or ``function(rows, rng) -> noisy rows``.
-        None takes half the standard deviation of the rows. Of sparse rows it is the share of
-        entries that are exchanged for those of another row, and None takes 0.3.
+        Of clean rows: standard deviation of the noise to expect, or ``function(rows, rng) -> noisy
+        rows``; None takes half the standard deviation of the rows. Of sparse rows it is the share
+        of entries that are exchanged for those of another row, and None takes 0.3.
+        Of noisy rows: standard deviation of the noise that they carry, (d,) for one of each column,
+        or ``"poisson"`` for counts; None estimates it from the small eigenvalues of the rows.
+    rows : {"clean", "noisy"}, default="clean"
+        Noisy rows taken for clean ones teach the model their noise.
     match_noise : bool or "auto", default="auto"
-        As ``denoise`` will be called.
+        As ``denoise`` will be called, of clean rows.
 
     Returns
     -------
     self
-        With ``kernel`` and ``n_components`` set, fitted; ``tuning_`` keeps what was compared.
+        With ``kernel`` and ``n_components`` (and ``preimage``, of noisy rows) set, fitted;
+        ``tuning_`` keeps what was compared, and ``risk_``, of noisy rows, what is left of the
+        noise, how sure that is, and what linear PCA would leave.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_digits
     >>> from mercer import KernelPCA
-    >>> model = KernelPCA().tune(load_digits().data[:200] / 16, noise=0.2)
+    >>> digits = load_digits().data[:200] / 16
+    >>> model = KernelPCA().tune(digits, noise=0.2)
     >>> model.n_components_ == model.tuning_.n_components
     True
+    >>> noisy = digits + np.random.default_rng(0).normal(scale=0.3, size=digits.shape)
+    >>> model = KernelPCA().tune(noisy, rows="noisy")
+    >>> model.risk_.error < model.risk_.linear < model.risk_.noise
+    True
     """
-    rows = check_rows(self, X, as_kernel(self.kernel), reset=True)
-    points = as_kernel(self.kernel).points(rows)
-    if not points.is_sparse:
-        points.vectors("tuning for noise")
-    choice = choose_by_noise(self, rows, noise, match_noise=match_noise)
+    kernel = as_kernel(self.kernel)
+    checked = check_rows(self, X, kernel, reset=True)
+    if rows == "noisy":
+        vectors = kernel.points(checked).vectors("tuning on noisy rows")
+        choice: Choice = choose_by_risk(self, vectors, noise)
+    elif rows == "clean":
+        points = kernel.points(checked)
+        if not points.is_sparse:
+            points.vectors("tuning for noise")
+        choice = choose_by_noise(self, checked, noise, match_noise=match_noise)
+    else:
+        raise DataError(f"rows={rows!r}; give 'clean' or 'noisy'.")
+    if isinstance(choice, NoisyChoice):
+        self.set_params(preimage=choice.preimage)
+        self.risk_ = choice.risk
+        _warn_if_no_help(choice.risk)
     self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
     self.tuning_ = choice
     return self
+
+
+#: Denoising that leaves more than this share of the noise is not worth its risk.
+HELPS = 0.95
+
+
+def _warn_if_no_help(risk: Risk) -> None:
+    if risk.error + 2 * risk.deviation >= HELPS * risk.noise:
+        warn(
+            f"denoising does not help these rows: {risk}. Leave them as they are, or give the "
+            + argument("noise", "LEVEL")
+            + " that they carry, if it is more.",
+            DenoisingWarning,
+        )
 
 
 @verb("model", "tables")

@@ -18,7 +18,7 @@ from mercer.model import Subspace
 from mercer.plots import _base as base
 from mercer.relevance import Interval, Uncertainty
 from mercer.selection import kernels_around
-from mercer.selection.by_noise import fit_quietly
+from mercer.selection.search import fit_quietly
 
 
 @dataclass
