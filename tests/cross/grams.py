@@ -7,6 +7,7 @@ import numpy as np
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram import CenteredGram, DenseGram, GramOperator, StreamedGram, WeightedGram
+from mercer.gram.base import in_range
 from mercer.kernels import Basis
 from tests.cross.problems import FitProblem
 from tests.cross.reference import Reference
@@ -37,8 +38,9 @@ def check_operators(problem: FitProblem, reference: Reference) -> list[tuple[str
             least = float(np.linalg.eigvalsh((left + left.T) / 2)[0]) if kernel.is_mercer else 0.0
             faults += _beyond(f"{name}: low rank beyond the matrix", -least, 30 * unit * len(rows))
     everything = np.concatenate([problem.X, problem.Y])
-    product = Basis(kernel, rows).matmat(everything, V.astype(problem.X.dtype))
-    unit = ACCURACY[problem.X.dtype.char] * np.sqrt(reference.size * np.abs(reference.K).max())
+    given = in_range(kernel, kernel.points(rows))  # as every fit begins
+    product = Basis(kernel, given).matmat(everything.astype(given.dtype), V.astype(given.dtype))
+    unit = ACCURACY[given.dtype.char] * np.sqrt(reference.size * np.abs(reference.K).max())
     off = float(np.abs(product / reference.unit - reference.K @ V).max())
     return faults + _beyond("cross products", off, float(unit) * len(rows) ** 0.5 * 4)
 

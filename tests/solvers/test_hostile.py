@@ -82,10 +82,9 @@ class TestScale:
         assert_allclose(model.eigenvalues_, wanted.eigenvalues_, rtol=rtol)
 
     @pytest.mark.parametrize("solver", SOLVERS)
-    @pytest.mark.parametrize(("scale", "dtype"), [(1e120, np.float64), (1e15, np.float32)])
-    def test_polynomials_overflow(self, scale, dtype, solver):
+    def test_polynomials_overflow(self, solver):
         model = KernelPCA(2, kernel=Polynomial(3), solver=solver)
-        refused(KernelError, r"magnitude of \d\.\d+e\+(120|15)", (X * scale).astype(dtype), model)
+        refused(KernelError, r"magnitude of \d\.\d+e\+120", X * 1e120, model)
 
     def test_polynomials_overflow_at_transform(self):
         model = KernelPCA(2, kernel=Polynomial(3)).fit(X)

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mercer
-from mercer import KernelPCA, ParallelAnalysis
+from mercer import IncrementalKernelPCA, KernelPCA, ParallelAnalysis, SparseKernelPCA
 from mercer.exceptions import KernelError
+from mercer.gram import DenseGram, StreamedGram
 from mercer.kernels import Cosine, Gaussian, Linear, Polynomial, Precomputed, Sigmoid
 from mercer.solvers import Auto, Davidson, Dense, Lanczos, Landmarks
 
@@ -160,3 +161,18 @@ def test_float32_rows_that_ask_for_float64(kernel, scale, solver):
     assert np.allclose(narrow.eigenvalues_, wide.eigenvalues_, rtol=1e-9, atol=0)
     assert np.allclose(narrow.transform(X[:5]), wide.transform(X[:5].astype(np.float64)))
     assert np.isfinite(narrow.explained_variance_ratio_).all()
+
+
+@pytest.mark.parametrize("model", [SparseKernelPCA, IncrementalKernelPCA])
+def test_values_below_float32_are_refused_where_they_are_squared(model):
+    rows = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    with pytest.raises(KernelError, match="magnitude"):
+        model(kernel=1e-66 * Gaussian(gamma=0.2), random_state=0).fit(rows)
+
+
+@pytest.mark.parametrize("gram", [DenseGram, StreamedGram])
+def test_operators_of_float32_rows_that_ask_for_float64(gram):
+    rows = (1e-20 * np.random.default_rng(0).uniform(size=(9, 3))).astype(np.float32)
+    kernel = Sigmoid(gamma=5e39) + Polynomial(7, gamma=8e38)
+    found = gram.from_rows(kernel, rows, np.dtype(np.float32)).to_dense()
+    assert_allclose(found, kernel(rows.astype(np.float64)), rtol=1e-12)

@@ -138,6 +138,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         *OF_MODEL[1:],  # the score has the subspace
     )
 
+    _reads_in_place: ClassVar[bool] = False
+
     # What its Model has learnt is shown as everywhere.
     subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
     eigenvalues_, residuals_ = SubspaceEstimator.eigenvalues_, SubspaceEstimator.residuals_

@@ -7,11 +7,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
-from mercer.kernels import Basis
+from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 from mercer.points.tiles import Tiles
+
+#: Rows that tell the size of the kernel, where a pass over all of them costs too much.
+HEAD = 256
+
+
+def in_range(kernel: Kernel, points: Points) -> Points:
+    """Float32 rows in float64 where float32 holds neither their products nor kernel values."""
+    if points.dtype != np.float32 or not points.is_here or not points.can_wait:
+        return points
+    finer = points.take(slice(HEAD)).cast(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused later
+        sizes = points.largest, float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
+    if all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes):
+        return points
+    return points.cast(np.float64)
 
 
 class GramOperator(ABC):

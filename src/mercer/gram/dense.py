@@ -12,7 +12,7 @@ from scipy.linalg import get_blas_funcs
 
 from mercer._base.linalg import mirror
 from mercer._base.types import Array
-from mercer.gram.base import KernelGram
+from mercer.gram.base import KernelGram, in_range
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -36,7 +36,9 @@ class DenseGram(KernelGram):
         cls, kernel: Kernel, X: Points, dtype: np.dtype, spot: SpotCheck | None = None
     ) -> DenseGram:
         """Fill the triangle tile by tile in threads; no temporaries."""
-        points = kernel.points(X)
+        given = kernel.points(X)
+        points = in_range(kernel, given)
+        dtype = dtype if points is given else np.dtype(np.float64)
         diag = kernel.diag(points.cast(dtype).rows).astype(dtype, copy=False)
         if dtype == np.float32 and not points.fit_float32(diag):
             return cls.from_rows(kernel, points, np.dtype(np.float64), spot)

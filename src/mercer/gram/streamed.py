@@ -11,7 +11,7 @@ import numpy as np
 from mercer._base.linalg import mirror
 from mercer._base.machine import blocks
 from mercer._base.types import Array
-from mercer.gram.base import KernelGram
+from mercer.gram.base import KernelGram, in_range
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -45,7 +45,10 @@ class StreamedGram(KernelGram):
         keep: bool = False,
     ) -> StreamedGram:
         """Pack the rows once; nothing of size n × n is made, unless a product shall keep it."""
-        points = kernel.points(X)
+        given = kernel.points(X)
+        points = in_range(kernel, given)
+        if points is not given:
+            dtype = tile_dtype = np.float64
         diag = kernel.diag(points.cast(dtype).rows)
         tile = np.dtype(tile_dtype or dtype)
         if tile == np.float32 and not points.fit_float32(diag):

@@ -17,6 +17,7 @@ from mercer._base.config import Config
 from mercer._base.linalg import SQUARABLE, power_of_two
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
+from mercer.gram.base import HEAD, in_range
 from mercer.kernels import Kernel, Scaled
 from mercer.model import ComponentRule, Count
 from mercer.model.model import Model
@@ -26,9 +27,6 @@ from mercer.solvers.policy import refuse_magnitude
 
 if TYPE_CHECKING:
     from mercer.solvers.base import Problem, Solver
-
-#: Rows of a source that tell the size of the kernel: a pass over all of them costs too much.
-HEAD = 256
 
 
 @dataclass(frozen=True)
@@ -86,18 +84,6 @@ class Unit:
             residuals=None if fit.residuals is None else fit.residuals * self.weight * square,
             n_rows=fit.n_rows * self.weight,
         )
-
-
-def in_range(kernel: Kernel, points: Points) -> Points:
-    """Float32 rows in float64 where float32 holds neither their products nor kernel values."""
-    if points.dtype != np.float32 or not points.is_here or not points.can_wait:
-        return points
-    finer = points.take(slice(HEAD)).cast(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):  # refused later
-        sizes = points.largest, float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
-    if all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes):
-        return points
-    return points.cast(np.float64)
 
 
 def _unit(size: float, unit: float) -> float:

@@ -20,6 +20,7 @@ from mercer.exceptions import (
     warn,
 )
 from mercer.gram import CenteredGram, GramOperator
+from mercer.gram.base import HEAD
 from mercer.kernels import Kernel, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.model import ComponentRule
@@ -108,6 +109,9 @@ def refuse_square(kernel: Kernel, X: Points) -> None:
     limit = SQUARABLE if points.dtype == np.float32 else SQUARABLE**4
     with np.errstate(over="ignore", invalid="ignore"):
         largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
+        if largest == 0:  # of zeros, or of values that float32 does not hold
+            finer = points.take(slice(HEAD)).cast(np.float64)
+            largest = float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
     if not (largest == 0 or 1 / limit < largest < limit):
         raise KernelError(
             f"kernel values of {largest:.2g}, of rows that reach a magnitude of "

@@ -83,9 +83,11 @@ def open_encoded(
     return _scale(table, encoder) if _wants_scale(look, table, encoder) else (table, None)
 
 
-def read_for(model: TableModel, path: Path, choice: Choice, keep: Sequence[str] = ()) -> Frame:
+def read_for(
+    model: TableModel, path: Path, choice: Choice | None = None, keep: Sequence[str] = ()
+) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
-    known = model.encoder_.columns_
+    known, choice = model.encoder_.columns_, choice or Choice()
     texts = [
         name
         for name, column in known.items()

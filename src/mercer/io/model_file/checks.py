@@ -152,6 +152,6 @@ def _trials(model: Estimator, rows: RowsLike) -> dict[str, Callable[[], Any]]:
         names.append("denoise")
     trials: dict[str, Callable[[], Any]]
     trials = {name: partial(getattr(model, name), rows) for name in names if hasattr(model, name)}
-    if hasattr(model, "density_"):
-        trials["density"] = partial(model.density_.sample, 3, fixed_rng(0))
+    if "density_" in vars(model) or hasattr(type(model), "density_"):  # computed only when asked
+        trials["density"] = lambda: model.density_.sample(3, fixed_rng(0))
     return trials
