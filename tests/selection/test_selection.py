@@ -12,11 +12,11 @@ from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Cauchy, Gaussian, Polynomial
 from mercer.selection import (
     DenoisingScore,
-    by_noise,
     choose_by_noise,
     choose_by_parallel_analysis,
     kernels_around,
 )
+from mercer.selection.search import Denoiser
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_from_coarse_to_fine_is_the_choice_of_the_plain_search(X, noise):
     model = KernelPCA(solver="dense")
     plain = choose_by_noise(model, X, noise, kernels=kernels_around("gaussian", X), exhaustive=True)
     quick = choose_by_noise(model, X, noise, kernels=kernels_around("gaussian", X))
-    assert len(plain.table) == 6 * 7
+    assert len(plain.table) == 6 * 8  # and all components
     assert len(quick.table) < len(plain.table)
     assert quick.value == pytest.approx(plain.value, rel=0.002)
     assert quick.kernel.length == plain.kernel.length
@@ -85,12 +85,11 @@ def test_the_widths_go_on_where_the_last_is_the_best(rng):
 
 
 def test_rough_errors_are_close_to_those_in_full(X):
-    cells = by_noise._Cells(
-        KernelPCA(solver="dense"), X, 0.3, [(np.arange(160), np.arange(160, 240))], [8, 64], False,
-        [Gaussian(0.1)],
-    )  # fmt: skip
-    rough = [cells._model(0, 0).denoised(q, False).rows for q in (8, 64)]
-    full = [cells._model(0, 0).denoised(q, True).rows for q in (8, 64)]
+    noisy = X[160:] + 0.3 * np.random.default_rng(0).standard_normal(X[160:].shape)
+    model = KernelPCA(64, kernel=Gaussian(0.1), solver="dense").fit(X[:160])
+    denoised = Denoiser.of(model, noisy, False)
+    rough = [denoised(q, False).rows for q in (8, 64)]
+    full = [denoised(q, True).rows for q in (8, 64)]
     for first, second in zip(rough, full, strict=True):
         errors = [((points - X[160:]) ** 2).sum() for points in (first, second)]
         assert errors[0] == pytest.approx(errors[1], rel=2e-3)

@@ -101,14 +101,14 @@ def choose_by_noise(
     noise = typical_noise(X) if noise is None else noise
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     candidates = [kernel.resolve(X) for kernel in candidates]
+    own = candidates[len(candidates) // 2]
     cells = Cells(estimator, _HeldOut(X, splits, noise, match_noise), wanted, candidates)
     if exhaustive:
         cells.fill()
     else:
         cells.search(grows=kernels is None)
     # Never worse than nothing: the kernel's own width with all components is among the cells.
-    by_default = kernels is None and counts is None
-    return cells.choice(candidates[len(candidates) // 2] if by_default else None)
+    return cells.choice(own if kernels is None and counts is None else None)
 
 
 @dataclass(frozen=True)

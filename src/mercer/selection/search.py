@@ -183,7 +183,10 @@ class Cells:
         first = []
         if default is not None:
             i, j = self.kernels.index(default), len(self.counts) - 1
-            self._look(i, self._every, [j], in_full=True)
+            self._look(i, [0], [j])
+            least = min(self._error(k, [0]) for k, s in self.errors if s == 0)
+            if self._total(i, [0])[j] <= RISEN * least:  # else it is worse for sure
+                self._look(i, self._every, [j], in_full=True)
             first = [row for row in self.table() if row[:2] == (default, self.counts[j])]
         table = self.table()
         return Choice(*min(first + table, key=lambda row: row[2]), table)
