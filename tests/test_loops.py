@@ -44,7 +44,7 @@ BOUNDED = {
         "io/model_file/container.py",
         "left and (piece := self._file.read(min(left, 1 << 20)))",
     ): "bytes",
-    ("selection/by_noise.py", "wanted"): "each number of components once",
+    ("selection/search.py", "wanted"): "each number of components once",
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("points/source.py", "have < size"): "pieces end, and too few are refused",
     ("io/cluster.py", "len(parts) > 1"): "parts are added in pairs",
