@@ -104,6 +104,13 @@ def test_rows_that_are_nothing_but_noise():
         KernelPCA(random_state=0).tune(X, noise=0.01, rows="noisy")
 
 
+def test_a_level_that_is_too_large_shows():
+    clean = load_digits().data[:150] / 16
+    noisy = clean + 0.1 * np.random.default_rng(0).standard_normal(clean.shape)
+    with pytest.warns(DenoisingWarning, match="below zero.*give a smaller noise"):
+        KernelPCA(random_state=0).tune(noisy, noise=0.4, rows="noisy")
+
+
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 def test_clean_rows_are_never_tuned_to_something_worse_than_the_default(noise):
     """All components at the kernel's own width are among the cells, whatever the search thinks."""

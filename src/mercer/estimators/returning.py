@@ -244,13 +244,15 @@ HELPS = 0.95
 
 
 def _warn_if_no_help(risk: Risk) -> None:
-    if risk.error + 2 * risk.deviation >= HELPS * risk.noise:
-        warn(
-            f"denoising does not help these rows: {risk}. Leave them as they are, or give the "
-            + argument("noise", "LEVEL")
-            + " that they carry, if it is more.",
-            DenoisingWarning,
-        )
+    if risk.error < 0:
+        what = "an estimated error below zero betrays that the rows carry less noise than that"
+        remedy = "give a smaller "
+    elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
+        what = "denoising does not help these rows"
+        remedy = "leave them as they are, or give the larger "
+    else:
+        return
+    warn(f"{what}: {risk}; {remedy}" + argument("noise", "LEVEL") + ".", DenoisingWarning)
 
 
 @verb("model", "tables")
