@@ -41,7 +41,7 @@ FURTHER, STRIDE = 4, 1.5
 #: Standard errors (of paired differences on the first trial) by which a width is worse for sure.
 SURE = 3.0
 #: Models that are cached for a second look.
-CACHED = 6
+CACHED = 12
 
 #: Squared errors of the rows of a trial, (rows,), at a number of components, in full or roughly.
 Errors = Callable[[int, bool], Array]
@@ -152,7 +152,7 @@ class Cells:
         for i in order:
             self._settle(i, [0])
         best = min(order, key=lambda i: self._error(i, [0]))
-        for i in [i for i in order if not self._is_worse(i, best)]:
+        for i in [i for i in order if not self._is_beyond(self._rows_at_best(i), best)]:
             self._settle(i, self._every)
         self._finish()
 
@@ -183,9 +183,9 @@ class Cells:
         first = []
         if default is not None:
             i, j = self.kernels.index(default), len(self.counts) - 1
+            best = min((k for k, s in self.errors if s == 0), key=lambda k: self._error(k, [0]))
             self._look(i, [0], [j])
-            least = min(self._error(k, [0]) for k, s in self.errors if s == 0)
-            if self._total(i, [0])[j] <= RISEN * least:  # else it is worse for sure
+            if not self._is_beyond(self.errors[i, 0][j], best):
                 self._look(i, self._every, [j], in_full=True)
             first = [row for row in self.table() if row[:2] == (default, self.counts[j])]
         table = self.table()
@@ -230,10 +230,14 @@ class Cells:
         """The least error of a candidate over the numbers of components that were looked at."""
         return float(np.nanmin(self._total(i, trials)))
 
-    def _is_worse(self, i: int, best: int) -> bool:
-        """Whether a candidate's errors in the first trial exceed the best one's beyond chance."""
-        own, other = self.errors[i, 0], self.errors[best, 0]
-        excess = own[np.nanargmin(own.sum(axis=1))] - other[np.nanargmin(other.sum(axis=1))]
+    def _rows_at_best(self, i: int) -> Array:
+        """Errors in the first trial at the number of components that is best there, (rows,)."""
+        errors = self.errors[i, 0]
+        return np.asarray(errors[np.nanargmin(errors.sum(axis=1))])
+
+    def _is_beyond(self, errors: Array, best: int) -> bool:
+        """Whether errors in the first trial exceed those of the best candidate beyond chance."""
+        excess = errors - self._rows_at_best(best)
         return bool(excess.mean() > SURE * excess.std() / np.sqrt(len(excess)))
 
     def _beyond(self, i: int, direction: int) -> int:
@@ -266,10 +270,11 @@ class Cells:
 
     def _model(self, i: int, s: int, q: int) -> Errors:
         """A candidate fitted for a trial, with as many components as q asks for."""
-        key = (i, s, q > FIRST_COUNT)
+        # A model of all components has the first ones, too.
+        key = (i, s, q > FIRST_COUNT or (i, s, True) in self.models)
         if key not in self.models:
             announce("tune", self.fits, max(self._expected, self.fits + 1))
-            most = self.counts[-1] if q > FIRST_COUNT else min(self.counts[-1], FIRST_COUNT)
+            most = self.counts[-1] if key[2] else min(self.counts[-1], FIRST_COUNT)
             candidate = clone(self.estimator)
             candidate.set_params(kernel=self.kernels[i], n_components=most)
             errors = self.trials.errors_of(candidate, s)
