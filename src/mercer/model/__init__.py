@@ -1,7 +1,7 @@
 """What a fit is: a Subspace, how many directions it gets, and the Model around it."""
 
 from mercer.model.model import Model, Report, Spectrum, model_of, names_of
-from mercer.model.rank import All, ComponentRule, Count, ParallelAnalysis, Share, ShareUpTo, as_rule
+from mercer.model.rank import All, ComponentRule, Count, ParallelAnalysis, Share, as_rule
 from mercer.model.subspace import Subspace, from_features, from_gram
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "ParallelAnalysis",
     "Report",
     "Share",
-    "ShareUpTo",
     "Spectrum",
     "Subspace",
     "as_rule",

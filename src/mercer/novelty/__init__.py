@@ -1,7 +1,7 @@
 """How new is a point? Scores, thresholds that keep their promise, and which variables did it."""
 
 from mercer._base.held_out import held_out_scores
-from mercer.model import ShareUpTo
+from mercer.model.rank import ShareUpTo
 from mercer.novelty.calibration import (
     Calibrated,
     Calibration,

@@ -23,7 +23,8 @@ from mercer.io import Table
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Gaussian
 from mercer.kernels.jacobian import weighted_gradient
-from mercer.model import ShareUpTo, Subspace
+from mercer.model import Subspace
+from mercer.model.rank import ShareUpTo
 from mercer.points import as_points
 from mercer.points.source import MemoryRows
 from mercer.points.sparse import SparseRows
