@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
 from mercer import KernelPCA
@@ -262,3 +263,17 @@ def test_squares_that_leave_float32_are_summed_in_float64():
     np.testing.assert_allclose(found[0].eigenvalues_, found[1].eigenvalues_, rtol=1e-6)
     larger = KernelPCA(2, kernel="linear", center=False, solver="lanczos").fit(8 * rows)
     np.testing.assert_allclose(larger.eigenvalues_, 64 * found[0].eigenvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lanczos_on_groups_of_copies_that_are_alike(seed):
+    """A diagonal matrix of counts, nearly: most eigenvalues are copies of each other."""
+    rng = np.random.default_rng(seed)
+    groups = 50 * rng.standard_normal((900, 10))
+    rows = groups[rng.integers(900, size=1750)]
+    model = KernelPCA(15, kernel=Laplacian(gamma=6.0), solver="lanczos", random_state=0).fit(rows)
+    K = np.exp(-6 * cdist(rows, rows, "cityblock"))
+    H = np.eye(len(K)) - 1 / len(K)
+    np.testing.assert_allclose(
+        model.eigenvalues_, np.linalg.eigvalsh(H @ K @ H)[::-1][:15], rtol=1e-9
+    )

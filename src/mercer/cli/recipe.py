@@ -19,7 +19,8 @@ from mercer.estimators import (
     SparseKernelPCA,
 )
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import ParallelAnalysis, ShareUpTo
+from mercer.model import ParallelAnalysis
+from mercer.model.rank import ShareUpTo
 from mercer.solvers import Landmarks, as_solver
 
 #: ``--components auto`` keeps this share of the variance in at most so many components.

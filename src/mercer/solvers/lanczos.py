@@ -13,10 +13,11 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceError, Remedy
-from mercer.gram import DenseGram, GramOperator, StreamedGram
+from mercer.gram import DenseGram, GramOperator, ProbedGram, StreamedGram
 from mercer.model.model import Spectrum, measured
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
+from mercer.solvers.outside import outer_pairs, unexplained_rows
 from mercer.solvers.policy import rank_floor
 
 
@@ -61,7 +62,10 @@ class Lanczos(EigenSolver):
         gave_up = not converged and self.max_iter is None
         for _ in range(0 if gave_up else _SEARCHES):
             passes += _ROUNDS
-            missed = _missed_copies(operator, values, V, rng)
+            bar = _last_that_counts(operator, values)
+            missed = _missed_copies(operator, V, bar, rng) or _missed_outside(
+                operator, values, V, bar
+            )
             if not missed:
                 return measured(operator, values, V, passes, converged=converged)
             found = self._arpack(operator, missed, rng, V)
@@ -140,6 +144,8 @@ class _Pairs(NamedTuple):
 
 # A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.
 _BLOCK, _ROUNDS = 4, 4
+#: Columns that are looked at outside.
+_COLUMNS = 16
 #: Rows up to which LAPACK may take over for many components.
 _SMALL = 2000
 #: Searches for missed copies before LAPACK takes over.
@@ -156,18 +162,18 @@ def _width(n: int, k: int) -> int:
     return min(n, max(2 * k + 1, k + 20))
 
 
-def _missed_copies(
-    operator: GramOperator, values: Array, V: Array, rng: np.random.Generator
-) -> int:
+def _last_that_counts(operator: GramOperator, values: Array) -> float:
+    """What an eigenvalue outside has to exceed; below the floor is rounding, dropped afterwards."""
+    return max(float(values[-1]) * (1 + 1e-6), 0.0) + rank_floor(operator, float(values[0]))
+
+
+def _missed_copies(operator: GramOperator, V: Array, bar: float, rng: np.random.Generator) -> int:
     """How many eigenvalues above the last one found have their vectors outside V.
 
     A Krylov space of a single vector holds one vector of each eigenspace; ARPACK meets further
     copies of a repeated eigenvalue through rounding only, and sometimes not at all. A few blocks
     started outside V show whether that happened.
     """
-    floor = rank_floor(operator, float(values[0]))
-    # What lies below the floor is rounding, and dropped afterwards.
-    bar = max(float(values[-1]) * (1 + 1e-6), 0.0) + floor
     Q = rng.standard_normal((operator.n, _BLOCK)).astype(operator.dtype)
     Q = orthonormalize(Q, against=V)
     basis, products = np.empty((operator.n, 0), operator.dtype), []
@@ -177,6 +183,16 @@ def _missed_copies(
         Q = orthonormalize(products[-1], against=np.hstack([V, basis]))
     H = basis.T @ np.hstack(products)
     return int((np.linalg.eigvalsh((H + H.T) / 2) > bar).sum())
+
+
+def _missed_outside(operator: GramOperator, values: Array, V: Array, bar: float) -> int:
+    """The same by whole columns, which see one block of rows among many that are alike."""
+    if not isinstance(operator, ProbedGram):
+        return 0
+    W = V * values
+    rows = unexplained_rows(operator, V, W, min(operator.n // 2, _COLUMNS))
+    bounds, _ = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale())
+    return int((bounds > bar).sum())
 
 
 def _merge(operator: GramOperator, V: Array, more: Array, k: int) -> tuple[Array, Array]:
