@@ -57,6 +57,44 @@ def test_denoise_keeps_names_and_labels(mercer, model, train, tmp_path, referenc
     assert {line.split(",")[4] for line in lines[1:]} == {"left", "right"}
 
 
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    """Rows on a circle in twelve columns, and their noisy versions in a file."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 150)
+    clean = np.column_stack([np.cos(angle), np.sin(angle)]) @ rng.standard_normal((2, 12))
+    path = tmp_path_factory.mktemp("noisy") / "noisy.csv"
+    write_csv(path, clean + 0.3 * rng.standard_normal(clean.shape), "abcdefghijkl")
+    return clean, path
+
+
+def test_noisy_rows_alone(mercer, noisy, tmp_path):
+    clean, path = noisy
+    done = mercer("denoise", path, "-o", tmp_path / "clean.csv")
+    assert "linear PCA" in done.err
+    assert "estimated" in done.err
+    left, before = (((read(file) - clean) ** 2).sum() for file in (tmp_path / "clean.csv", path))
+    assert left < 0.4 * before
+    told_level = mercer("denoise", path, "--noise", "0.3", "-o", tmp_path / "again.csv")
+    assert "0.3, given" in told_level.err
+
+
+def test_tune_on_noisy_rows(mercer, noisy, tmp_path):
+    _, path = noisy
+    done = mercer("tune", path, "--rows", "noisy", "-o", tmp_path / "m.mercer", "--json")
+    facts = json.loads(done.out)
+    assert facts["components_asked"] == "by estimated error of denoising"
+    assert facts["error"] < facts["error_of_noise"]
+
+
+def test_denoise_the_wrong_way(mercer, model, test, noisy, tmp_path):
+    mercer.fails("denoise", model, status=2, words=["Missing argument 'DATA'"])
+    mercer.fails("denoise", model, test, "--noise", "1", status=2, words=["without a MODEL"])
+    few = tmp_path / "few.csv"
+    write_csv(few, read(noisy[1])[:, :2], "ab")
+    mercer.fails("denoise", few, "-o", tmp_path / "y.csv", status=3, words=["--noise"])
+
+
 def test_impute(mercer, model, tmp_path, reference):
     X = make_rows(25, seed=1)
     X[3, 1] = X[8, 0] = np.nan

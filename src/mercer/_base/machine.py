@@ -1,4 +1,4 @@
-"""Threads over tiles, with BLAS held at one thread.
+"""What the machine has: free memory, and threads over tiles with BLAS held at one.
 
 Small matrix products are slower with several BLAS threads than with one, and NumPy releases the
 GIL inside ``dot`` and ``exp``; so the parallelism is ours, over tiles, and BLAS stays single: every

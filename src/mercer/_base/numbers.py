@@ -1,4 +1,4 @@
-"""Numbers that users give as parameters, checked; and numbers in texts, shortened."""
+"""Numbers that users give, checked; numbers in texts, shortened; and random ones, made."""
 
 from __future__ import annotations
 

@@ -192,10 +192,10 @@ def tune(
 ) -> None:
     """Choose the kernel's width and the number of components by which DATA is denoised best.
 
-    Of clean rows some are held out and get noise, and what is left of it after denoising counts, in
-    input space. Of noisy rows that error is estimated without a clean one (--rows noisy). Widths
-    around the median distance and powers of two of components are compared. The model is then
-    fitted to all rows, as 'mercer fit' does with the choice, and written to a model file for
+    Noise is added to clean rows that are held out, and what is left of it after denoising counts,
+    in input space. For noisy rows that error is estimated without a clean one (--rows noisy).
+    Widths around the median distance and powers of two of components are compared. The model is
+    then fitted to all rows, as 'mercer fit' does with the choice, and written to a model file for
     'mercer denoise' and all other commands.
     """
     from mercer.cli.recipe import Recipe

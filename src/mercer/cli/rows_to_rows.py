@@ -21,16 +21,12 @@ class _Names:
     feature_names_in_: Sequence[str]
 
 
-def _takes_rows(
-    what: str, data: str = "data", model: Callable[[Any], Any] = options.model_argument
-) -> Callable[[Any], Any]:
+def _takes_rows(what: str, data: str = "data", *, needs_model: bool = True) -> Callable[[Any], Any]:
     """The arguments and options of all these commands; ``what`` goes to the output."""
-    argument = click.argument(
-        "data",
-        metavar=data.upper(),
-        type=click.Path(allow_dash=True),
-        required=model is options.model_argument,
-    )
+    # A single argument without a model is the data; click fills the first one.
+    model = options.model_argument if needs_model else click.argument("model", metavar="[MODEL]")
+    path = click.Path(allow_dash=True)
+    argument = click.argument("data", metavar=data.upper(), type=path, required=needs_model)
 
     def decorate(function: Any) -> Any:
         written = options.writes(f"Where the {what} go.")(options.speaks(function))
@@ -98,14 +94,14 @@ def _asking_for_scores(names: Sequence[str], model: str, data: str) -> Iterator[
     help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
     "rows (of their standard deviations where columns are scaled).  [default: it is estimated]",
 )
-@_takes_rows("denoised rows", model=click.argument("model", metavar="[MODEL]"))
+@_takes_rows("denoised rows", needs_model=False)
 def denoise(
     model: str, data: str | None, match_noise: bool | None, noise: float | None, **how: Any
 ) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space.
 
-    Without a MODEL, DATA are noisy rows and nothing else is needed: kernel, width, components and
-    the way back are chosen by an estimate of the error that is left, and that is said.
+    Without a MODEL, DATA holds noisy rows, and nothing else is needed: kernel, width, components
+    and the way back are chosen by an estimate of the error that is left, which is printed.
     """
     if data is None:
         fitted, data = _tuned(model, how["reading"], noise), model

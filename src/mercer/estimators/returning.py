@@ -177,7 +177,8 @@ def tune(
     """Choose width and number of components for denoising, and fit to all rows.
 
     ``rows="clean"`` says that the rows are clean examples: noise of the stated level is added to
-    some that are held out, see :func:`mercer.selection.choose_by_noise`. ``rows="noisy"`` says that
+    some that are held out, of a sample of 5,000 where there are more, see
+    :func:`mercer.selection.choose_by_noise`. ``rows="noisy"`` says that
     they carry the noise themselves: the error of denoising *them* is estimated without a clean row,
     see :func:`mercer.selection.choose_by_risk`; the pre-image method is chosen, too, and so is the
     linear kernel where nothing is bent. Either search goes from coarse to fine, takes the time of a
@@ -245,7 +246,7 @@ HELPS = 0.95
 
 def _warn_if_no_help(risk: Risk) -> None:
     if risk.error < 0:
-        what = "an estimated error below zero betrays that the rows carry less noise than that"
+        what = "the estimated error is below zero, so the rows carry less noise than was assumed"
         remedy = "give a smaller "
     elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
         what = "denoising does not help these rows"

@@ -134,8 +134,8 @@ def choose_by_risk(
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     cells = Cells(estimator, trials, wanted, [kernel.resolve(X) for kernel in candidates])
     cells.search(grows=kernels is None)
-    line = Cells(clone(estimator).set_params(preimage="auto"), trials,
-                 all_counts(min(most, X.shape[1])), [Linear()])  # fmt: skip
+    plain = clone(estimator).set_params(preimage="auto")
+    line = Cells(plain, trials, all_counts(min(most, X.shape[1])), [Linear()])
     line.search(grows=False)
     ways = [(cells, estimator.preimage), (line, "auto"), *_by_method(cells, trials)]
     best = min(ways, key=lambda way: way[0].choice().value)

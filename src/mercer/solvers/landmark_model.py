@@ -1,4 +1,4 @@
-"""How far off the eigenvalues inside a span of landmarks are: by truncation, and by rounding."""
+"""Kernel PCA inside a span of landmarks, and how far off its eigenvalues are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every problem is solved with kernel values near one, whatever units the rows have.
+"""What a fit is going to do, and how: with kernel values near one, whatever units the rows have.
 
 Squares of kernel values leave float64 at 1e154, and eigenvalues are made of such squares. Those of
 :math:`4^{-e} k` and of weights :math:`2^{-f} w` are :math:`4^{-e} 2^{-f}` times those of k and w,
