@@ -78,6 +78,13 @@ def test_repeated_rows(start):
     assert not bad, f"\n{bad}"
 
 
+@pytest.mark.parametrize("seed", [60239, 60439])
+def test_groups_of_few_rows_under_a_kernel_that_is_nearly_the_identity(seed):
+    """One pair of rows among a thousand that are alike: found by the sums of rows, by nothing else."""
+    found = measure(seed)
+    assert found.ratio <= 3, found.text
+
+
 @pytest.mark.parametrize("seed", [104678, 138531])
 def test_squares_of_kernel_values_beyond_float32(seed):
     verdict = judge_fit(random_problem(seed, hard=False))

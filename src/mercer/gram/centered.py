@@ -89,6 +89,11 @@ class ProbedGram(ChangedGram):
         """The operator times :attr:`probes`, (n, p)."""
         return self.project(self.base.matmat(self.probes))
 
+    @cached_property
+    def mean_product(self) -> Array:
+        """``K u``, (n,): sums of rows, for the trace and the feature-space mean."""
+        return self.base.matmat(self.direction[:, None])[:, 0]
+
     def renew_probes(self, rng: np.random.Generator) -> None:
         """Others, and more of them, to ride along with the next product."""
         vars(self)["probes"] = self._signed(4 * PROBES, rng)
@@ -147,11 +152,6 @@ class UncenteredGram(ProbedGram):
 @dataclass(frozen=True, eq=False)
 class CenteredGram(ProbedGram):
     """P K P; P is never formed."""
-
-    @cached_property
-    def mean_product(self) -> Array:
-        """``K u``, (n,), for the trace and for the feature-space mean."""
-        return self.base.matmat(self.direction[:, None])[:, 0]
 
     def project(self, V: Array) -> Array:
         """P V."""

@@ -207,7 +207,7 @@ def _audit_outside(
     lam = spectrum.values[:q].astype(np.float64)
     V = spectrum.vectors[:, :q].astype(np.float64)
     W = V * lam
-    rows = unexplained_rows(operator, V, W, min(operator.n // 2, OUTSIDE))
+    rows = unexplained_rows(operator, V, W, min(operator.n // 2, OUTSIDE), float(lam[-1]))
     rows = np.setdiff1d(rows, spot.index)
     index, first = np.unique(spot.index, return_index=True)
     A = np.column_stack([spot.values[first].T, spot.exact(rows).T])

@@ -145,6 +145,9 @@ class Davidson(EigenSolver):
             if not more.shape[1]:
                 break
             if passes == self.max_passes:
+                if looks and not len(open_pairs):  # another look may change as much as the last one
+                    growth = 1 - seen / ritz.values[:k]
+                    spectrum = replace(spectrum, errors=np.maximum(spectrum.errors, growth))
                 spectrum = replace(spectrum, converged=False)
                 break
             if space.is_full(block):  # thick restart
@@ -326,7 +329,8 @@ def _rising(ritz: _Ritz, k: int, tol: float) -> Array:
 def _from_outside(operator: ProbedGram, ritz: _Ritz, k: int, columns: int) -> Array:
     """Vectors that may belong to an eigenvalue among the first k, and are not in the space."""
     V, W = ritz.vectors, ritz.products
-    rows = unexplained_rows(operator, V, W, min(operator.n // 2, max(columns, V.shape[1])))
+    count = min(operator.n // 2, max(columns, V.shape[1]))
+    rows = unexplained_rows(operator, V, W, count, float(ritz.values[k - 1]))
     A = operator.block(slice(None), rows)
     bounds, Y = outer_pairs(A, V, W, rows, operator.scale())
     doubtful = np.flatnonzero(bounds > DOUBTFUL * ritz.values[k - 1])

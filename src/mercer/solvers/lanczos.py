@@ -190,7 +190,7 @@ def _missed_outside(operator: GramOperator, values: Array, V: Array, bar: float)
     if not isinstance(operator, ProbedGram):
         return 0
     W = V * values
-    rows = unexplained_rows(operator, V, W, min(operator.n // 2, _COLUMNS))
+    rows = unexplained_rows(operator, V, W, min(operator.n // 2, _COLUMNS), bar)
     bounds, _ = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale())
     return int((bounds > bar).sum())
 

@@ -9,6 +9,11 @@ So one has to look from outside, at the deflated matrix :math:`D = (I - VV^\top)
 - the columns of D at some of these rows give, as in Nyström's method,
   :math:`C\,D_{II}^{-1} C^\top \preceq D` with :math:`C = D_{:I}`. Eigenvalues of the left side are
   *lower* bounds of those of D: one above the last eigenvalue kept proves that it was missed.
+
+Groups of a few rows are lost among the sums of thousands. But an eigenvector v of a kernel without
+negative values, :math:`\mu v_i = \sum_j K_{ij} v_j`, peaks at a row with
+:math:`\mu \le \sum_j K_{ij}`, and holds :math:`\mu v_i^2 \le D_{ii}` there. Where only some rows
+have such a sum, all of them are looked at, and no eigenvector that lives on few rows is missed.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from mercer._base.linalg import first_unlike
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram import ProbedGram
+from mercer.kernels import Kernel
 
 #: Rows that are drawn from, for each one taken: copies of a row are no news.
 POOL = 4
@@ -26,15 +32,18 @@ POOL = 4
 SIMILAR = 0.3
 #: Shares of a row outside of V below this one are rounding.
 FAINT = 1e-2
+#: Rows that an eigenvector lives on, at most, to be local; and how many rows may be those at which
+#: one peaks, if each of them is to be looked at.
+FEW, CANDIDATES = 16, 512
 #: Share of the largest entry below which a direction of the sampled columns is rounding.
 NEGLIGIBLE = 1e-3
 
 
-def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int) -> Array:
+def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int, bar: float) -> Array:
     """The numbers of rows around which most of the matrix lies outside of V, W = A V.
 
-    Three quarters by what lies around them, the others by the diagonal; of different groups as far
-    as there are any.
+    Three quarters by what lies around them, the others by the diagonal, of different groups as far as there
+    are any; and all at which an eigenvector of few rows and an eigenvalue above ``bar`` may peak.
     """
     # The diagonal of D where V is invariant.
     left = operator.diagonal() - np.einsum("ij,ij->i", V, W)
@@ -45,7 +54,28 @@ def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int) -> Ar
         pool = np.argpartition(-score, size - 1)[:size]
         pool = np.setdiff1d(pool[np.argsort(-score[pool])], taken, assume_unique=True)
         taken = np.append(taken, pool[_different(operator, pool, many)])
-    return taken
+    peaks = np.flatnonzero((left * FEW > bar) & (peak_bounds(operator) > bar))
+    return np.union1d(taken, peaks) if len(peaks) <= min(operator.n // 2, CANDIDATES) else taken
+
+
+def peak_bounds(operator: ProbedGram) -> Array:
+    """The largest eigenvalue of an eigenvector of few rows that peaks at a row, for each one, (n,).
+
+    With weights, :math:`v_i / u_i` peaks there; centring adds :math:`|P K u|\\, u_i / |v_i|`.
+    """
+    rows, u = operator.packed_rows(), operator.direction
+    if rows is None or not _is_positive(rows.kernel):
+        return np.full(operator.n, np.inf)
+    product = operator.mean_product
+    spread = np.linalg.norm(product - u * (u @ product))
+    return np.asarray(product / np.maximum(u, np.finfo(u.dtype).tiny) + np.sqrt(FEW) * spread * u)
+
+
+def _is_positive(kernel: Kernel) -> bool:
+    """Whether the kernel has no negative values, as far as it is known."""
+    if kernel.parts:
+        return all(_is_positive(part) for part in kernel.parts)
+    return kernel.radial is not None
 
 
 def outer_pairs(A: Array, V: Array, W: Array, index: Array, scale: float) -> tuple[Array, Array]:
