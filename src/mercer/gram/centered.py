@@ -61,7 +61,8 @@ class WeightedGram(ChangedGram):
 
 
 #: Vectors that ride along; a group is overlooked only if all of them are nearly orthogonal to it.
-PROBES = 4
+#: With the direction they are four, the number of columns that BLAS likes to add.
+PROBES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ class ProbedGram(ChangedGram):
 
     def renew_probes(self, rng: np.random.Generator) -> None:
         """Others, and more of them, to ride along with the next product."""
-        vars(self)["probes"] = self._signed(4 * PROBES, rng)
+        vars(self)["probes"] = self._signed(5 * PROBES, rng)
         vars(self).pop("probe_products", None)
 
     def _signed(self, count: int, rng: np.random.Generator) -> Array:

@@ -16,7 +16,7 @@ from mercer.points.sparse import SparseRows
 SAMPLE = 1000
 #: Rows and columns from which on one product of all rows is quicker than the distances of all
 #: pairs; and so many pairs that are close to the median, or to coinciding, take what it saves.
-FEWEST, WIDE, MOST = 200, 100, 500
+FEWEST, WIDE, MOST = 200, 32, 500
 
 
 def resolve_length(rule: str, X: Rows, weight: Array | None = None) -> float:
@@ -56,7 +56,7 @@ def median_length(X: Rows, weight: Array | None = None) -> float:
             DegenerateKernelWarning,
         )
     if pair_weight is None:
-        return float(np.sqrt(np.median(r2[apart])) * unit)
+        return float(np.sqrt(_middle(r2[apart]).mean()) * unit)
     return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
 
 
@@ -124,14 +124,34 @@ def _by_products(points: Vectors) -> float | None:
     if len(close) > MOST:
         return None
     equal = np.count_nonzero(_direct(X, close) == 0)
-    middle = equal + np.array([(len(r2) - equal - 1) // 2, (len(r2) - equal) // 2])
-    low, high = np.partition(r2, middle)[middle]
+    low, high = _middle(r2, equal)
     first = r2 < low - 2 * error
     inside = np.flatnonzero((r2 <= high + 2 * error) & ~first)
     if low <= 3 * error or len(inside) > MOST:
         return None
-    exact = np.sort(_direct(X, inside))[middle - np.count_nonzero(first)]
+    exact = np.sort(_direct(X, inside))[_middle_ranks(len(r2), equal) - np.count_nonzero(first)]
     return float(np.sqrt(exact.mean()))
+
+
+def _middle_ranks(n: int, skipped: int) -> Array:
+    return skipped + np.array([(n - skipped - 1) // 2, (n - skipped) // 2])
+
+
+def _middle(values: Array, skipped: int = 0) -> Array:
+    """The two central values of all but the smallest ones, (2,); their mean is the median.
+
+    A sample brackets them, so that few have to be sorted: a fifth of the time of ``np.partition``.
+    """
+    ranks = _middle_ranks(len(values), skipped)
+    sample = np.sort(values[:: max(1, len(values) // 4096)])
+    place = ranks[0] * len(sample) // len(values)
+    spread = 3 * int(np.sqrt(len(sample)))
+    low, high = sample[max(place - spread, 0)], sample[min(place + spread, len(sample) - 1)]
+    inside = values[(low <= values) & (values <= high)]
+    inner = ranks - np.count_nonzero(values < low)
+    if inner[0] < 0 or inner[1] >= len(inside):  # a sample may be off
+        return np.asarray(np.partition(values, ranks)[ranks])
+    return np.asarray(np.partition(inside, inner)[inner])
 
 
 def _direct(points: Array, pairs: Array) -> Array:

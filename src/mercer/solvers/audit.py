@@ -31,8 +31,9 @@ from mercer.points import Points
 from mercer.solvers.outside import outer_pairs, unexplained_rows
 from mercer.solvers.policy import rank_floor
 
-#: Rows that are looked at because most of the matrix is left around them.
-OUTSIDE = 16
+#: Rows that are looked at because most of the matrix is left around them: half as many as by
+#: chance, and these at least.
+OUTSIDE = 8
 #: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.
 SLACK = 10.0
 
@@ -207,7 +208,8 @@ def _audit_outside(
     lam = spectrum.values[:q].astype(np.float64)
     V = spectrum.vectors[:, :q].astype(np.float64)
     W = V * lam
-    rows = unexplained_rows(operator, V, W, min(operator.n // 2, OUTSIDE), float(lam[-1]))
+    count = min(operator.n // 2, max(OUTSIDE, len(spot.index) // 2))
+    rows = unexplained_rows(operator, V, W, count, float(lam[-1]))
     rows = np.setdiff1d(rows, spot.index)
     index, first = np.unique(spot.index, return_index=True)
     A = np.column_stack([spot.values[first].T, spot.exact(rows).T])
