@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -25,7 +26,7 @@ from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import Estimator, with_parameters
 from mercer.estimators.door import verb
 from mercer.exceptions import (
     ConvergenceWarning,
@@ -45,6 +46,7 @@ from mercer.solvers.policy import noise_floor, smallest_eigenvalue
 __all__ = ["KernelPCA"]
 
 
+@with_parameters
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
@@ -104,42 +106,23 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "_sklearn_output_config",
     )
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: str | Callable[..., float] = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        alpha: float = 1.0,
-        fit_inverse_transform: bool = False,
-        eigen_solver: str = "auto",
-        tol: float = 0,
-        max_iter: int | None = None,
-        iterated_power: int | str = "auto",
-        remove_zero_eig: bool = False,
-        random_state: Seed = None,
-        copy_X: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.fit_inverse_transform = fit_inverse_transform
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.iterated_power = iterated_power
-        self.remove_zero_eig = remove_zero_eig
-        self.random_state = random_state
-        self.copy_X = copy_X
-        self.n_jobs = n_jobs
+    n_components: int | None = None
+    _: KW_ONLY
+    kernel: str | Callable[..., float] = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    alpha: float = 1.0
+    fit_inverse_transform: bool = False
+    eigen_solver: str = "auto"
+    tol: float = 0
+    max_iter: int | None = None
+    iterated_power: int | str = "auto"
+    remove_zero_eig: bool = False
+    random_state: Seed = None
+    copy_X: bool = True  # noqa: N815  scikit-learn's
+    n_jobs: int | None = None
 
     @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,10 +18,9 @@ from mercer._base.types import Estimator as AnyEstimator
 from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
-from mercer.io.model_file import write_model
-from mercer.io.model_file.file import Fingerprint
+from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
-from mercer.model import Model, Subspace, model_of
+from mercer.model import Model, Subspace, model_of, names_of
 from mercer.model.model import PARTS
 from mercer.points.source import Source
 from mercer.preimage import BoundPreImage, PreImageSolver
@@ -132,7 +131,8 @@ class Estimator(BaseEstimator):
     #: is without. Attributes of the length of the training data do not belong here, unless the
     #: model is written on them.
     _saved: ClassVar[tuple[str, ...]] = ()
-    _data_fingerprint: Fingerprint | None
+    #: Which rows the fit has seen, for the model file.
+    _data_fingerprint: Mapping[str, Any] | None = None
 
     @verb()
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -202,6 +202,11 @@ class Estimator(BaseEstimator):
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_made"}
 
+    def _set_model(self, model: Model) -> None:
+        """Keep what was learnt, with what the door has seen of the rows."""
+        seen = self._data_fingerprint
+        self._model_ = replace(model, names=names_of(self), fingerprint=seen)
+
     def _restore(self, state: dict[str, Any]) -> None:
         """Take over what a file says of the attributes in ``_saved``."""
         for name, value in state.items():
@@ -254,6 +259,14 @@ class Estimator(BaseEstimator):
         return self
 
 
+@dataclass_transform(eq_default=False)
+def with_parameters(cls: type[Made]) -> type[Made]:
+    """Make parameters of the annotated attributes, which the constructor stores, and no more."""
+    made = dataclass(eq=False, repr=False)(cls)  # equality and text are scikit-learn's
+    answer_spelling(made)
+    return made
+
+
 def learnt(name: str, words: str) -> Any:
     """An attribute that shows a part of the Model."""
 
@@ -278,3 +291,39 @@ def parts_in(state: dict[str, Any]) -> dict[str, Any]:
 def parameters_of(part: AnyEstimator) -> tuple[type, str]:
     """All that a solver is, as a key for what is made of it."""
     return type(part), repr(sorted(part.get_params().items()))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model that ``model.save(path)`` wrote.
+
+    Predictions are those of the saved model to the last bit, on the same machine with the same
+    versions of the libraries. Nothing that the file says is executed or imported: its classes are
+    mercer's own and those that you gave to :func:`mercer.register`, and every checksum is compared
+    first.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    the fitted estimator
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, cut off, foreign, of another version, or makes no sense; the message
+        says what was found.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import mercer
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.mercer"
+    >>> _ = path.write_bytes(b"")
+    >>> mercer.load(path)
+    Traceback (most recent call last):
+        ...
+    mercer.exceptions.ModelFileError: '...' is not a model ...: it is empty; save the model again.
+    """
+    return read_model(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rn
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators import returning
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.returning import points_of, projected
@@ -36,6 +37,7 @@ from mercer.preimage.noise import MatchNoise
 from mercer.solvers import Plan, Solver
 
 
+@with_parameters
 class GenerativeKernelPCA(SubspaceEstimator):
     r"""Kernel PCA that draws new points: a hidden unit, and the way back to input space.
 
@@ -118,24 +120,14 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
     _reads_in_place: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        eta: float = 1.0,
-        density: str | Density = "local",
-        preimage: str | PreImageSolver = "auto",
-        solver: str | Solver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.eta = eta
-        self.density = density
-        self.preimage = preimage
-        self.solver = solver
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    eta: float = 1.0
+    density: str | Density = "local"
+    preimage: str | PreImageSolver = "auto"
+    solver: str | Solver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
@@ -358,7 +350,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
     def _adopt(self, model: Model, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
         """Take over what was learnt, with the scores of the rows."""
-        self._model_, self.eta_ = model, float(self.eta)
+        self._set_model(model)
+        self.eta_ = float(self.eta)
         keep_scores(self, Z, y, rng)
         return self
 
@@ -424,7 +417,7 @@ def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Arra
 
 def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
     """For each sample the number of its class."""
-    if not hasattr(model, "classes_"):
+    if "classes_" not in vars(model):
         raise DataError(
             f"label={label!r}, but the model was fitted without classes; give them as y: fit(X, y)."
         )

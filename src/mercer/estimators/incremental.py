@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
-from mercer.estimators._saving import remember_data
-from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators._validation import check_rows, remember_data
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, KernelError
@@ -27,6 +27,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 from mercer.solvers.policy import refuse_square
 
 
+@with_parameters
 class IncrementalKernelPCA(SubspaceEstimator):
     r"""Kernel PCA on landmarks, one chunk of rows at a time.
 
@@ -82,10 +83,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
 
     capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, streaming=True, onnx=True)
 
-    n_samples_seen_: int
-    _features: LandmarkFeatures
-    _sums: FeatureSums
-
     # With the sums a loaded model goes on learning.
     _saved: ClassVar[tuple[str, ...]] = (
         *SubspaceEstimator._saved,
@@ -94,26 +91,15 @@ class IncrementalKernelPCA(SubspaceEstimator):
         "_sums",
     )
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        n_landmarks: int = 300,
-        select: str | LandmarkRule | Any = "kmeans",
-        growth: float = 0.0,
-        forget: float = 1.0,
-        preimage: str | PreImageSolver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.n_landmarks = n_landmarks
-        self.select = select
-        self.growth = growth
-        self.forget = forget
-        self.preimage = preimage
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    n_landmarks: int = 300
+    select: str | LandmarkRule | Any = "kmeans"
+    growth: float = 0.0
+    forget: float = 1.0
+    preimage: str | PreImageSolver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -154,19 +140,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """The landmarks; a ``scipy.sparse.csr_array`` if the rows were sparse."""
         return self._features.points.for_user()
 
-    def _add(self, rows: RowsLike, solve: bool) -> None:
-        started = time.perf_counter()
-        if not hasattr(self, "_features"):
-            self._begin(rows)
-        else:
-            rows = rows.astype(self._features.dtype, copy=False)
-            self._grow(rows)
-        part = sum_features(self._features, self._features.kernel.points(rows))
-        self._sums = self._sums * self.forget + part
-        self.n_samples_seen_ += len(rows)
-        if solve:
-            self._update(started)
-
     def _begin(self, rows: RowsLike) -> None:
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
@@ -189,6 +162,19 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._features = LandmarkFeatures(resolved, landmarks, rows.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
+
+    def _add(self, rows: RowsLike, solve: bool) -> None:
+        started = time.perf_counter()
+        if not hasattr(self, "_features"):
+            self._begin(rows)
+        else:
+            rows = rows.astype(self._features.dtype, copy=False)
+            self._grow(rows)
+        part = sum_features(self._features, self._features.kernel.points(rows))
+        self._sums = self._sums * self.forget + part
+        self.n_samples_seen_ += len(rows)
+        if solve:
+            self._update(started)
 
     def _grow(self, rows: RowsLike) -> None:
         """Take up rows that the landmarks miss, the worst first, and carry the sums over."""
@@ -223,6 +209,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         )
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
-        self._model_ = Model.of(
-            subspace, values, None, report, rows=model.weight, trace=model.trace
+        self._set_model(
+            Model.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +15,8 @@ from mercer._base.machine import available_bytes
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, parts_in
+from mercer.estimators.base import Capabilities, Estimator, parts_in, with_parameters
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
@@ -51,6 +50,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 T_SQUARED = ("hotelling", "combined")
 
 
+@with_parameters
 class KernelNovelty(OutlierMixin, Estimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
@@ -153,26 +153,15 @@ class KernelNovelty(OutlierMixin, Estimator):
     relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
     uncertainty = SubspaceEstimator.uncertainty
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel | None = None,
-        false_alarm_rate: float = 0.05,
-        measure: str = "reconstruction",
-        solver: str | Solver = "auto",
-        calibration: str | Calibration = "auto",
-        contamination: float | str | None = None,
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.false_alarm_rate = false_alarm_rate
-        self.measure = measure
-        self.solver = solver
-        self.calibration = calibration
-        self.contamination = contamination
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel | None = None
+    false_alarm_rate: float = 0.05
+    measure: str = "reconstruction"
+    solver: str | Solver = "auto"
+    calibration: str | Calibration = "auto"
+    contamination: float | str | None = None
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -236,7 +225,16 @@ class KernelNovelty(OutlierMixin, Estimator):
                     f"{type(model).__name__} has not; use measure='reconstruction'."
                 )
             variance = np.ones(model.subspace_.n_components)
-        refuse_seen(model, X, rows)
+        if learnt.was_fitted_to(X, rows):
+            raise DataError(
+                f"these {len(rows)} rows are those that the model was fitted to; they are less new "
+                "to it than others, and a threshold from them would give more false alarms than "
+                "asked for. Give normal rows that it has not seen, or fit "
+                + Remedy(
+                    "KernelNovelty to all of them.",
+                    shell="all of them with 'mercer fit DATA --model novelty'.",
+                )
+            )
         bound = novelty_score(measure, model.subspace_, variance)
         detector._keep(learnt, bound, bound(model.subspace_.in_precision(rows)))
         return detector
@@ -350,7 +348,8 @@ class KernelNovelty(OutlierMixin, Estimator):
     def _keep(
         self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
     ) -> None:
-        self._model_, self.score_ = model, score
+        self._set_model(model)
+        self.score_ = score
         eps = np.finfo(score.subspace.coef.dtype).eps
         # In the precision of new scores, or rounding could part predict and p_values.
         held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
@@ -390,9 +389,9 @@ class KernelNovelty(OutlierMixin, Estimator):
     def _restore(self, state: dict[str, Any]) -> None:
         # Files of before 0.2 tell no more than the score; a pattern has not even that.
         told = parts_in(state)
-        if isinstance(score := state.get("score_"), NoveltyScore):
-            self._model_ = Model.known(**told | {"subspace": score.subspace})
         super()._restore(state)
+        if isinstance(score := state.get("score_"), NoveltyScore):
+            self._set_model(Model.known(**told | {"subspace": score.subspace}))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from mercer._base.sklearn import (
 )
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Capabilities, Estimator
+from mercer.estimators.base import Capabilities, Estimator, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.generative import (
     GenerativeKernelPCA,
@@ -33,7 +34,6 @@ from mercer.generative import (
     RKM,
     Density,
     FittedDensity,
-    LeastSquaresMachine,
     as_density,
     as_generator_preimage,
     fit_least_squares,
@@ -45,13 +45,11 @@ from mercer.preimage.nearest import SupportScores
 from mercer.solvers import Solver
 
 
+@with_parameters
 class _Machine(Estimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)
-    machine_: LeastSquaresMachine
-    classes_: Array
-    labels_: Array
 
     sample = GenerativeKernelPCA.sample
 
@@ -65,22 +63,13 @@ class _Machine(Estimator):
         "feature_names_in_",
     )
 
-    def __init__(
-        self,
-        kernel: str | Kernel = "gaussian",
-        *,
-        lam: float = 0.1,
-        eta: float = 1.0,
-        density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
-        random_state: Seed = None,
-    ) -> None:
-        self.kernel = kernel
-        self.lam = lam
-        self.eta = eta
-        self.density = density
-        self.preimage = preimage
-        self.random_state = random_state
+    kernel: str | Kernel = "gaussian"
+    _: KW_ONLY
+    lam: float = 0.1
+    eta: float = 1.0
+    density: str | Density = "local"
+    preimage: str | PreImageSolver = "ridge"
+    random_state: Seed = None
 
     @property
     def hidden_(self) -> Array:
@@ -308,6 +297,7 @@ def _check_pair(
     return rows, y
 
 
+@with_parameters
 class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Kernel PCA on the hidden units of kernel PCA, and generation back through the layers.
 
@@ -378,24 +368,14 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     _check_hidden = GenerativeKernelPCA._check_hidden
     _scores_of_one = GenerativeKernelPCA._scores_of_one
 
-    def __init__(
-        self,
-        layers: Sequence[int] = (50, 20),
-        *,
-        kernel: str | Kernel = "gaussian",
-        eta: float = 1.0,
-        density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
-        solver: str | Solver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.layers = layers
-        self.kernel = kernel
-        self.eta = eta
-        self.density = density
-        self.preimage = preimage
-        self.solver = solver
-        self.random_state = random_state
+    layers: Sequence[int] = (50, 20)
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    eta: float = 1.0
+    density: str | Density = "local"
+    preimage: str | PreImageSolver = "ridge"
+    solver: str | Solver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:

@@ -213,12 +213,12 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
     def _restore(self, state: dict[str, Any]) -> None:
         told = parts_in(state)
+        super()._restore(state)
         if told["subspace"] is not None:  # else it was saved as a pattern
             lacking = [name for name, part in told.items() if part is None and name != "residuals"]
             if lacking:
                 raise ModelFileError(f"there is no {lacking[0]}_")
-            self._model_ = Model.known(**told)
-        super()._restore(state)
+            self._set_model(Model.known(**told))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -16,7 +16,7 @@ from mercer._base.numbers import check_count
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import require_open, verb
 from mercer.estimators.imputing import fill
 from mercer.estimators.kernel_pca import KernelPCA
@@ -34,7 +34,8 @@ def _wrapped(estimator: Estimator) -> Any:
     """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""
     if estimator is None:
         return KernelPCA()
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "kernel"):
+    able = hasattr(estimator, "fit") and hasattr(estimator, "kernel")
+    if not able or isinstance(estimator, type):
         raise TypeError(
             f"estimator={estimator!r} is no estimator; wrap one, for example "
             f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
@@ -107,16 +108,16 @@ class WrappingEstimator(SubspaceEstimator):
         copy = self._fresh(seed)
         if not isinstance(copy, SubspaceEstimator):
             return copy.fit(rows, **options)
+        seen = {"n_features_in_", "_data_fingerprint"} & set(vars(self))
+        vars(copy).update({name: vars(self)[name] for name in seen})
         copy._learn(rows, **options)
-        for name in {"n_features_in_", "_data_fingerprint"} & set(vars(self)):
-            setattr(copy, name, getattr(self, name))
         return copy
 
     def _adopt(self, fitted: Estimator) -> None:
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
-        self._model_ = replace(model_of(fitted), residuals=None)
+        self._set_model(replace(model_of(fitted), residuals=None))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -124,6 +125,7 @@ class WrappingEstimator(SubspaceEstimator):
         return tags
 
 
+@with_parameters
 class ReweightedKernelPCA(WrappingEstimator):
     r"""Kernel PCA that outliers do not turn: rows that do not belong lose their weight.
 
@@ -183,20 +185,12 @@ class ReweightedKernelPCA(WrappingEstimator):
 
     capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        loss: str | Loss = "hampel",
-        folds: int = 5,
-        max_iter: int = 20,
-        random_state: Seed = None,
-    ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.folds = folds
-        self.max_iter = max_iter
-        self.random_state = random_state
+    estimator: Estimator = None
+    _: KW_ONLY
+    loss: str | Loss = "hampel"
+    folds: int = 5
+    max_iter: int = 20
+    random_state: Seed = None
 
     def _check_fit(self, X: RowsLike) -> Any:
         kernel = as_kernel(self.kernel)
@@ -234,6 +228,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         self._adopt(self._fitted(seed, rows, sample_weight=found.weights))
 
 
+@with_parameters
 class MissingKernelPCA(WrappingEstimator):
     """Fit where values are missing: impute, fit, repeat, in the style of expectation-maximisation.
 
@@ -289,20 +284,12 @@ class MissingKernelPCA(WrappingEstimator):
 
     capabilities: ClassVar[Capabilities] = Capabilities(missing=True, onnx=True)
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        folds: int = 5,
-        max_iter: int = 20,
-        tol: float = 2e-2,
-        random_state: Seed = None,
-    ) -> None:
-        self.estimator = estimator
-        self.folds = folds
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    estimator: Estimator = None
+    _: KW_ONLY
+    folds: int = 5
+    max_iter: int = 20
+    tol: float = 2e-2
+    random_state: Seed = None
 
     def _learn(self, rows: RowsLike) -> None:
         """Fit to rows that have been checked."""

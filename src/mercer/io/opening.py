@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -124,11 +124,18 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
     )
 
 
+@runtime_checkable
+class _OnCluster(Protocol):
+    """A collection of dask, which need not be installed."""
+
+    def __dask_graph__(self) -> Any: ...
+
+
 def as_rows(X: RowsLike) -> Source:
     """A row source for anything that is one, and for arrays and lists in memory."""
     if isinstance(X, str | os.PathLike):
         return open_rows(X)
-    if hasattr(X, "__dask_graph__"):
+    if isinstance(X, _OnCluster):
         from mercer.io.cluster import DaskRows  # only where dask is used
 
         return DaskRows(X)
@@ -137,7 +144,7 @@ def as_rows(X: RowsLike) -> Source:
 
 def is_source(X: RowsLike) -> bool:
     """Whether :func:`as_rows` makes a source of it that streams, unlike an array."""
-    return isinstance(X, Source | str | os.PathLike) or hasattr(X, "__dask_graph__")
+    return isinstance(X, Source | str | os.PathLike | _OnCluster)
 
 
 def _checked(array: Any, allow_nan: bool) -> Source:

@@ -1,6 +1,15 @@
 """What a fit is: a Subspace, how many directions it gets, and the Model around it."""
 
-from mercer.model.model import Model, Report, Spectrum, model_of, names_of
+from mercer.model.model import (
+    Detector,
+    Model,
+    OnTables,
+    Report,
+    Spectrum,
+    model_of,
+    names_of,
+    remember,
+)
 from mercer.model.rank import All, ComponentRule, Count, ParallelAnalysis, Share, as_rule
 from mercer.model.subspace import Subspace, from_features, from_gram
 
@@ -8,7 +17,9 @@ __all__ = [
     "All",
     "ComponentRule",
     "Count",
+    "Detector",
     "Model",
+    "OnTables",
     "ParallelAnalysis",
     "Report",
     "Share",
@@ -19,4 +30,5 @@ __all__ = [
     "from_gram",
     "model_of",
     "names_of",
+    "remember",
 ]
