@@ -12,12 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
-from mercer.estimators import returning
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
-from mercer.estimators.returning import points_of, projected
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.generative import (
@@ -337,10 +335,10 @@ class GenerativeKernelPCA(SubspaceEstimator):
         As for :meth:`sample`
         """
         if smoother is None:
-            return returning.denoise.plain(self, X, match_noise=match_noise)  # type: ignore[attr-defined]
+            return SubspaceEstimator.denoise.plain(self, X, match_noise=match_noise)  # type: ignore[attr-defined]
         if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
-        Z = projected(self, X, match_noise)[1]
+        Z = self._projected(X, match_noise)[1]
         return self._bound("smoother", smoother, self.subspace_).solve(Z).points
 
     @property
@@ -364,9 +362,6 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
     def _scores(self, rows: RowsLike) -> Array:
         return model_of(self).subspace.scores(rows)
-
-    def _points(self, Z: Array) -> Any:
-        return points_of(self, Z)
 
 
 # Hidden units from a density, of all rows or of one class.

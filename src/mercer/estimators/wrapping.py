@@ -18,7 +18,6 @@ from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
 from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import require_open, verb
-from mercer.estimators.imputing import fill
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned
 from mercer.estimators.subspace import SubspaceEstimator
@@ -332,7 +331,7 @@ class MissingKernelPCA(WrappingEstimator):
         return super()._filling() if chosen is None else chosen
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
-        return np.asarray(fill(self, check_missing(self, X)).points)
+        return np.asarray(self._fill(check_missing(self, X)).points)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

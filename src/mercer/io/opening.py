@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -124,18 +124,11 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
     )
 
 
-@runtime_checkable
-class _OnCluster(Protocol):
-    """A collection of dask, which need not be installed."""
-
-    def __dask_graph__(self) -> Any: ...
-
-
 def as_rows(X: RowsLike) -> Source:
     """A row source for anything that is one, and for arrays and lists in memory."""
     if isinstance(X, str | os.PathLike):
         return open_rows(X)
-    if isinstance(X, _OnCluster):
+    if _is_dask(X):
         from mercer.io.cluster import DaskRows  # only where dask is used
 
         return DaskRows(X)
@@ -144,7 +137,12 @@ def as_rows(X: RowsLike) -> Source:
 
 def is_source(X: RowsLike) -> bool:
     """Whether :func:`as_rows` makes a source of it that streams, unlike an array."""
-    return isinstance(X, Source | str | os.PathLike | _OnCluster)
+    return isinstance(X, Source | str | os.PathLike) or _is_dask(X)
+
+
+def _is_dask(X: RowsLike) -> bool:
+    """Whether it is a collection of dask, which need not be installed."""
+    return hasattr(type(X), "__dask_graph__")
 
 
 def _checked(array: Any, allow_nan: bool) -> Source:
