@@ -7,16 +7,17 @@ Code written for scikit-learn changes one import. New code is better served by
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import linalg
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -26,15 +27,9 @@ from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators.base import Estimator, with_parameters
+from mercer.estimators.base import OF_COLUMNS, Estimator, with_parameters
 from mercer.estimators.door import verb
-from mercer.exceptions import (
-    ConvergenceWarning,
-    DegenerateKernelWarning,
-    KernelError,
-    NotFittedError,
-    warn,
-)
+from mercer.exceptions import ConvergenceWarning, DegenerateKernelWarning, KernelError, warn
 from mercer.gram import CenteredGram, GramOperator, MatrixOperator
 from mercer.kernels import Basis, Kernel
 from mercer.kernels.base import full_precision
@@ -91,18 +86,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    _saved: ClassVar[tuple[str, ...]] = (
-        "eigenvalues_",
-        "explained_variance_ratio_",
-        "eigenvectors_",
-        "X_fit_",
-        "gamma_",
-        "dual_coef_",
-        "X_transformed_fit_",
-        "n_features_in_",
-        "feature_names_in_",
-        "_scaled",
-        "_offset",
+    _saved = (
+        *("eigenvalues_", "explained_variance_ratio_", "eigenvectors_", "X_fit_", "gamma_"),
+        *("dual_coef_", "X_transformed_fit_", *OF_COLUMNS, "_scaled", "_offset"),
         "_sklearn_output_config",
     )
 

@@ -57,7 +57,7 @@ def feature_names(model: Estimator) -> Sequence[str] | None:
 
 def on_tables(model: Estimator) -> bool:
     """Whether it takes and gives tables of all kinds of columns."""
-    from mercer.model import OnTables
+    from mercer.model.model import OnTables
 
     return isinstance(model, OnTables)
 

@@ -14,7 +14,8 @@ from mercer._base.numbers import counted, shortened
 from mercer._base.types import Estimator
 from mercer.cli.console import as_json, asked_for, summary
 from mercer.exceptions import said
-from mercer.model import Detector, model_of
+from mercer.model import model_of
+from mercer.model.model import Detector
 from mercer.points.source import Source
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.io import as_rows, is_source
 from mercer.kernels import Kernel
-from mercer.model import model_of, names_of, remember
+from mercer.model import model_of, names_of
+from mercer.model.model import remember
 from mercer.points import Points
 from mercer.points.source import MemoryRows, Source, remedy_for
 from mercer.points.sparse import SparseRows
@@ -291,25 +292,27 @@ def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
 
 
 def _refuse_kind(kind: str, what: str) -> None:
-    if kind == "c":
-        raise DataError(
-            f"Complex data not supported: got {what}; "
-            "give X.real and X.imag as columns of their own."
-        )
-    if kind in "mM":
-        raise DataError(
-            f"dates and times have no unit as numbers: got {what}; convert them first, "
-            "for example to days since the earliest."
-        )
-    if kind in "US":
-        raise DataError(
-            f"could not convert string to float: got {what}; "
-            + Remedy(
-                "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
-                "FunctionKernel for objects.",
-                shell="leave such columns out with --drop.",
-            )
-        )
+    for kinds, (wrong, remedy) in _LOSSY.items():
+        if kind in kinds:
+            raise DataError(f"{wrong}: got {what}; " + remedy)
+
+
+#: Kinds of entries that are no numbers → what is wrong with them, and what to do.
+_LOSSY = {
+    "c": ("Complex data not supported", "give X.real and X.imag as columns of their own."),
+    "mM": (
+        "dates and times have no unit as numbers",
+        "convert them first, for example to days since the earliest.",
+    ),
+    "US": (
+        "could not convert string to float",
+        Remedy(
+            "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
+            "FunctionKernel for objects.",
+            shell="leave such columns out with --drop.",
+        ),
+    ),
+}
 
 
 def _one_line(
@@ -355,9 +358,7 @@ def _flat(error: Exception) -> str:
 def _floats(X: RowsLike) -> Array:
     """Entries as float64 for a look at them, missing ones as NaN; empty if that is not possible."""
     try:
-        if hasattr(X, "to_numpy") and hasattr(X, "columns"):
-            return np.column_stack([_column(X[name]) for name in X.columns])
-        values = np.asarray(X)
+        values = np.asarray(X, dtype=object if hasattr(X, "columns") else None)
         if values.dtype.kind == "c":
             return np.empty(0)
         if values.dtype.kind == "O":
@@ -370,13 +371,6 @@ def _floats(X: RowsLike) -> Array:
 
 def _is_missing(entry: Any) -> bool:
     return entry is None or type(entry).__name__ in ("NAType", "NaTType")
-
-
-def _column(column: Any) -> Array:
-    missing = np.asarray(column.isna() if hasattr(column, "isna") else column.is_null())
-    values = np.full(len(column), np.nan)
-    values[~missing] = np.asarray(column, dtype=object)[~missing].astype(np.float64)
-    return values
 
 
 def _is_numeric_table(X: RowsLike) -> bool:

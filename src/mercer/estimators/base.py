@@ -87,6 +87,9 @@ _HINTS = {
     "alpha": "the ridge is one of the pre-images: preimage=Ridge(alpha=...), from mercer.preimage.",
 }
 
+#: What a file holds of the columns that a model was fitted to.
+OF_COLUMNS = ("n_features_in_", "feature_names_in_")
+
 #: Parameters of the kernel → how ``set_params`` and ``GridSearchCV`` reach them.
 _INSIDE = {name: f"kernel__{name}=" for name in ("gamma", "degree", "coef0", "sigma", "width")}
 
@@ -117,8 +120,9 @@ _ELSEWHERE = {
 class Estimator(BaseEstimator):
     """Named parameters, and what a fit has made of them, in a file that holds no code."""
 
-    _model_: Model
+    capabilities: ClassVar[Capabilities]
     random_state: Seed
+    _model_: Model
 
     #: Parameters that may be a name → the function that makes the object.
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": as_kernel}

@@ -106,7 +106,7 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
             checked = None if given is None and optional else check(self, given)
             if takes == "blocks" and isinstance(checked, Source):
                 options.pop(name, None)
-                plain = _Plain(self, method.__name__, args[place + 1 :], options)
+                plain = functools.partial(_plain, self, method.__name__, args[place + 1 :], options)
                 subspace = model_of(self).subspace
                 width = subspace.n_components if gives == "scores" else 0
                 return by_blocks(plain, checked, subspace, width)
@@ -122,18 +122,9 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
     return opened
 
 
-@dataclass(frozen=True)
-class _Plain:
-    """What a verb does with rows that have been checked; unlike a closure it reaches workers."""
-
-    model: Any
-    name: str
-    args: tuple[Any, ...]
-    options: dict[str, Any]
-
-    def __call__(self, rows: Any) -> Any:
-        method = getattr(type(self.model), self.name).plain
-        return method(self.model, rows, *self.args, **self.options)
+def _plain(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], rows: Any) -> Any:
+    """What a verb does with rows that have been checked; found by its name it reaches workers."""
+    return getattr(type(model), name).plain(model, rows, *args, **options)
 
 
 def _check_scores(model: Estimator, Z: Any) -> Array:

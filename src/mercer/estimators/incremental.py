@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
@@ -81,15 +81,10 @@ class IncrementalKernelPCA(SubspaceEstimator):
     (1000, 5)
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, streaming=True, onnx=True)
+    capabilities = Capabilities(sparse=True, streaming=True, onnx=True)
 
     # With the sums a loaded model goes on learning.
-    _saved: ClassVar[tuple[str, ...]] = (
-        *SubspaceEstimator._saved,
-        "n_samples_seen_",
-        "_features",
-        "_sums",
-    )
+    _saved = (*SubspaceEstimator._saved, "n_samples_seen_", "_features", "_sums")
 
     n_components: int | float | ComponentRule | None = None
     _: KW_ONLY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -126,11 +126,11 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         sparse=True, objects=True, precomputed=True, weights=True, onnx=True
     )
 
-    _reads_in_place: ClassVar[bool] = True
+    _reads_in_place = True
 
     n_components: int | float | ComponentRule | None = None
     _: KW_ONLY

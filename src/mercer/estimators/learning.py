@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,18 +58,12 @@ def by_blocks(
     if not isinstance(rows, Source):
         return function(rows)
     dtype = subspace.coef.dtype
-    return rows.apply(OnBlocks(function, dtype), width, dtype)
+    # Unlike a lambda a partial function can be sent to workers.
+    return rows.apply(partial(_in_precision, function, dtype), width, dtype)
 
 
-@dataclass(frozen=True)
-class OnBlocks:
-    """A function of rows in the model's precision; unlike a lambda it can be sent to workers."""
-
-    function: Callable[[Any], Array]
-    dtype: np.dtype
-
-    def __call__(self, block: Array) -> Array:
-        return self.function(block.astype(self.dtype, copy=False))
+def _in_precision(function: Callable[[Any], Array], dtype: np.dtype, block: Array) -> Array:
+    return function(block.astype(dtype, copy=False))
 
 
 def owned(model: Model, X: RowsLike) -> Model:

@@ -14,15 +14,9 @@ from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
 from mercer.model import model_of
 from mercer.points.source import Source
-from mercer.relevance import (
-    Relevance,
-    Uncertainty,
-    measure_relevance,
-    measure_uncertainty,
-    support_rows,
-)
+from mercer.relevance import Relevance, Uncertainty, measure_relevance, measure_uncertainty
 from mercer.relevance import sensitivity as measure_sensitivity
-from mercer.relevance.measure import MOST_ROWS, require_vectors, support_weight
+from mercer.relevance.measure import MOST_ROWS, require_vectors, support_rows, support_weight
 
 
 @verb("source")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import KW_ONLY, replace
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -112,11 +112,9 @@ class SparseKernelPCA(SubspaceEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        sparse=True, objects=True, precomputed=True, onnx=True
-    )
+    capabilities = Capabilities(sparse=True, objects=True, precomputed=True, onnx=True)
 
-    _saved: ClassVar[tuple[str, ...]] = (
+    _saved = (
         *SubspaceEstimator._saved,
         "support_indices_",
         "weights_",

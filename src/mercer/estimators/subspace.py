@@ -19,11 +19,11 @@ from mercer import selection
 from mercer._base.numbers import check_count, fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
-from mercer.estimators import relevance
+from mercer.estimators import base, relevance
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, learnt, parameters_of, parts_in
+from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
-from mercer.estimators.learning import OnBlocks, learn, plan_of
+from mercer.estimators.learning import learn, plan_of
 from mercer.exceptions import (
     ConvergenceWarning,
     DataError,
@@ -39,7 +39,7 @@ from mercer.kernels import Kernel, as_kernel
 from mercer.model import Count, Model, Subspace, model_of
 from mercer.model.model import PARTS
 from mercer.points import as_points
-from mercer.points.source import Source
+from mercer.points.source import MemoryRows, Source
 from mercer.points.sparse import SparseRows
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
@@ -132,14 +132,13 @@ def to_html(
 #: What a file holds of a Model, and of the columns that it was learnt from.
 OF_MODEL = (
     *("subspace_", "kernel_", *(f"{part}_" for part in PARTS if part != "subspace")),
-    *("n_features_in_", "feature_names_in_"),
+    *base.OF_COLUMNS,
 )
 
 
 class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
-    capabilities: ClassVar[Capabilities]
     #: Gives row sources to its solver as they are; others hold all rows in memory.
     _reads_in_place: ClassVar[bool] = False
 
@@ -201,9 +200,12 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         the path
         """
         subspace, table = model_of(self).subspace, Table(as_rows(X))
-        scores = OnBlocks(subspace.scores, subspace.coef.dtype)
         names = self.get_feature_names_out()
-        return write_table(path, table.map(lambda block: scores(block.X), len(names), names))
+
+        def scores(block: MemoryRows) -> Array:
+            return subspace.scores(subspace.in_precision(block.X))
+
+        return write_table(path, table.map(scores, len(names), names))
 
     @verb("blocks", "numbers", needs="new points")
     def reconstruction_error(self, X: RowsLike) -> Array:
@@ -604,10 +606,10 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
             return choose_filling(partial(_refit, subspace), support, mixed_masks, solver)
 
-        return self._cached("filling", subspace, parameters_of(solver), choose)
+        return self._cached("filling", subspace, base.parameters_of(solver), choose)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        told = parts_in(state)
+        told = base.parts_in(state)
         super()._restore(state)
         if told["subspace"] is not None:  # else it was saved as a pattern
             lacking = [name for name, part in told.items() if part is None and name != "residuals"]

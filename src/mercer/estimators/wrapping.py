@@ -22,11 +22,9 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, DataError, MercerWarning, Remedy, warn
-from mercer.kernels import Kernel, as_kernel
+from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
-from mercer.preimage import PreImageSolver
 from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
-from mercer.solvers import Plan
 
 
 def _wrapped(estimator: Estimator) -> Any:
@@ -42,13 +40,18 @@ def _wrapped(estimator: Estimator) -> Any:
     return estimator
 
 
+def _of_wrapped(name: str, words: str) -> Any:
+    """An attribute that is the wrapped estimator's."""
+    return property(lambda self: getattr(self._template(), name), doc=words)
+
+
 class WrappingEstimator(SubspaceEstimator):
     """An estimator that fits another one (``estimator``) in a better way, and then acts as it."""
 
     estimator: Estimator
 
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"estimator": _wrapped}
-    _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
+    _saved = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
     #: The rows, if they can be learnt from.
     _check_fit: Callable[[RowsLike], Any]
@@ -69,28 +72,11 @@ class WrappingEstimator(SubspaceEstimator):
             self._adopt(self.estimator_)
         return self
 
-    @property
-    def kernel(self) -> str | Kernel:  # type: ignore[override]  # read from the wrapped one
-        """The kernel of the wrapped estimator."""
-        kernel: str | Kernel = self._template().kernel
-        return kernel
-
-    @property
-    def preimage(self) -> str | PreImageSolver:  # type: ignore[override]
-        """How the wrapped estimator returns to input space."""
-        preimage: str | PreImageSolver = self._template().preimage
-        return preimage
-
-    @property
-    def preimage_(self) -> PreImageSolver:
-        """The wrapped estimator's pre-image solver."""
-        solver: PreImageSolver = self._template().preimage_
-        return solver
-
-    @property
-    def _plan(self) -> Callable[[Kernel, RowsLike], Plan]:  # type: ignore[override]
-        plan: Callable[[Kernel, RowsLike], Plan] = self._template()._plan
-        return plan
+    # Read from the wrapped one, for the fit to come and for what was fitted.
+    kernel = _of_wrapped("kernel", "The kernel of the wrapped estimator.")
+    preimage = _of_wrapped("preimage", "How the wrapped estimator returns to input space.")
+    preimage_ = _of_wrapped("preimage_", "The wrapped estimator's pre-image solver.")
+    _plan = _of_wrapped("_plan", "What the wrapped estimator would do.")
 
     def _template(self) -> Any:
         return _wrapped(self.estimator)
@@ -182,7 +168,7 @@ class ReweightedKernelPCA(WrappingEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
+    capabilities = Capabilities(sparse=True, objects=True, onnx=True)
 
     estimator: Estimator = None
     _: KW_ONLY
@@ -279,9 +265,9 @@ class MissingKernelPCA(WrappingEstimator):
     True
     """
 
-    _saved: ClassVar[tuple[str, ...]] = (*WrappingEstimator._saved, "filling_")
+    _saved = (*WrappingEstimator._saved, "filling_")
 
-    capabilities: ClassVar[Capabilities] = Capabilities(missing=True, onnx=True)
+    capabilities = Capabilities(missing=True, onnx=True)
 
     estimator: Estimator = None
     _: KW_ONLY

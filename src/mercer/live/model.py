@@ -18,7 +18,8 @@ from mercer.kernels import Basis, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.kernels import kernel_spec, page_kernels
-from mercer.model import Detector, Subspace, names_of
+from mercer.model import Subspace, names_of
+from mercer.model.model import Detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, nameless_rows, rows_of, shape_of_image

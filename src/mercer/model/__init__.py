@@ -1,15 +1,6 @@
 """What a fit is: a Subspace, how many directions it gets, and the Model around it."""
 
-from mercer.model.model import (
-    Detector,
-    Model,
-    OnTables,
-    Report,
-    Spectrum,
-    model_of,
-    names_of,
-    remember,
-)
+from mercer.model.model import Model, Report, Spectrum, model_of, names_of
 from mercer.model.rank import All, ComponentRule, Count, ParallelAnalysis, Share, as_rule
 from mercer.model.subspace import Subspace, from_features, from_gram
 
@@ -17,9 +8,7 @@ __all__ = [
     "All",
     "ComponentRule",
     "Count",
-    "Detector",
     "Model",
-    "OnTables",
     "ParallelAnalysis",
     "Report",
     "Share",
@@ -30,5 +19,4 @@ __all__ = [
     "from_gram",
     "model_of",
     "names_of",
-    "remember",
 ]

@@ -17,7 +17,7 @@ from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_answers
 from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.io.model_file.container import Reader, Tensor, parse_json, write_container
-from mercer.model import remember
+from mercer.model.model import remember
 
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
