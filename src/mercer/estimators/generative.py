@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import generative
 from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
-from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities, Estimator, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
@@ -146,7 +146,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
     @classmethod
     def from_fitted(
         cls,
-        model: Estimator,
+        model: Any,
         X: RowsLike,
         y: Targets = None,
         *,
@@ -355,7 +355,7 @@ def check_parts(model: Estimator) -> None:
     check_positive("eta", model.eta)
 
 
-def keep_scores(model: Estimator, Z: Array, y: Targets, rng: np.random.Generator) -> None:
+def keep_scores(model: Any, Z: Array, y: Targets, rng: np.random.Generator) -> None:
     """Remember the scores of the training rows, their density, and their classes.
 
     y that is not a class for each row is none of our business.
@@ -377,8 +377,7 @@ def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Arra
     n = check_count("n_samples", n)
     rng = make_rng(model.random_state if random_state is None else random_state)
     if label is None:
-        drawn: Array = model.density_.sample(n, rng)
-        return drawn
+        return np.asarray(model.density_.sample(n, rng))
     wanted = _class_numbers(model, label, n)
     parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
     parted = {k: _class_density(model, k).sample(len(rows), rng) for k, rows in parts.items()}
@@ -417,10 +416,7 @@ def _class_density(model: Estimator, number: int) -> FittedDensity:
             )
         return generative.as_density(model.density).fit(Z, fixed_rng(number))
 
-    density: FittedDensity = model._cached(
-        f"density of class {number}", model.labels_, repr(model.density), fit
-    )
-    return density
+    return model._cached(f"density of class {number}", model.labels_, repr(model.density), fit)
 
 
 def check_hidden(H: ArrayLike, like: Array) -> Array:

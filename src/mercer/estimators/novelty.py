@@ -128,13 +128,9 @@ class KernelNovelty(OutlierMixin, Estimator):
     eigenvalues_, residuals_ = SubspaceEstimator.eigenvalues_, SubspaceEstimator.residuals_
     explained_variance_ = SubspaceEstimator.explained_variance_
     explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
-    report_, plan, to_html = (
-        SubspaceEstimator.report_,
-        SubspaceEstimator.plan,
-        SubspaceEstimator.to_html,
-    )
+    report_, plan = SubspaceEstimator.report_, SubspaceEstimator.plan
+    to_html, uncertainty = SubspaceEstimator.to_html, SubspaceEstimator.uncertainty
     relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
-    uncertainty = SubspaceEstimator.uncertainty
 
     n_components: int | float | ComponentRule | None = None
     _: KW_ONLY
@@ -161,11 +157,14 @@ class KernelNovelty(OutlierMixin, Estimator):
         rows = check_rows(self, X, kernel or Gaussian(), reset=True)
         rng = self._rng()
         learn = self._learner(rows, kernel, rng)
-        if self.contamination is not None:
-            return self._fit_contaminated(rows, kernel, learn)
-        found = self._strategy(len(rows)).calibrate(learn, rows, rng)
-        self._keep(learn.model, found.score, found.held_out)
-        self._remember(found.rows, found.held_out)
+        if self.contamination is None:
+            found, threshold = self._strategy(len(rows)).calibrate(learn, rows, rng), None
+        else:
+            learn, found, threshold = self._among_outliers(rows, kernel, learn)
+        self._keep(learn.model, found.score, found.held_out, threshold)
+        order = np.argsort(found.rows)
+        self.calibration_rows_ = found.rows[order]
+        self.calibration_p_values_ = leave_one_out_p_values(found.held_out[order])
         return self
 
     @classmethod
@@ -308,8 +307,10 @@ class KernelNovelty(OutlierMixin, Estimator):
             kernel = Gaussian()
         return NoveltyLearner(rows, kernel, wanted, self.measure, self.solver, rng)
 
-    def _fit_contaminated(self, rows: Any, kernel: Kernel | None, learn: NoveltyLearner) -> Self:
-        """Learn the calm rows, and set the threshold among all."""
+    def _among_outliers(
+        self, rows: Any, kernel: Kernel | None, learn: NoveltyLearner
+    ) -> tuple[NoveltyLearner, novelty.Calibrated, float]:
+        """What was learnt of the calm rows, and the threshold among all."""
         assert self.contamination is not None
         kept = novelty.calm_rows(learn, kernel, rows, self.contamination)
         calm = replace(learn, rows=take(rows, kept))
@@ -322,14 +323,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         aside = np.setdiff1d(np.arange(len(rows)), kept)
         aside = aside[scores[aside] <= threshold]
         held_out = np.concatenate([found.held_out, scores[aside]])
-        self._keep(calm.model, found.score, held_out, threshold)
-        self._remember(np.concatenate([kept[found.rows], aside]), held_out)
-        return self
-
-    def _remember(self, rows: Array, held_out: Array) -> None:
-        order = np.argsort(rows)
-        self.calibration_rows_ = rows[order]
-        self.calibration_p_values_ = leave_one_out_p_values(held_out[order])
+        every = np.concatenate([kept[found.rows], aside])
+        return calm, novelty.Calibrated(found.score, every, held_out), threshold
 
     def _keep(
         self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
@@ -457,15 +452,9 @@ class NoveltyLearner:
         self._landmarks = None
         if self.solver != "auto" or len(X) <= EXACT_UP_TO:
             return as_solver(self.solver)
-        self._landmarks = _landmark_rows(kernel, X, LANDMARKS, self.rng)
+        # By randomly pivoted Cholesky on a sample; rows and not means: what a fold's model must
+        # not know can be left out.
+        sample = np.sort(self.rng.choice(len(X), min(len(X), 5 * LANDMARKS), replace=False))
+        exact = kernel.points(X).take(sample).cast(np.float64)
+        self._landmarks = np.sort(sample[random_pivots(kernel, exact, LANDMARKS, self.rng)])
         return Landmarks(len(self._landmarks), select=Given(take(X, self._landmarks)))
-
-
-def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Array:
-    """The numbers of at most m rows, by randomly pivoted Cholesky on a sample.
-
-    Rows and not means: what a fold's model must not know can be left out.
-    """
-    sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
-    exact = kernel.points(X).take(sample).cast(np.float64)
-    return np.sort(sample[random_pivots(kernel, exact, m, rng)])

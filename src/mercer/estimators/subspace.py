@@ -19,7 +19,8 @@ from mercer import selection
 from mercer._base.numbers import check_count, fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
-from mercer.estimators import base, relevance
+from mercer.estimators import base
+from mercer.estimators import relevance as measuring
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
@@ -84,14 +85,10 @@ def plan(self: Any, X: RowsLike) -> Plan:
     """
     kernel = as_kernel("gaussian" if self.kernel is None else self.kernel)
     holes = get_tags(self).input_tags.allow_nan
-    planned: Plan
     rows = check_rows(clone(self), X, kernel, reset=True, stream=True, allow_nan=holes)
-    if self._reads_in_place:
-        planned = self._plan(kernel, rows)
-        return planned
-    if not isinstance(rows, Source):
-        planned = self._plan(kernel, rows)
-        return replace(planned, resumable=False)
+    if self._reads_in_place or not isinstance(rows, Source):
+        planned: Plan = self._plan(kernel, rows)
+        return planned if self._reads_in_place else replace(planned, resumable=False)
     planned = self._plan(kernel, stand_in(rows))
     size = len(rows) * rows.shape[1] * rows.dtype.itemsize
     return replace(planned, bytes=planned.bytes + size, loads=True, resumable=False)
@@ -153,11 +150,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     report_ = learnt("report", "How the fit went.")
 
     plan, to_html = plan, to_html
-    relevance, sensitivity, uncertainty = (
-        relevance.relevance,
-        relevance.sensitivity,
-        relevance.uncertainty,
-    )
+    relevance = measuring.relevance
+    sensitivity, uncertainty = measuring.sensitivity, measuring.uncertainty
 
     kernel: str | Kernel
     preimage: str | PreImageSolver
@@ -555,9 +549,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """Number of components that the model has."""
         return model_of(self).subspace.n_components
 
-    @property
-    def _n_features_out(self) -> int:
-        return model_of(self).subspace.n_components
+    _n_features_out = n_components_
 
     @property
     def preimage_(self) -> PreImageSolver:
