@@ -90,8 +90,10 @@ _HINTS = {
 #: What a file holds of the columns that a model was fitted to.
 OF_COLUMNS = ("n_features_in_", "feature_names_in_")
 
-#: Parameters of the kernel → how ``set_params`` and ``GridSearchCV`` reach them.
-_INSIDE = {name: f"kernel__{name}=" for name in ("gamma", "degree", "coef0", "sigma", "width")}
+#: For ``set_params`` and ``GridSearchCV``, which reach into the kernel.
+_INSIDE = {
+    name: f"write kernel__{name}=." for name in ("gamma", "degree", "coef0", "sigma", "width")
+}
 
 #: Attributes and methods that neighbours have → where the same is found here.
 _ELSEWHERE = {
@@ -248,8 +250,7 @@ class Estimator(BaseEstimator):
         names = self._get_param_names()
         for name in parameters:
             if "__" not in name and name not in names:
-                foreign = {**_HINTS, **{word: f"write {path}." for word, path in _INSIDE.items()}}
-                remedy = other_spelling(name, names, foreign)
+                remedy = other_spelling(name, names, _HINTS | _INSIDE)
                 raise ValueError(f"{type(self).__name__} has no {name}=; {remedy}")
         for part in {name.partition("__")[0] for name in parameters if "__" in name}:
             value = parameters.get(part, getattr(self, part, None))

@@ -288,13 +288,7 @@ class MissingKernelPCA(WrappingEstimator):
         self.imputed_, self.changes_, self.filling_ = rows, np.empty(0), None
         if np.isnan(rows).any():
             self.imputed_, self.changes_, self.filling_ = fill_missing(
-                learn,
-                rows,
-                rng,
-                self.preimage,
-                folds=self.folds,
-                rounds=rounds,
-                tol=self.tol,
+                learn, rows, rng, self.preimage, folds=self.folds, rounds=rounds, tol=self.tol
             )
         self.n_iter_ = max(1, len(self.changes_))
         self._adopt(self._fitted(seed, self.imputed_))
