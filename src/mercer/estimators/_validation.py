@@ -63,7 +63,7 @@ def remember_data(estimator: Estimator, rows: RowsLike, *, more: bool = False) -
 
     Size, precision, and a hash over a part of the rows: it tells data sets apart, and is cheap.
     """
-    source = rows if isinstance(rows, Source) else MemoryRows(rows)
+    source = as_rows(rows)
     numeric = source.dtype.kind == "f"
     # Rows on a cluster would have to be computed first, and objects have no bytes of their own.
     sha256 = source.fingerprint() if numeric and not hasattr(source, "collection") else None

@@ -22,7 +22,6 @@ from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
 from mercer.model import Model, Subspace, model_of, names_of
 from mercer.model.model import PARTS
-from mercer.points.source import Source
 from mercer.preimage import BoundPreImage, PreImageSolver
 
 # What an estimator takes and gives: declared once, for the table in the docs and for the tests.
@@ -223,7 +222,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, self._saved[0])
         subspace = model_of(self).subspace
         rows = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
-        return rows if isinstance(rows, Source) else subspace.in_precision(rows)
+        return subspace.in_precision(rows)
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""

@@ -16,10 +16,11 @@ from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
 from mercer.gram.feature_sums import carried, missed
 from mercer.gram.spot_check import ROWS
+from mercer.io import as_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.model import ComponentRule, Model, Report, as_rule
-from mercer.points.source import CHUNK, MemoryRows, Source
+from mercer.points.source import CHUNK
 from mercer.preimage import PreImageSolver
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.landmark_model import Few, LandmarkModel, counted
@@ -105,7 +106,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     def _learn(self, rows: RowsLike) -> None:
         """Forget everything, and fit to rows that have been checked."""
         self.__dict__.pop("_features", None)
-        source = rows if isinstance(rows, Source) else MemoryRows(rows)
+        source = as_rows(rows)
         starts = range(0, len(source), CHUNK)
         chunks = [slice(i, min(i + CHUNK, len(source))) for i in starts]
         if len(chunks) > 1 and chunks[-1].stop - chunks[-1].start < 2:  # one row is no chunk

@@ -45,8 +45,7 @@ def scores_of(model: Model, rows: RowsLike, weight: Array | None = None) -> Arra
     """Scores of the rows that were learnt, without a pass where the solver has them."""
     scores, subspace = model.scores(weight), model.subspace
     if scores is None:
-        if not isinstance(rows, Source):  # which may have been learnt in a finer precision
-            rows = subspace.in_precision(rows)
+        rows = subspace.in_precision(rows)  # they may have been learnt in a finer one
         scores = by_blocks(subspace.scores, rows, subspace, subspace.n_components)
     return scores
 
