@@ -176,10 +176,6 @@ def _not_dense(model: Estimator, instead: str) -> str | None:
     return _no_coordinates(model, instead)
 
 
-def _no_new_points(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
-    return _closed(kernel_of(model))
-
-
 def _closed(kernel: Kernel | None) -> str | None:
     if kernel is None or not kernel.is_pairwise:
         return None
@@ -206,7 +202,7 @@ def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG
 _LACKS: dict[str, Lack] = {
     "coordinates": _no_coordinates,
     "dense rows": _not_dense,
-    "new points": _no_new_points,
+    "new points": lambda model, _: _closed(kernel_of(model)),
     "a plan": _no_plan,
     "its own kernel": _nothing_to_tune,
 }
