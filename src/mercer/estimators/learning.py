@@ -13,7 +13,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.io import is_source
 from mercer.kernels import Kernel
-from mercer.model import Model, Subspace, as_rule
+from mercer.model import Count, Model, Subspace, as_rule
 from mercer.points.source import MemoryRows, Source
 from mercer.solvers import Plan, Problem, Solver, as_solver
 
@@ -39,6 +39,15 @@ def learn(
     """Kernel PCA of clean rows, as it was planned; nothing is checked, and nothing remembered."""
     problem = Problem(kernel.resolve(rows, weight), rows, plan.rule, rng, weight, center)
     return plan.fit(problem)
+
+
+def relearn(subspace: Subspace, rows: Array) -> tuple[Subspace, Array]:
+    """As many components of these rows, or as many as they have."""
+    rule = Count(max(1, min(subspace.n_components, len(rows) - 1)))
+    kernel, center = subspace.kernel, bool(np.any(subspace.mean))
+    plan = plan_of(rows, kernel, rule, "dense", center=center)
+    model = learn(rows, kernel, plan, fixed_rng(0), center=center)
+    return model.subspace, model.explained_variance
 
 
 def scores_of(model: Model, rows: RowsLike, weight: Array | None = None) -> Array:

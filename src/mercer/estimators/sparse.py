@@ -116,12 +116,7 @@ class SparseKernelPCA(SubspaceEstimator):
 
     _saved = (
         *SubspaceEstimator._saved,
-        "support_indices_",
-        "weights_",
-        "noise_",
-        "log_likelihood_",
-        "kkt_",
-        "n_fits_",
+        *("support_indices_", "weights_", "noise_", "log_likelihood_", "kkt_", "n_fits_"),
     )
 
     n_kernels: int | None = None

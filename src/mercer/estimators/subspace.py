@@ -15,7 +15,7 @@ from scipy.sparse import eye_array
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from mercer import selection
+from mercer import exceptions, selection
 from mercer._base.numbers import check_count, fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
@@ -24,20 +24,11 @@ from mercer.estimators import relevance as measuring
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
-from mercer.estimators.learning import learn, plan_of
-from mercer.exceptions import (
-    ConvergenceWarning,
-    DataError,
-    DenoisingWarning,
-    MercerWarning,
-    ModelFileError,
-    Remedy,
-    argument,
-    warn,
-)
+from mercer.estimators.learning import relearn
+from mercer.exceptions import DataError, ModelFileError, Remedy, argument, warn
 from mercer.io import Table, as_rows, write_table
 from mercer.kernels import Kernel, as_kernel
-from mercer.model import Count, Model, Subspace, model_of
+from mercer.model import Model, model_of
 from mercer.model.model import PARTS
 from mercer.points import as_points
 from mercer.points.source import MemoryRows, Source
@@ -484,7 +475,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
                     "see imputations(X).converged, or use fewer components or a wider kernel.",
                     shell="fit with fewer --components or a larger --width.",
                 ),
-                ConvergenceWarning,
+                exceptions.ConvergenceWarning,
             )
         return np.asarray(found.points)
 
@@ -573,7 +564,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             warn(
                 f"{sum(missed.values())} of {len(Z)} pre-images did not converge (" + words + "); "
                 "see preimages(X).status.",
-                ConvergenceWarning,
+                exceptions.ConvergenceWarning,
             )
         return found.points
 
@@ -596,7 +587,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
         def choose() -> Filling:
             support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
-            return choose_filling(partial(_refit, subspace), support, mixed_masks, solver)
+            return choose_filling(partial(relearn, subspace), support, mixed_masks, solver)
 
         return self._cached("filling", subspace, base.parameters_of(solver), choose)
 
@@ -632,7 +623,7 @@ def _warn_if_all_is_kept(model: Estimator) -> None:
                 "tune(X, noise=...), or give n_components.",
                 shell="'mercer tune DATA', or fit with --components N.",
             ),
-            DenoisingWarning,
+            exceptions.DenoisingWarning,
         )
 
 
@@ -647,7 +638,7 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
         warn(
             f"{far} of {len(Z)} rows are so far from those of fit that the kernel sees nothing "
             "of them; all such rows are sent to one point. Are they in the same units?",
-            MercerWarning,
+            exceptions.MercerWarning,
         )
 
 
@@ -660,13 +651,6 @@ def _warn_if_no_help(risk: selection.Risk) -> None:
         remedy = "leave them as they are, or give the larger "
     else:
         return
-    warn(f"{what}: {risk}; {remedy}" + argument("noise", "LEVEL") + ".", DenoisingWarning)
-
-
-def _refit(subspace: Subspace, rows: Array) -> tuple[Subspace, Array]:
-    """As many components of these rows, or as many as they have."""
-    rule = Count(max(1, min(subspace.n_components, len(rows) - 1)))
-    kernel, center = subspace.kernel, bool(np.any(subspace.mean))
-    plan = plan_of(rows, kernel, rule, "dense", center=center)
-    model = learn(rows, kernel, plan, fixed_rng(0), center=center)
-    return model.subspace, model.explained_variance
+    warn(
+        f"{what}: {risk}; {remedy}" + argument("noise", "LEVEL") + ".", exceptions.DenoisingWarning
+    )
