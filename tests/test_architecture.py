@@ -83,14 +83,24 @@ def test_functions_are_short():
 def test_constructors_are_narrow():
     wide = {}
     for path, node in nodes(ast.ClassDef):
+        count = len(_parameters_of(node))
         for method in node.body:
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                 given = method.args
                 count = len(given.posonlyargs) + len(given.args) - 1 + len(given.kwonlyargs)
-                if count > MAX_CONSTRUCTOR_ARGUMENTS:
-                    wide[f"{name_of(path)}::{node.name}"] = count
+        if count > MAX_CONSTRUCTOR_ARGUMENTS:
+            wide[f"{name_of(path)}::{node.name}"] = count
     wide = {name: count for name, count in wide.items() if name not in WIDE_CONSTRUCTORS}
     assert not wide, f"give some arguments to an object of their own: {wide}"
+
+
+def _parameters_of(node: ast.ClassDef) -> list[ast.AnnAssign]:
+    """The attributes that ``with_parameters`` makes arguments of."""
+    if "with_parameters" not in map(ast.unparse, node.decorator_list):
+        return []
+    noted = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+    kinds = {part: ast.unparse(part.annotation).partition("[")[0] for part in noted}
+    return [part for part in noted if kinds[part] not in ("ClassVar", "KW_ONLY")]
 
 
 def test_public_names_have_docstrings():

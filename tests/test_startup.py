@@ -33,7 +33,6 @@ def test_kernel_pca_loads_none_of_the_other_estimators():
     assert not {name for name in found if name.startswith(tuple(f"mercer.{o}" for o in others))}
     assert found & {path.partition(":")[0] for path in catalogue.ESTIMATORS.values()} <= {
         "mercer.estimators.kernel_pca",
-        "mercer.estimators._saving",
     }
 
 

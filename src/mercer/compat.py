@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import linalg
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -25,15 +27,9 @@ from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import OF_COLUMNS, Estimator, with_parameters
 from mercer.estimators.door import verb
-from mercer.exceptions import (
-    ConvergenceWarning,
-    DegenerateKernelWarning,
-    KernelError,
-    NotFittedError,
-    warn,
-)
+from mercer.exceptions import ConvergenceWarning, DegenerateKernelWarning, KernelError, warn
 from mercer.gram import CenteredGram, GramOperator, MatrixOperator
 from mercer.kernels import Basis, Kernel
 from mercer.kernels.base import full_precision
@@ -45,6 +41,7 @@ from mercer.solvers.policy import noise_floor, smallest_eigenvalue
 __all__ = ["KernelPCA"]
 
 
+@with_parameters
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
@@ -89,57 +86,29 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    _saved: ClassVar[tuple[str, ...]] = (
-        "eigenvalues_",
-        "explained_variance_ratio_",
-        "eigenvectors_",
-        "X_fit_",
-        "gamma_",
-        "dual_coef_",
-        "X_transformed_fit_",
-        "n_features_in_",
-        "feature_names_in_",
-        "_scaled",
-        "_offset",
+    _saved = (
+        *("eigenvalues_", "explained_variance_ratio_", "eigenvectors_", "X_fit_", "gamma_"),
+        *("dual_coef_", "X_transformed_fit_", *OF_COLUMNS, "_scaled", "_offset"),
         "_sklearn_output_config",
     )
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: str | Callable[..., float] = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        alpha: float = 1.0,
-        fit_inverse_transform: bool = False,
-        eigen_solver: str = "auto",
-        tol: float = 0,
-        max_iter: int | None = None,
-        iterated_power: int | str = "auto",
-        remove_zero_eig: bool = False,
-        random_state: Seed = None,
-        copy_X: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.fit_inverse_transform = fit_inverse_transform
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.iterated_power = iterated_power
-        self.remove_zero_eig = remove_zero_eig
-        self.random_state = random_state
-        self.copy_X = copy_X
-        self.n_jobs = n_jobs
+    n_components: int | None = None
+    _: KW_ONLY
+    kernel: str | Callable[..., float] = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    alpha: float = 1.0
+    fit_inverse_transform: bool = False
+    eigen_solver: str = "auto"
+    tol: float = 0
+    max_iter: int | None = None
+    iterated_power: int | str = "auto"
+    remove_zero_eig: bool = False
+    random_state: Seed = None
+    copy_X: bool = True  # noqa: N815  scikit-learn's
+    n_jobs: int | None = None
 
     @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002

@@ -100,7 +100,7 @@ MODELS = {
 }
 #: Functions of the estimators' package.
 FUNCTIONS = {
-    "load": "mercer.estimators._saving:load",
+    "load": "mercer.estimators.base:load",
     "compress": "mercer.estimators.sparse:compress",
 }
 #: What ``import mercer`` has. Loaded on first use: nobody waits for what they do not need.

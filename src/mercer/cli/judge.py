@@ -104,9 +104,10 @@ def novelty(
 
 
 def _tell_of_seen_rows(detector: Any, table: "Table") -> None:
-    from mercer.estimators._saving import was_fitted_to
+    from mercer.model import model_of
 
-    if len(table.rows) <= MOST_COMPARED and was_fitted_to(detector, table.rows, table.rows[:]):
+    rows, model = table.rows, model_of(detector)
+    if len(rows) <= MOST_COMPARED and model.was_fitted_to(rows, rows[:]):
         console.remark(
             "these are the rows that the model was fitted to, less new to it than others: "
             "p-values and verdicts hold for other rows. To find outliers among these, fit with "

@@ -57,7 +57,9 @@ def feature_names(model: Estimator) -> Sequence[str] | None:
 
 def on_tables(model: Estimator) -> bool:
     """Whether it takes and gives tables of all kinds of columns."""
-    return hasattr(model, "encoder_")
+    from mercer.model.model import OnTables
+
+    return isinstance(model, OnTables)
 
 
 def seen_by(model: Estimator) -> Any:

@@ -229,7 +229,7 @@ def _class_of(fitted: Estimator, label: str | None) -> Any:
     """The model's own class of this name; classes may be numbers."""
     if label is None:
         return None
-    classes = list(fitted.classes_) if hasattr(fitted, "classes_") else []
+    classes = list(vars(fitted).get("classes_", []))
     if not classes:
         raise click.UsageError("--label: the model was fitted without --label and knows no classes")
     for known in classes:

@@ -15,6 +15,7 @@ from mercer._base.types import Estimator
 from mercer.cli.console import as_json, asked_for, summary
 from mercer.exceptions import said
 from mercer.model import model_of
+from mercer.model.model import Detector
 from mercer.points.source import Source
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def facts_of_fit(
     for name in ("false_alarm_rate", "n_iter_", "noise_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
-    if hasattr(model, "offset_"):
+    if isinstance(model, Detector):
         threshold = -float(model.offset_)  # infinite: no row is new, and JSON has no word for it
         facts["threshold"] = None if isinf(threshold) else threshold
         facts["calibration_rows"] = len(model.conformal_.scores)
@@ -129,7 +130,7 @@ def lines_of_fit(facts: dict[str, Any]) -> dict[str, str]:
 def _describe_rule(model: Estimator, asked: Any) -> str:
     from mercer.model import as_rule
 
-    if asked is None and hasattr(model, "offset_"):
+    if asked is None and isinstance(model, Detector):
         from mercer.novelty.score import default_rule
 
         default = default_rule(model.measure, contaminated=model.contamination is not None)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from mercer._base.files import is_device
@@ -41,7 +42,7 @@ def open_input(
 
     Those of ``model``, if there is one; a model of tables gets the vectors that it makes of them.
     """
-    if hasattr(model, "__sklearn_tags__"):  # and not only names of columns that stand in for one
+    if isinstance(model, BaseEstimator):  # and not only names of columns that stand in for one
         allow_nan = allow_nan or bool(get_tags(model).input_tags.allow_nan)
     with located(data, reading) as path:
         if on_tables(model):

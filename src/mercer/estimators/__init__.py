@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from mercer._base import catalogue
 
 if TYPE_CHECKING:
-    from mercer.estimators._saving import load as load
+    from mercer.estimators.base import load as load
     from mercer.estimators.generative import GenerativeKernelPCA as GenerativeKernelPCA
     from mercer.estimators.incremental import IncrementalKernelPCA as IncrementalKernelPCA
     from mercer.estimators.kernel_pca import KernelPCA as KernelPCA

@@ -7,7 +7,8 @@ says is put on one line that names the place and a remedy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from mercer._base.machine import available_bytes
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
-from mercer.estimators._saving import remember_data
 from mercer.exceptions import ColumnsError, DataError, Remedy
 from mercer.io import as_rows, is_source
 from mercer.kernels import Kernel
 from mercer.model import model_of, names_of
+from mercer.model.model import remember
 from mercer.points import Points
 from mercer.points.source import MemoryRows, Source, remedy_for
 from mercer.points.sparse import SparseRows
@@ -55,6 +56,23 @@ def check_rows(
     if reset:
         remember_data(estimator, checked)
     return checked
+
+
+def remember_data(estimator: Estimator, rows: RowsLike, *, more: bool = False) -> None:
+    """Keep a fingerprint of the rows of a fit, for the model file; ``more``: a further chunk.
+
+    Size, precision, and a hash over a part of the rows: it tells data sets apart, and is cheap.
+    """
+    source = as_rows(rows)
+    numeric = source.dtype.kind == "f"
+    # Rows on a cluster would have to be computed first, and objects have no bytes of their own.
+    sha256 = source.fingerprint() if numeric and not hasattr(source, "collection") else None
+    n, before = len(source), estimator._data_fingerprint
+    if more and before is not None:
+        n += before["rows"]
+        sha256 = hashlib.sha256(f"{before['sha256']} {sha256}".encode()).hexdigest()
+    columns, dtype = source.shape[1], source.dtype.name
+    remember(estimator, {"rows": n, "columns": columns, "dtype": dtype, "sha256": sha256})
 
 
 def _check_table(
@@ -274,25 +292,27 @@ def _refuse_table(estimator: Estimator, name: Any, dtype: Any) -> None:
 
 
 def _refuse_kind(kind: str, what: str) -> None:
-    if kind == "c":
-        raise DataError(
-            f"Complex data not supported: got {what}; "
-            "give X.real and X.imag as columns of their own."
-        )
-    if kind in "mM":
-        raise DataError(
-            f"dates and times have no unit as numbers: got {what}; convert them first, "
-            "for example to days since the earliest."
-        )
-    if kind in "US":
-        raise DataError(
-            f"could not convert string to float: got {what}; "
-            + Remedy(
-                "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
-                "FunctionKernel for objects.",
-                shell="leave such columns out with --drop.",
-            )
-        )
+    for kinds, (wrong, remedy) in _LOSSY.items():
+        if kind in kinds:
+            raise DataError(f"{wrong}: got {what}; " + remedy)
+
+
+#: Kinds of entries that are no numbers → what is wrong with them, and what to do.
+_LOSSY = {
+    "c": ("Complex data not supported", "give X.real and X.imag as columns of their own."),
+    "mM": (
+        "dates and times have no unit as numbers",
+        "convert them first, for example to days since the earliest.",
+    ),
+    "US": (
+        "could not convert string to float",
+        Remedy(
+            "give a table with text to TableModel(KernelPCA(...)), from mercer, or use "
+            "FunctionKernel for objects.",
+            shell="leave such columns out with --drop.",
+        ),
+    ),
+}
 
 
 def _one_line(
@@ -313,8 +333,8 @@ def _one_line(
         )
     if len(shape) > 2:
         return f"{text} Flatten each sample to one row: X.reshape(len(X), -1)."
-    names = None if reset else getattr(estimator, "feature_names_in_", None)
-    if names is not None and list(getattr(X, "columns", names)) != list(names):
+    names = None if reset else names_of(estimator)
+    if names is not None and list(getattr(X, "columns", names)) != names:
         return f"{text} Give the columns that were there in fit, in the same order."
     if not allow_nan and (where := describe_not_finite(X)):
         return text.partition(". ")[0].removesuffix(".") + "." + where
@@ -338,9 +358,7 @@ def _flat(error: Exception) -> str:
 def _floats(X: RowsLike) -> Array:
     """Entries as float64 for a look at them, missing ones as NaN; empty if that is not possible."""
     try:
-        if hasattr(X, "to_numpy") and hasattr(X, "columns"):
-            return np.column_stack([_column(X[name]) for name in X.columns])
-        values = np.asarray(X)
+        values = np.asarray(X, dtype=object if hasattr(X, "columns") else None)
         if values.dtype.kind == "c":
             return np.empty(0)
         if values.dtype.kind == "O":
@@ -355,19 +373,13 @@ def _is_missing(entry: Any) -> bool:
     return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 
-def _column(column: Any) -> Array:
-    missing = np.asarray(column.isna() if hasattr(column, "isna") else column.is_null())
-    values = np.full(len(column), np.nan)
-    values[~missing] = np.asarray(column, dtype=object)[~missing].astype(np.float64)
-    return values
-
-
 def _is_numeric_table(X: RowsLike) -> bool:
     return issparse(X) or (getattr(X, "ndim", 0) == 2 and np.asarray(X).dtype.kind in "fiub")
 
 
 def _check_objects(X: RowsLike) -> Sequence[Any]:
-    if isinstance(X, str | bytes) or not hasattr(X, "__len__"):
+    has_rows = isinstance(X, Sized) and not isinstance(X, str | bytes)
+    if not has_rows:
         raise DataError(f"expected a sequence of objects, not {type(X).__name__}; give a list.")
     if len(X) == 0:
         raise DataError("there are 0 rows; give at least 2.")

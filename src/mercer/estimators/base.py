@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,12 +18,10 @@ from mercer._base.types import Estimator as AnyEstimator
 from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
-from mercer.io.model_file import write_model
-from mercer.io.model_file.file import Fingerprint
+from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
-from mercer.model import Model, Subspace, model_of
+from mercer.model import Model, Subspace, model_of, names_of
 from mercer.model.model import PARTS
-from mercer.points.source import Source
 from mercer.preimage import BoundPreImage, PreImageSolver
 
 # What an estimator takes and gives: declared once, for the table in the docs and for the tests.
@@ -88,8 +86,13 @@ _HINTS = {
     "alpha": "the ridge is one of the pre-images: preimage=Ridge(alpha=...), from mercer.preimage.",
 }
 
-#: Parameters of the kernel → how ``set_params`` and ``GridSearchCV`` reach them.
-_INSIDE = {name: f"kernel__{name}=" for name in ("gamma", "degree", "coef0", "sigma", "width")}
+#: What a file holds of the columns that a model was fitted to.
+OF_COLUMNS = ("n_features_in_", "feature_names_in_")
+
+#: For ``set_params`` and ``GridSearchCV``, which reach into the kernel.
+_INSIDE = {
+    name: f"write kernel__{name}=." for name in ("gamma", "degree", "coef0", "sigma", "width")
+}
 
 #: Attributes and methods that neighbours have → where the same is found here.
 _ELSEWHERE = {
@@ -118,8 +121,9 @@ _ELSEWHERE = {
 class Estimator(BaseEstimator):
     """Named parameters, and what a fit has made of them, in a file that holds no code."""
 
-    _model_: Model
+    capabilities: ClassVar[Capabilities]
     random_state: Seed
+    _model_: Model
 
     #: Parameters that may be a name → the function that makes the object.
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"kernel": as_kernel}
@@ -132,7 +136,8 @@ class Estimator(BaseEstimator):
     #: is without. Attributes of the length of the training data do not belong here, unless the
     #: model is written on them.
     _saved: ClassVar[tuple[str, ...]] = ()
-    _data_fingerprint: Fingerprint | None
+    #: Which rows the fit has seen, for the model file.
+    _data_fingerprint: Mapping[str, Any] | None = None
 
     @verb()
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -202,6 +207,11 @@ class Estimator(BaseEstimator):
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_made"}
 
+    def _set_model(self, model: Model) -> None:
+        """Keep what was learnt, with what the door has seen of the rows."""
+        seen = self._data_fingerprint
+        self._model_ = replace(model, names=names_of(self), fingerprint=seen)
+
     def _restore(self, state: dict[str, Any]) -> None:
         """Take over what a file says of the attributes in ``_saved``."""
         for name, value in state.items():
@@ -212,7 +222,7 @@ class Estimator(BaseEstimator):
         check_is_fitted(self, self._saved[0])
         subspace = model_of(self).subspace
         rows = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
-        return rows if isinstance(rows, Source) else subspace.in_precision(rows)
+        return subspace.in_precision(rows)
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
@@ -239,8 +249,7 @@ class Estimator(BaseEstimator):
         names = self._get_param_names()
         for name in parameters:
             if "__" not in name and name not in names:
-                foreign = {**_HINTS, **{word: f"write {path}." for word, path in _INSIDE.items()}}
-                remedy = other_spelling(name, names, foreign)
+                remedy = other_spelling(name, names, _HINTS | _INSIDE)
                 raise ValueError(f"{type(self).__name__} has no {name}=; {remedy}")
         for part in {name.partition("__")[0] for name in parameters if "__" in name}:
             value = parameters.get(part, getattr(self, part, None))
@@ -252,6 +261,14 @@ class Estimator(BaseEstimator):
             parameters[part] = self._by_name[part](value)
         super().set_params(**parameters)
         return self
+
+
+@dataclass_transform(eq_default=False)
+def with_parameters(cls: type[Made]) -> type[Made]:
+    """Make parameters of the annotated attributes, which the constructor stores, and no more."""
+    made = dataclass(eq=False, repr=False)(cls)  # equality and text are scikit-learn's
+    answer_spelling(made)
+    return made
 
 
 def learnt(name: str, words: str) -> Any:
@@ -278,3 +295,39 @@ def parts_in(state: dict[str, Any]) -> dict[str, Any]:
 def parameters_of(part: AnyEstimator) -> tuple[type, str]:
     """All that a solver is, as a key for what is made of it."""
     return type(part), repr(sorted(part.get_params().items()))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model that ``model.save(path)`` wrote.
+
+    Predictions are those of the saved model to the last bit, on the same machine with the same
+    versions of the libraries. Nothing that the file says is executed or imported: its classes are
+    mercer's own and those that you gave to :func:`mercer.register`, and every checksum is compared
+    first.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    the fitted estimator
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, cut off, foreign, of another version, or makes no sense; the message
+        says what was found.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import mercer
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.mercer"
+    >>> _ = path.write_bytes(b"")
+    >>> mercer.load(path)
+    Traceback (most recent call last):
+        ...
+    mercer.exceptions.ModelFileError: '...' is not a model ...: it is empty; save the model again.
+    """
+    return read_model(path)

@@ -106,7 +106,7 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
             checked = None if given is None and optional else check(self, given)
             if takes == "blocks" and isinstance(checked, Source):
                 options.pop(name, None)
-                plain = _Plain(self, method.__name__, args[place + 1 :], options)
+                plain = functools.partial(_plain, self, method.__name__, args[place + 1 :], options)
                 subspace = model_of(self).subspace
                 width = subspace.n_components if gives == "scores" else 0
                 return by_blocks(plain, checked, subspace, width)
@@ -122,18 +122,9 @@ def _opened(method: Callable[..., Any], takes: str | None, gives: str | None) ->
     return opened
 
 
-@dataclass(frozen=True)
-class _Plain:
-    """What a verb does with rows that have been checked; unlike a closure it reaches workers."""
-
-    model: Any
-    name: str
-    args: tuple[Any, ...]
-    options: dict[str, Any]
-
-    def __call__(self, rows: Any) -> Any:
-        method = getattr(type(self.model), self.name).plain
-        return method(self.model, rows, *self.args, **self.options)
+def _plain(model: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], rows: Any) -> Any:
+    """What a verb does with rows that have been checked; found by its name it reaches workers."""
+    return getattr(type(model), name).plain(model, rows, *args, **options)
 
 
 def _check_scores(model: Estimator, Z: Any) -> Array:
@@ -185,10 +176,6 @@ def _not_dense(model: Estimator, instead: str) -> str | None:
     return _no_coordinates(model, instead)
 
 
-def _no_new_points(model: Estimator, instead: str) -> str | None:  # noqa: ARG001
-    return _closed(kernel_of(model))
-
-
 def _closed(kernel: Kernel | None) -> str | None:
     if kernel is None or not kernel.is_pairwise:
         return None
@@ -215,7 +202,7 @@ def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG
 _LACKS: dict[str, Lack] = {
     "coordinates": _no_coordinates,
     "dense rows": _not_dense,
-    "new points": _no_new_points,
+    "new points": lambda model, _: _closed(kernel_of(model)),
     "a plan": _no_plan,
     "its own kernel": _nothing_to_tune,
 }

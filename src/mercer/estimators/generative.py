@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import generative
 from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
-from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
-from mercer.estimators import returning
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, Estimator, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
-from mercer.estimators.returning import points_of, projected
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
-from mercer.generative import (
-    RKM,
-    Density,
-    FittedDensity,
-    KernelSmoother,
-    along_component,
-    as_density,
-    as_generator_preimage,
-    straight_line,
-)
+from mercer.generative import RKM, Density, FittedDensity, KernelSmoother
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, model_of
 from mercer.preimage import PreImageSolver
 from mercer.preimage.noise import MatchNoise
 from mercer.solvers import Plan, Solver
 
+#: What a file holds of a density, and of the classes that it is parted into.
+OF_DENSITY = ("scores_", "density_", "classes_", "labels_")
 
+
+@with_parameters
 class GenerativeKernelPCA(SubspaceEstimator):
     r"""Kernel PCA that draws new points: a hidden unit, and the way back to input space.
 
@@ -105,37 +100,20 @@ class GenerativeKernelPCA(SubspaceEstimator):
     (7, 64)
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(objects=True, precomputed=True, onnx=True)
+    capabilities = Capabilities(objects=True, precomputed=True, onnx=True)
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        *SubspaceEstimator._saved,
-        "eta_",
-        "scores_",
-        "density_",
-        "classes_",
-        "labels_",
-    )
+    _saved = (*SubspaceEstimator._saved, "eta_", *OF_DENSITY)
 
-    _reads_in_place: ClassVar[bool] = True
+    _reads_in_place = True
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        eta: float = 1.0,
-        density: str | Density = "local",
-        preimage: str | PreImageSolver = "auto",
-        solver: str | Solver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.eta = eta
-        self.density = density
-        self.preimage = preimage
-        self.solver = solver
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    eta: float = 1.0
+    density: str | Density = "local"
+    preimage: str | PreImageSolver = "auto"
+    solver: str | Solver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
@@ -168,7 +146,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
     @classmethod
     def from_fitted(
         cls,
-        model: Estimator,
+        model: Any,
         X: RowsLike,
         y: Targets = None,
         *,
@@ -267,7 +245,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         -------
         As for :meth:`sample`
         """
-        return self._points(self.rkm_.scores(self._check_hidden(H_star)))
+        return self._points(self.rkm_.scores(check_hidden(H_star, self.rkm_.eigenvalues)))
 
     @verb("model")
     def similarities(self, H_star: ArrayLike) -> Array:
@@ -284,7 +262,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         -------
         (n, n_train) array
         """
-        H = self._check_hidden(H_star)
+        H = check_hidden(H_star, self.rkm_.eigenvalues)
         # φ(x_j)ᵀ W h* = z_j · z*: both lie in the subspace, whose directions are orthonormal.
         return np.asarray(self.rkm_.scores(H) @ self.scores_.T)
 
@@ -298,8 +276,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
         steps : int, default=10
             Number of points, the ends included.
         """
-        start, end = (self._scores_of_one(x) for x in (x0, x1))
-        return self._points(straight_line(start, end, steps))
+        start, end = (scores_of_one(self, x) for x in (x0, x1))
+        return self._points(generative.straight_line(start, end, steps))
 
     @verb("row", "rows")
     def traverse(self, x: RowsLike, component: int, span: ArrayLike = 2.0, steps: int = 11) -> Any:
@@ -316,8 +294,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
         steps : int, default=11
             Number of points; the middle one of an odd number is ``reconstruct(x)``.
         """
-        start = self._scores_of_one(x)
-        path = along_component(start, component, self.scores_.std(axis=0), span, steps)
+        start = scores_of_one(self, x)
+        path = generative.along_component(start, component, self.scores_.std(axis=0), span, steps)
         return self._points(path)
 
     @verb("rows", "rows")
@@ -345,35 +323,26 @@ class GenerativeKernelPCA(SubspaceEstimator):
         As for :meth:`sample`
         """
         if smoother is None:
-            return returning.denoise.plain(self, X, match_noise=match_noise)  # type: ignore[attr-defined]
+            return SubspaceEstimator.denoise.plain(self, X, match_noise=match_noise)  # type: ignore[attr-defined]
         if not isinstance(smoother, KernelSmoother):
             raise DataError(f"smoother={smoother!r}: give a KernelSmoother of mercer.generative.")
-        Z = projected(self, X, match_noise)[1]
+        Z = self._projected(X, match_noise)[1]
         return self._bound("smoother", smoother, self.subspace_).solve(Z).points
 
     @property
     def preimage_(self) -> PreImageSolver:
         """The pre-image solver as an object; ``"auto"`` and ``"ridge"`` are the generators' own."""
-        return as_generator_preimage(self.preimage)
+        return generative.as_generator_preimage(self.preimage)
 
     def _adopt(self, model: Model, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
         """Take over what was learnt, with the scores of the rows."""
-        self._model_, self.eta_ = model, float(self.eta)
+        self._set_model(model)
+        self.eta_ = float(self.eta)
         keep_scores(self, Z, y, rng)
         return self
 
-    def _check_hidden(self, H: ArrayLike) -> Array:
-        """Finite hidden units, in the precision of the model."""
-        return check_hidden(H, self.rkm_.eigenvalues)
-
-    def _scores_of_one(self, x: RowsLike) -> Array:
-        return np.asarray(self._scores(self._rows(one_row(x)))[0])
-
     def _scores(self, rows: RowsLike) -> Array:
         return model_of(self).subspace.scores(rows)
-
-    def _points(self, Z: Array) -> Any:
-        return points_of(self, Z)
 
 
 # Hidden units from a density, of all rows or of one class.
@@ -381,31 +350,26 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
 def check_parts(model: Estimator) -> None:
     """Refuse parameters that make no sense, before anything is learnt."""
-    as_density(model.density)
-    as_generator_preimage(model.preimage)
+    generative.as_density(model.density)
+    generative.as_generator_preimage(model.preimage)
     check_positive("eta", model.eta)
 
 
-def keep_scores(model: Estimator, Z: Array, y: Targets, rng: np.random.Generator) -> None:
+def keep_scores(model: Any, Z: Array, y: Targets, rng: np.random.Generator) -> None:
     """Remember the scores of the training rows, their density, and their classes.
 
     y that is not a class for each row is none of our business.
     """
-    _keep_labels(model, y, len(Z))
-    model.scores_, model.density_ = Z, as_density(model.density).fit(Z, rng)
-
-
-def _keep_labels(model: Estimator, y: Targets, n: int) -> None:
     for name in ("classes_", "labels_"):
         model.__dict__.pop(name, None)
-    if y is None:
-        return
-    y = np.asarray(y)
-    check_consistent_length(np.empty(n), y)
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise DataError("Input y contains NaN; give a class for each row, or leave y out.")
-    if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
-        model.classes_, model.labels_ = np.unique(y, return_inverse=True)
+    if y is not None:
+        y = np.asarray(y)
+        check_consistent_length(Z, y)
+        if y.dtype.kind == "f" and np.isnan(y).any():
+            raise DataError("Input y contains NaN; give a class for each row, or leave y out.")
+        if y.ndim == 1 and type_of_target(y) in ("binary", "multiclass"):
+            model.classes_, model.labels_ = np.unique(y, return_inverse=True)
+    model.scores_, model.density_ = Z, generative.as_density(model.density).fit(Z, rng)
 
 
 def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Array:
@@ -413,8 +377,7 @@ def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Arra
     n = check_count("n_samples", n)
     rng = make_rng(model.random_state if random_state is None else random_state)
     if label is None:
-        drawn: Array = model.density_.sample(n, rng)
-        return drawn
+        return np.asarray(model.density_.sample(n, rng))
     wanted = _class_numbers(model, label, n)
     parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
     parted = {k: _class_density(model, k).sample(len(rows), rng) for k, rows in parts.items()}
@@ -424,7 +387,7 @@ def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Arra
 
 def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
     """For each sample the number of its class."""
-    if not hasattr(model, "classes_"):
+    if "classes_" not in vars(model):
         raise DataError(
             f"label={label!r}, but the model was fitted without classes; give them as y: fit(X, y)."
         )
@@ -451,12 +414,9 @@ def _class_density(model: Estimator, number: int) -> FittedDensity:
                 f"class {model.classes_.tolist()[number]!r} has 1 training row, and no spread "
                 "can be taken from it; give at least 2 rows."
             )
-        return as_density(model.density).fit(Z, fixed_rng(number))
+        return generative.as_density(model.density).fit(Z, fixed_rng(number))
 
-    density: FittedDensity = model._cached(
-        f"density of class {number}", model.labels_, repr(model.density), fit
-    )
-    return density
+    return model._cached(f"density of class {number}", model.labels_, repr(model.density), fit)
 
 
 def check_hidden(H: ArrayLike, like: Array) -> Array:
@@ -465,10 +425,10 @@ def check_hidden(H: ArrayLike, like: Array) -> Array:
     return checked.astype(like.dtype)
 
 
-def one_row(x: RowsLike) -> Any:
-    """A table of one row from a row, a table, or an object."""
+def scores_of_one(model: Estimator, x: RowsLike) -> Array:
+    """Scores, (q,), of a row, of a table with one row, or of an object."""
     is_table = not isinstance(x, str) and (hasattr(x, "columns") or np.ndim(x) == 2)
     rows = x if is_table else [x]
     if len(rows) != 1:
         raise DataError(f"got {len(rows)} rows where one is needed; give a single row.")
-    return rows
+    return np.asarray(model._scores(model._rows(rows))[0])

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
-from mercer.estimators._saving import remember_data
-from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators._validation import check_rows, remember_data
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, KernelError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
 from mercer.gram.feature_sums import carried, missed
 from mercer.gram.spot_check import ROWS
+from mercer.io import as_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.model import ComponentRule, Model, Report, as_rule
-from mercer.points.source import CHUNK, MemoryRows, Source
+from mercer.points.source import CHUNK
 from mercer.preimage import PreImageSolver
 from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.landmark_model import Few, LandmarkModel, counted
@@ -27,6 +28,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 from mercer.solvers.policy import refuse_square
 
 
+@with_parameters
 class IncrementalKernelPCA(SubspaceEstimator):
     r"""Kernel PCA on landmarks, one chunk of rows at a time.
 
@@ -80,40 +82,20 @@ class IncrementalKernelPCA(SubspaceEstimator):
     (1000, 5)
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, streaming=True, onnx=True)
-
-    n_samples_seen_: int
-    _features: LandmarkFeatures
-    _sums: FeatureSums
+    capabilities = Capabilities(sparse=True, streaming=True, onnx=True)
 
     # With the sums a loaded model goes on learning.
-    _saved: ClassVar[tuple[str, ...]] = (
-        *SubspaceEstimator._saved,
-        "n_samples_seen_",
-        "_features",
-        "_sums",
-    )
+    _saved = (*SubspaceEstimator._saved, "n_samples_seen_", "_features", "_sums")
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        n_landmarks: int = 300,
-        select: str | LandmarkRule | Any = "kmeans",
-        growth: float = 0.0,
-        forget: float = 1.0,
-        preimage: str | PreImageSolver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.n_landmarks = n_landmarks
-        self.select = select
-        self.growth = growth
-        self.forget = forget
-        self.preimage = preimage
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    n_landmarks: int = 300
+    select: str | LandmarkRule | Any = "kmeans"
+    growth: float = 0.0
+    forget: float = 1.0
+    preimage: str | PreImageSolver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -124,7 +106,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     def _learn(self, rows: RowsLike) -> None:
         """Forget everything, and fit to rows that have been checked."""
         self.__dict__.pop("_features", None)
-        source = rows if isinstance(rows, Source) else MemoryRows(rows)
+        source = as_rows(rows)
         starts = range(0, len(source), CHUNK)
         chunks = [slice(i, min(i + CHUNK, len(source))) for i in starts]
         if len(chunks) > 1 and chunks[-1].stop - chunks[-1].start < 2:  # one row is no chunk
@@ -154,19 +136,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """The landmarks; a ``scipy.sparse.csr_array`` if the rows were sparse."""
         return self._features.points.for_user()
 
-    def _add(self, rows: RowsLike, solve: bool) -> None:
-        started = time.perf_counter()
-        if not hasattr(self, "_features"):
-            self._begin(rows)
-        else:
-            rows = rows.astype(self._features.dtype, copy=False)
-            self._grow(rows)
-        part = sum_features(self._features, self._features.kernel.points(rows))
-        self._sums = self._sums * self.forget + part
-        self.n_samples_seen_ += len(rows)
-        if solve:
-            self._update(started)
-
     def _begin(self, rows: RowsLike) -> None:
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
@@ -189,6 +158,19 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._features = LandmarkFeatures(resolved, landmarks, rows.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
+
+    def _add(self, rows: RowsLike, solve: bool) -> None:
+        started = time.perf_counter()
+        if not hasattr(self, "_features"):
+            self._begin(rows)
+        else:
+            rows = rows.astype(self._features.dtype, copy=False)
+            self._grow(rows)
+        part = sum_features(self._features, self._features.kernel.points(rows))
+        self._sums = self._sums * self.forget + part
+        self.n_samples_seen_ += len(rows)
+        if solve:
+            self._update(started)
 
     def _grow(self, rows: RowsLike) -> None:
         """Take up rows that the landmarks miss, the worst first, and carry the sums over."""
@@ -223,6 +205,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         )
         variance = values / model.weight
         report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
-        self._model_ = Model.of(
-            subspace, values, None, report, rows=model.weight, trace=model.trace
+        self._set_model(
+            Model.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
         )

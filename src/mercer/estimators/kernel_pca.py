@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from dataclasses import KW_ONLY, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from mercer._base.progress import current_listener, listen
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, check_weight
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
@@ -69,6 +69,7 @@ def steps_to_callbacks(estimator: Estimator) -> Iterator[None]:
     root.call_on_fit_task_end(estimator=estimator)
 
 
+@with_parameters
 class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     r"""Principal components in the feature space of a kernel.
 
@@ -125,28 +126,19 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         sparse=True, objects=True, precomputed=True, weights=True, onnx=True
     )
 
-    _reads_in_place: ClassVar[bool] = True
+    _reads_in_place = True
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel = "gaussian",
-        center: bool = True,
-        solver: str | Solver = "auto",
-        preimage: str | PreImageSolver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.center = center
-        self.solver = solver
-        self.preimage = preimage
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    center: bool = True
+    solver: str | Solver = "auto"
+    preimage: str | PreImageSolver = "auto"
+    random_state: Seed = None
 
     @with_callbacks
     @verb("data", "self")
@@ -203,7 +195,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
             if kernel.is_pairwise:  # columns of the matrix as it was given
                 columns = present[model.subspace.support]
                 model = replace(model, subspace=replace(model.subspace, support=columns))
-        self._model_ = model
+        self._set_model(model)
 
 
 def _present(

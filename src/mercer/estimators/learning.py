@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.io import is_source
 from mercer.kernels import Kernel
-from mercer.model import Model, Subspace, as_rule
+from mercer.model import Count, Model, Subspace, as_rule
 from mercer.points.source import MemoryRows, Source
 from mercer.solvers import Plan, Problem, Solver, as_solver
 
@@ -40,12 +41,20 @@ def learn(
     return plan.fit(problem)
 
 
+def relearn(subspace: Subspace, rows: Array) -> tuple[Subspace, Array]:
+    """As many components of these rows, or as many as they have."""
+    rule = Count(max(1, min(subspace.n_components, len(rows) - 1)))
+    kernel, center = subspace.kernel, bool(np.any(subspace.mean))
+    plan = plan_of(rows, kernel, rule, "dense", center=center)
+    model = learn(rows, kernel, plan, fixed_rng(0), center=center)
+    return model.subspace, model.explained_variance
+
+
 def scores_of(model: Model, rows: RowsLike, weight: Array | None = None) -> Array:
     """Scores of the rows that were learnt, without a pass where the solver has them."""
     scores, subspace = model.scores(weight), model.subspace
     if scores is None:
-        if not isinstance(rows, Source):  # which may have been learnt in a finer precision
-            rows = subspace.in_precision(rows)
+        rows = subspace.in_precision(rows)  # they may have been learnt in a finer one
         scores = by_blocks(subspace.scores, rows, subspace, subspace.n_components)
     return scores
 
@@ -57,18 +66,12 @@ def by_blocks(
     if not isinstance(rows, Source):
         return function(rows)
     dtype = subspace.coef.dtype
-    return rows.apply(OnBlocks(function, dtype), width, dtype)
+    # Unlike a lambda a partial function can be sent to workers.
+    return rows.apply(partial(_in_precision, function, dtype), width, dtype)
 
 
-@dataclass(frozen=True)
-class OnBlocks:
-    """A function of rows in the model's precision; unlike a lambda it can be sent to workers."""
-
-    function: Callable[[Any], Array]
-    dtype: np.dtype
-
-    def __call__(self, block: Array) -> Array:
-        return self.function(block.astype(self.dtype, copy=False))
+def _in_precision(function: Callable[[Any], Array], dtype: np.dtype, block: Array) -> Array:
+    return function(block.astype(dtype, copy=False))
 
 
 def owned(model: Model, X: RowsLike) -> Model:

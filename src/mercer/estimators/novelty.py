@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import novelty
 from mercer._base.config import Config
 from mercer._base.held_out import take
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators._saving import refuse_seen
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, parts_in
+from mercer.estimators.base import Capabilities, Estimator, parts_in, with_parameters
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator
@@ -25,23 +25,8 @@ from mercer.exceptions import DataError, MercerWarning, Remedy, warn
 from mercer.kernels import Gaussian, Kernel, as_kernel
 from mercer.landmarks import Given, random_pivots
 from mercer.model import ComponentRule, Model, model_of
-from mercer.novelty import (
-    Calibration,
-    Conformal,
-    CrossFit,
-    NoveltyScore,
-    Split,
-    as_calibration,
-    calm_rows,
-    contributions,
-    gram_folds,
-    landmark_folds,
-    neighbour_kernel,
-    novelty_score,
-    outlier_threshold,
-)
 from mercer.novelty.calibration import check_share, leave_one_out_p_values, rows_needed
-from mercer.novelty.score import default_rule
+from mercer.novelty.score import NoveltyScore, default_rule, novelty_score
 from mercer.points.sparse import SparseRows
 from mercer.preimage import as_preimage
 from mercer.solvers import Dense, EigenSolver, Lanczos, Landmarks, Plan, Solver, as_solver
@@ -51,6 +36,7 @@ from mercer.solvers.landmarks import as_landmark_rule
 T_SQUARED = ("hotelling", "combined")
 
 
+@with_parameters
 class KernelNovelty(OutlierMixin, Estimator):
     r"""Novelty detection by kernel PCA, with a false-alarm rate that holds on new data.
 
@@ -73,7 +59,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         contaminated it is ``contamination`` that sets the threshold.
     measure : {"reconstruction", "hotelling", "combined"}, default="reconstruction"
         The distance from the subspace; T² inside it; or both, see
-        :func:`~mercer.novelty.novelty_score`. (Not called ``score``, which scikit-learn takes for
+        :func:`~mercer.novelty_score`. (Not called ``score``, which scikit-learn takes for
         a method.)
     solver : str or Solver, default="auto"
         See :mod:`mercer.solvers`; ``"auto"`` is exact up to 2,000 rows, and takes 1,000 of the rows
@@ -128,51 +114,33 @@ class KernelNovelty(OutlierMixin, Estimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
+    capabilities = Capabilities(sparse=True, objects=True, onnx=True)
 
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "kernel": lambda kernel: Gaussian() if kernel is None else as_kernel(kernel)
     }
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("score_", "conformal_", "offset_"),
-        *OF_MODEL[1:],  # the score has the subspace
-    )
+    _saved = ("score_", "conformal_", "offset_", *OF_MODEL[1:])  # the score has the subspace
 
-    _reads_in_place: ClassVar[bool] = False
+    _reads_in_place = False
 
     # What its Model has learnt is shown as everywhere.
     subspace_, kernel_ = SubspaceEstimator.subspace_, SubspaceEstimator.kernel_
     eigenvalues_, residuals_ = SubspaceEstimator.eigenvalues_, SubspaceEstimator.residuals_
     explained_variance_ = SubspaceEstimator.explained_variance_
     explained_variance_ratio_ = SubspaceEstimator.explained_variance_ratio_
-    report_, plan, to_html = (
-        SubspaceEstimator.report_,
-        SubspaceEstimator.plan,
-        SubspaceEstimator.to_html,
-    )
+    report_, plan = SubspaceEstimator.report_, SubspaceEstimator.plan
+    to_html, uncertainty = SubspaceEstimator.to_html, SubspaceEstimator.uncertainty
     relevance, sensitivity = SubspaceEstimator.relevance, SubspaceEstimator.sensitivity
-    uncertainty = SubspaceEstimator.uncertainty
 
-    def __init__(
-        self,
-        n_components: int | float | ComponentRule | None = None,
-        *,
-        kernel: str | Kernel | None = None,
-        false_alarm_rate: float = 0.05,
-        measure: str = "reconstruction",
-        solver: str | Solver = "auto",
-        calibration: str | Calibration = "auto",
-        contamination: float | str | None = None,
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.false_alarm_rate = false_alarm_rate
-        self.measure = measure
-        self.solver = solver
-        self.calibration = calibration
-        self.contamination = contamination
-        self.random_state = random_state
+    n_components: int | float | ComponentRule | None = None
+    _: KW_ONLY
+    kernel: str | Kernel | None = None
+    false_alarm_rate: float = 0.05
+    measure: str = "reconstruction"
+    solver: str | Solver = "auto"
+    calibration: str | novelty.Calibration = "auto"
+    contamination: float | str | None = None
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -184,14 +152,19 @@ class KernelNovelty(OutlierMixin, Estimator):
             Normal rows, unless ``contamination`` says otherwise.
         y : ignored
         """
-        rows, kernel = self._check_fit(X)
+        kernel = None if self.kernel is None else as_kernel(self.kernel)
+        self._check_parameters(kernel or Gaussian())
+        rows = check_rows(self, X, kernel or Gaussian(), reset=True)
         rng = self._rng()
         learn = self._learner(rows, kernel, rng)
-        if self.contamination is not None:
-            return self._fit_contaminated(rows, kernel, learn)
-        found = self._strategy(len(rows)).calibrate(learn, rows, rng)
-        self._keep(learn.model, found.score, found.held_out)
-        self._remember(found.rows, found.held_out)
+        if self.contamination is None:
+            found, threshold = self._strategy(len(rows)).calibrate(learn, rows, rng), None
+        else:
+            learn, found, threshold = self._among_outliers(rows, kernel, learn)
+        self._keep(learn.model, found.score, found.held_out, threshold)
+        order = np.argsort(found.rows)
+        self.calibration_rows_ = found.rows[order]
+        self.calibration_p_values_ = leave_one_out_p_values(found.held_out[order])
         return self
 
     @classmethod
@@ -236,7 +209,16 @@ class KernelNovelty(OutlierMixin, Estimator):
                     f"{type(model).__name__} has not; use measure='reconstruction'."
                 )
             variance = np.ones(model.subspace_.n_components)
-        refuse_seen(model, X, rows)
+        if learnt.was_fitted_to(X, rows):
+            raise DataError(
+                f"these {len(rows)} rows are those that the model was fitted to; they are less new "
+                "to it than others, and a threshold from them would give more false alarms than "
+                "asked for. Give normal rows that it has not seen, or fit "
+                + Remedy(
+                    "KernelNovelty to all of them.",
+                    shell="all of them with 'mercer fit DATA --model novelty'.",
+                )
+            )
         bound = novelty_score(measure, model.subspace_, variance)
         detector._keep(learnt, bound, bound(model.subspace_.in_precision(rows)))
         return detector
@@ -290,7 +272,7 @@ class KernelNovelty(OutlierMixin, Estimator):
             rows = SparseRows.of(rows)
             way = "nearest" if subspace.kernel.radial is None else "combination"
         found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)
-        return contributions(self.score_, rows, found.points)
+        return novelty.contributions(self.score_, rows, found.points)
 
     def _decide(self, rows: Any) -> Array:
         scores = -self.score_(rows)
@@ -298,13 +280,13 @@ class KernelNovelty(OutlierMixin, Estimator):
             return np.full_like(scores, -self.offset_)
         return scores - self.offset_
 
-    def _strategy(self, n: int) -> Calibration:
+    def _strategy(self, n: int) -> novelty.Calibration:
         """How to calibrate so that the promise of the rate is kept."""
-        strategy = as_calibration(self.calibration, n)
-        if self.measure not in T_SQUARED or not isinstance(strategy, CrossFit):
+        strategy = novelty.as_calibration(self.calibration, n)
+        if self.measure not in T_SQUARED or not isinstance(strategy, novelty.CrossFit):
             return strategy
         if self.calibration == "auto":
-            return Split(min(n // 2, max(n / 4, rows_needed(self.false_alarm_rate))) / n)
+            return novelty.Split(min(n // 2, max(n / 4, rows_needed(self.false_alarm_rate))) / n)
         raise DataError(
             f"cross-fitting cannot promise a false-alarm rate for measure={self.measure!r}: T² of "
             "a new row grows with the rows that a model has learnt, and the final model has learnt "
@@ -318,43 +300,41 @@ class KernelNovelty(OutlierMixin, Estimator):
     def _learner(
         self, rows: Any, kernel: Kernel | None, rng: np.random.Generator
     ) -> NoveltyLearner:
-        wanted = self.n_components
-        if self.contamination is not None:
-            wanted = default_rule(self.measure, contaminated=True) if wanted is None else wanted
-            kernel = Gaussian() if kernel is None else kernel
+        wanted, contaminated = self.n_components, self.contamination is not None
+        if wanted is None:
+            wanted = default_rule(self.measure, contaminated=contaminated)
+        if contaminated and kernel is None:
+            kernel = Gaussian()
         return NoveltyLearner(rows, kernel, wanted, self.measure, self.solver, rng)
 
-    def _fit_contaminated(self, rows: Any, kernel: Kernel | None, learn: NoveltyLearner) -> Self:
-        """Learn the calm rows, and set the threshold among all."""
+    def _among_outliers(
+        self, rows: Any, kernel: Kernel | None, learn: NoveltyLearner
+    ) -> tuple[NoveltyLearner, novelty.Calibrated, float]:
+        """What was learnt of the calm rows, and the threshold among all."""
         assert self.contamination is not None
-        kept = calm_rows(learn, kernel, rows, self.contamination)
+        kept = novelty.calm_rows(learn, kernel, rows, self.contamination)
         calm = replace(learn, rows=take(rows, kept))
         # The threshold does not rest on held-out scores here, so that T² may learn all calm rows.
-        strategy = as_calibration(self.calibration, len(kept))
+        strategy = novelty.as_calibration(self.calibration, len(kept))
         found = strategy.calibrate(calm, calm.rows, learn.rng)
         scores = found.score(rows)
-        threshold = outlier_threshold(found.score, scores, self.contamination)
+        threshold = novelty.outlier_threshold(found.score, scores, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
         aside = np.setdiff1d(np.arange(len(rows)), kept)
         aside = aside[scores[aside] <= threshold]
         held_out = np.concatenate([found.held_out, scores[aside]])
-        self._keep(calm.model, found.score, held_out, threshold)
-        self._remember(np.concatenate([kept[found.rows], aside]), held_out)
-        return self
-
-    def _remember(self, rows: Array, held_out: Array) -> None:
-        order = np.argsort(rows)
-        self.calibration_rows_ = rows[order]
-        self.calibration_p_values_ = leave_one_out_p_values(held_out[order])
+        every = np.concatenate([kept[found.rows], aside])
+        return calm, novelty.Calibrated(found.score, every, held_out), threshold
 
     def _keep(
         self, model: Model, score: NoveltyScore, held_out: Array, threshold: float | None = None
     ) -> None:
-        self._model_, self.score_ = model, score
+        self._set_model(model)
+        self.score_ = score
         eps = np.finfo(score.subspace.coef.dtype).eps
         # In the precision of new scores, or rounding could part predict and p_values.
         held_out = held_out.astype(score.subspace.coef.dtype, copy=False)
-        self.conformal_ = Conformal.of(held_out, slack=64 * eps * np.abs(held_out).max())
+        self.conformal_ = novelty.Conformal.of(held_out, slack=64 * eps * np.abs(held_out).max())
         if threshold is not None:
             self.offset_ = -threshold * (1 + 64 * float(eps))
             return
@@ -373,11 +353,6 @@ class KernelNovelty(OutlierMixin, Estimator):
                 MercerWarning,
             )
 
-    def _check_fit(self, X: RowsLike) -> tuple[Any, Kernel | None]:
-        kernel = None if self.kernel is None else as_kernel(self.kernel)
-        self._check_parameters(kernel or Gaussian())
-        return check_rows(self, X, kernel or Gaussian(), reset=True), kernel
-
     def _check_parameters(self, kernel: Kernel) -> None:
         if not 0 < self.false_alarm_rate < 1:
             raise DataError(
@@ -390,9 +365,9 @@ class KernelNovelty(OutlierMixin, Estimator):
     def _restore(self, state: dict[str, Any]) -> None:
         # Files of before 0.2 tell no more than the score; a pattern has not even that.
         told = parts_in(state)
-        if isinstance(score := state.get("score_"), NoveltyScore):
-            self._model_ = Model.known(**told | {"subspace": score.subspace})
         super()._restore(state)
+        if isinstance(score := state.get("score_"), NoveltyScore):
+            self._set_model(Model.known(**told | {"subspace": score.subspace}))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -433,7 +408,7 @@ class NoveltyLearner:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
         X = take(self.rows, rows)
         if like is None:
-            wanted, kernel = self._wanted, self._kernel_for(X).resolve(X)
+            wanted, kernel = self.n_components, self._kernel_for(X).resolve(X)
         else:
             wanted, kernel = like.subspace.n_components, like.subspace.kernel
         plan = plan_of(X, kernel, wanted, self._choose(kernel, X))
@@ -448,50 +423,38 @@ class NoveltyLearner:
         if solver == "auto" and n > EXACT_UP_TO:
             solver = Landmarks(min(n, LANDMARKS))
         assert self.kernel is not None
-        return plan_of(self.rows, self.kernel, self._wanted, solver)
+        return plan_of(self.rows, self.kernel, self.n_components, solver)
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""
         solver, n = self._solver, len(self.rows)
         if self._landmarks is not None:
             known_to = fold_of[self._landmarks]
-            return landmark_folds(score, self.measure, self.rows, known_to, fold_of)
+            return novelty.landmark_folds(score, self.measure, self.rows, known_to, fold_of)
         if isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):
             # The user's own points: no fold brings them with it.
             nobody = np.full(score.subspace.n_support, -1)
-            return landmark_folds(score, self.measure, self.rows, nobody, fold_of)
+            return novelty.landmark_folds(score, self.measure, self.rows, nobody, fold_of)
         # Davidson is near-exact only, and each fold anew takes it no longer.
         if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
             return None
         assert isinstance(solver, EigenSolver)
-        return gram_folds(score, self.measure, solver, fold_of, self.rng)
-
-    @property
-    def _wanted(self) -> Any:
-        if self.n_components is not None:
-            return self.n_components
-        return default_rule(self.measure, contaminated=False)
+        return novelty.gram_folds(score, self.measure, solver, fold_of, self.rng)
 
     def _kernel_for(self, X: Any) -> Kernel:
         if self.kernel is not None:
             return self.kernel
         # T² of a narrow kernel tells how close a row is to others, and not how far.
-        return neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
+        return novelty.neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
 
     def _choose(self, kernel: Kernel, X: Any) -> Solver:
         """The solver; ``"auto"`` takes rows as landmarks where there are many."""
         self._landmarks = None
         if self.solver != "auto" or len(X) <= EXACT_UP_TO:
             return as_solver(self.solver)
-        self._landmarks = _landmark_rows(kernel, X, LANDMARKS, self.rng)
+        # By randomly pivoted Cholesky on a sample; rows and not means: what a fold's model must
+        # not know can be left out.
+        sample = np.sort(self.rng.choice(len(X), min(len(X), 5 * LANDMARKS), replace=False))
+        exact = kernel.points(X).take(sample).cast(np.float64)
+        self._landmarks = np.sort(sample[random_pivots(kernel, exact, LANDMARKS, self.rng)])
         return Landmarks(len(self._landmarks), select=Given(take(X, self._landmarks)))
-
-
-def _landmark_rows(kernel: Kernel, X: Any, m: int, rng: np.random.Generator) -> Array:
-    """The numbers of at most m rows, by randomly pivoted Cholesky on a sample.
-
-    Rows and not means: what a fold's model must not know can be left out.
-    """
-    sample = np.sort(rng.choice(len(X), min(len(X), 5 * m), replace=False))
-    exact = kernel.points(X).take(sample).cast(np.float64)
-    return np.sort(sample[random_pivots(kernel, exact, m, rng)])

@@ -12,17 +12,11 @@ from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
-from mercer.model import model_of, names_of
+from mercer.model import model_of
 from mercer.points.source import Source
-from mercer.relevance import (
-    Relevance,
-    Uncertainty,
-    measure_relevance,
-    measure_uncertainty,
-    support_rows,
-)
+from mercer.relevance import Relevance, Uncertainty, measure_relevance, measure_uncertainty
 from mercer.relevance import sensitivity as measure_sensitivity
-from mercer.relevance.measure import MOST_ROWS, require_vectors, support_weight
+from mercer.relevance.measure import MOST_ROWS, require_vectors, support_rows, support_weight
 
 
 @verb("source")
@@ -159,10 +153,10 @@ def relevance_of(
     max_rows: int | None = MOST_ROWS,
 ) -> Relevance:
     """Relevance at rows that have been checked, or at the support points; never as a frame."""
-    subspace = model_of(model).subspace
-    rows, weight = _given_rows(model, rows, sample_weight) or support_rows(subspace)
+    learnt = model_of(model)
+    rows, weight = _given_rows(model, rows, sample_weight) or support_rows(learnt.subspace)
     return measure_relevance(
-        subspace, rows, unit=unit, weight=weight, names=names_of(model), max_rows=max_rows
+        learnt.subspace, rows, unit=unit, weight=weight, names=learnt.names, max_rows=max_rows
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from mercer import generative
 from mercer._base.numbers import check_positive, fixed_rng
 from mercer._base.sklearn import (
     ClassifierMixin,
@@ -19,9 +21,10 @@ from mercer._base.sklearn import (
 )
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Capabilities, Estimator
+from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.generative import (
+    OF_DENSITY,
     GenerativeKernelPCA,
     check_hidden,
     check_parts,
@@ -29,15 +32,7 @@ from mercer.estimators.generative import (
 )
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.exceptions import DataError, KernelError
-from mercer.generative import (
-    RKM,
-    Density,
-    FittedDensity,
-    LeastSquaresMachine,
-    as_density,
-    as_generator_preimage,
-    fit_least_squares,
-)
+from mercer.generative import RKM, Density, FittedDensity
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Subspace
 from mercer.preimage import PreImageSolver
@@ -45,42 +40,23 @@ from mercer.preimage.nearest import SupportScores
 from mercer.solvers import Solver
 
 
+@with_parameters
 class _Machine(Estimator):
     """What both have in common: the linear system, and the way back from hidden units."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)
-    machine_: LeastSquaresMachine
-    classes_: Array
-    labels_: Array
+    capabilities = Capabilities(experimental=True)
 
     sample = GenerativeKernelPCA.sample
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "machine_",
-        "kernel_",
-        "classes_",
-        "labels_",
-        "n_targets_",
-        "n_features_in_",
-        "feature_names_in_",
-    )
+    _saved = ("machine_", "kernel_", "classes_", "labels_", "n_targets_", *OF_COLUMNS)
 
-    def __init__(
-        self,
-        kernel: str | Kernel = "gaussian",
-        *,
-        lam: float = 0.1,
-        eta: float = 1.0,
-        density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
-        random_state: Seed = None,
-    ) -> None:
-        self.kernel = kernel
-        self.lam = lam
-        self.eta = eta
-        self.density = density
-        self.preimage = preimage
-        self.random_state = random_state
+    kernel: str | Kernel = "gaussian"
+    _: KW_ONLY
+    lam: float = 0.1
+    eta: float = 1.0
+    density: str | Density = "local"
+    preimage: str | PreImageSolver = "ridge"
+    random_state: Seed = None
 
     @property
     def hidden_(self) -> Array:
@@ -113,7 +89,9 @@ class _Machine(Estimator):
         check_parts(self)
         lam = check_positive("lam", self.lam)
         self.kernel_ = as_kernel(self.kernel).resolve(X)
-        self.machine_ = fit_least_squares(self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=self.eta)
+        self.machine_ = generative.fit_least_squares(
+            self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=self.eta
+        )
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
         check_is_fitted(self, "machine_")
@@ -131,7 +109,7 @@ class _Machine(Estimator):
     @property
     def density_(self) -> FittedDensity:
         """Of these scores, fitted when it is first asked for."""
-        density = as_density(self.density)
+        density = generative.as_density(self.density)
 
         def fit() -> FittedDensity:
             return density.fit(self.scores_, fixed_rng(0))
@@ -139,7 +117,7 @@ class _Machine(Estimator):
         return self._cached("density", self.machine_, repr(density), fit)
 
     def _points(self, Z: Array) -> Any:
-        solver = as_generator_preimage(self.preimage)
+        solver = generative.as_generator_preimage(self.preimage)
         return self._bound("pre-image", solver, self._subspace()).solve(Z).points
 
 
@@ -297,17 +275,15 @@ def _check_pair(
         )
     rows = check_rows(estimator, X, kernel, reset=True)
     y = np.asarray(y)
-    if many and y.ndim == 2:
-        y = y.astype(np.float64)
-    else:
-        y = column_or_1d(y, warn=True)
-        y = y.astype(np.float64) if many else y
+    y = y if many and y.ndim == 2 else column_or_1d(y, warn=True)
+    y = y.astype(np.float64) if many else y
     check_consistent_length(rows, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError("Input y contains NaN or infinity; remove such rows.")
     return rows, y
 
 
+@with_parameters
 class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Kernel PCA on the hidden units of kernel PCA, and generation back through the layers.
 
@@ -358,44 +334,23 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     ((3, 15), (4, 64))
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(experimental=True)
+    capabilities = Capabilities(experimental=True)
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "layers_",
-        "scores_",
-        "density_",
-        "classes_",
-        "labels_",
-        "n_features_in_",
-        "feature_names_in_",
-        "_sklearn_output_config",
-    )
+    _saved = ("layers_", *OF_DENSITY, *OF_COLUMNS, "_sklearn_output_config")
 
     # At the top, and back through all layers.
     hidden_, hidden_units = GenerativeKernelPCA.hidden_, GenerativeKernelPCA.hidden_units
     generate, sample = GenerativeKernelPCA.generate, GenerativeKernelPCA.sample
     interpolate = GenerativeKernelPCA.interpolate
-    _check_hidden = GenerativeKernelPCA._check_hidden
-    _scores_of_one = GenerativeKernelPCA._scores_of_one
 
-    def __init__(
-        self,
-        layers: Sequence[int] = (50, 20),
-        *,
-        kernel: str | Kernel = "gaussian",
-        eta: float = 1.0,
-        density: str | Density = "local",
-        preimage: str | PreImageSolver = "ridge",
-        solver: str | Solver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.layers = layers
-        self.kernel = kernel
-        self.eta = eta
-        self.density = density
-        self.preimage = preimage
-        self.solver = solver
-        self.random_state = random_state
+    layers: Sequence[int] = (50, 20)
+    _: KW_ONLY
+    kernel: str | Kernel = "gaussian"
+    eta: float = 1.0
+    density: str | Density = "local"
+    preimage: str | PreImageSolver = "ridge"
+    solver: str | Solver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:
@@ -444,7 +399,7 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _points(self, points: Array) -> Array:
         """Back through all layers."""
-        solver = as_generator_preimage(self.preimage)
+        solver = generative.as_generator_preimage(self.preimage)
         for k in reversed(range(len(self.layers_))):
             bound = self._bound(f"pre-image of layer {k}", solver, self.layers_[k].subspace)
             points = np.asarray(bound.solve(points).points)

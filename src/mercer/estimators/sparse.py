@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,7 @@ from mercer._base.machine import held
 from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
@@ -34,6 +34,7 @@ from mercer.sparse.noise import choose_kernels
 USUAL_KERNELS = 100
 
 
+@with_parameters
 class SparseKernelPCA(SubspaceEstimator):
     r"""Kernel PCA on a few representing rows, chosen by maximum likelihood.
 
@@ -111,40 +112,22 @@ class SparseKernelPCA(SubspaceEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        sparse=True, objects=True, precomputed=True, onnx=True
-    )
+    capabilities = Capabilities(sparse=True, objects=True, precomputed=True, onnx=True)
 
-    _saved: ClassVar[tuple[str, ...]] = (
+    _saved = (
         *SubspaceEstimator._saved,
-        "support_indices_",
-        "weights_",
-        "noise_",
-        "log_likelihood_",
-        "kkt_",
-        "n_fits_",
+        *("support_indices_", "weights_", "noise_", "log_likelihood_", "kkt_", "n_fits_"),
     )
 
-    def __init__(
-        self,
-        n_kernels: int | None = None,
-        *,
-        noise: float | None = None,
-        n_components: int | float | ComponentRule | None = None,
-        kernel: str | Kernel = "gaussian",
-        refit: bool = True,
-        solver: str | SparseSolver = "auto",
-        preimage: str | PreImageSolver = "auto",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_kernels = n_kernels
-        self.noise = noise
-        self.n_components = n_components
-        self.kernel = kernel
-        self.refit = refit
-        self.solver = solver
-        self.preimage = preimage
-        self.random_state = random_state
+    n_kernels: int | None = None
+    _: KW_ONLY
+    noise: float | None = None
+    n_components: int | float | ComponentRule | None = None
+    kernel: str | Kernel = "gaussian"
+    refit: bool = True
+    solver: str | SparseSolver = "auto"
+    preimage: str | PreImageSolver = "auto"
+    random_state: Seed = None
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -184,7 +167,7 @@ class SparseKernelPCA(SubspaceEstimator):
             report = audited(report, audit_rows(subspace, subspace.points, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
         values, variance, share = (part.astype(dtype) for part in spectrum)
-        self._model_ = Model(subspace, values, variance, share, None, report, rows.n)
+        self._set_model(Model(subspace, values, variance, share, None, report, rows.n))
 
     @verb("blocks", "numbers", needs="new points")
     def reconstruction_error(self, X: RowsLike, *, n_components: int | None = None) -> Array:
@@ -353,10 +336,9 @@ def compress(
         preimage=model.preimage,
     )
     result._keep(chosen, fits)
-    result._model_ = _compressed(model_of(model), small, cosines, report, started)
-    for name in ("n_features_in_", "feature_names_in_", "_data_fingerprint"):
-        if hasattr(model, name):
-            setattr(result, name, getattr(model, name))
+    seen = {"n_features_in_", "feature_names_in_", "_data_fingerprint"} & set(vars(model))
+    vars(result).update({name: vars(model)[name] for name in seen})
+    result._set_model(_compressed(model_of(model), small, cosines, report, started))
     return result
 
 

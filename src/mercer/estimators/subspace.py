@@ -5,32 +5,51 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from scipy.sparse import eye_array
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from mercer import exceptions, selection
+from mercer._base.numbers import check_count, fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._base.types import Array, RowsLike
-from mercer.estimators import imputing, relevance, returning
+from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
+from mercer.estimators import base
+from mercer.estimators import relevance as measuring
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, learnt, parts_in
+from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
-from mercer.estimators.imputing import filling_of
-from mercer.estimators.learning import OnBlocks
-from mercer.exceptions import ModelFileError
+from mercer.estimators.learning import relearn
+from mercer.exceptions import DataError, ModelFileError, Remedy, argument, warn
 from mercer.io import Table, as_rows, write_table
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Model, model_of
 from mercer.model.model import PARTS
-from mercer.points.source import Source
-from mercer.preimage import PreImageSolver, as_preimage
-from mercer.robust import Filling
-from mercer.selection import Choice
+from mercer.points import as_points
+from mercer.points.source import MemoryRows, Source
+from mercer.points.sparse import SparseRows
+from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
+from mercer.preimage.nearest import Nearest
+from mercer.preimage.noise import MatchNoise, matched_scores
+from mercer.robust import Filling, choose_filling, mixed_masks
+from mercer.robust.filling import FEWEST_ROWS
+from mercer.robust.impute import MOST_COLUMNS
 from mercer.solvers import Plan
 from mercer.solvers.plan import stand_in
+
+#: A share of the variance that leaves no room for noise to be lost in.
+ALL = 0.999
+#: Scores of a row from which the kernel sees nothing differ from each other by less than this.
+FAR = 1e-6
+#: Denoising that leaves more than this share of the noise is not worth its risk.
+HELPS = 0.95
+#: What lacks coordinates has no values to fill in.
+TO_FILL = "to fill in values, use a kernel of vectors"
 
 
 @verb("data", needs="a plan")
@@ -57,14 +76,10 @@ def plan(self: Any, X: RowsLike) -> Plan:
     """
     kernel = as_kernel("gaussian" if self.kernel is None else self.kernel)
     holes = get_tags(self).input_tags.allow_nan
-    planned: Plan
     rows = check_rows(clone(self), X, kernel, reset=True, stream=True, allow_nan=holes)
-    if self._reads_in_place:
-        planned = self._plan(kernel, rows)
-        return planned
-    if not isinstance(rows, Source):
-        planned = self._plan(kernel, rows)
-        return replace(planned, resumable=False)
+    if self._reads_in_place or not isinstance(rows, Source):
+        planned: Plan = self._plan(kernel, rows)
+        return planned if self._reads_in_place else replace(planned, resumable=False)
     planned = self._plan(kernel, stand_in(rows))
     size = len(rows) * rows.shape[1] * rows.dtype.itemsize
     return replace(planned, bytes=planned.bytes + size, loads=True, resumable=False)
@@ -105,14 +120,13 @@ def to_html(
 #: What a file holds of a Model, and of the columns that it was learnt from.
 OF_MODEL = (
     *("subspace_", "kernel_", *(f"{part}_" for part in PARTS if part != "subspace")),
-    *("n_features_in_", "feature_names_in_"),
+    *base.OF_COLUMNS,
 )
 
 
 class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Projection, reconstruction error and (through ``preimage``) the way back to input space."""
 
-    capabilities: ClassVar[Capabilities]
     #: Gives row sources to its solver as they are; others hold all rows in memory.
     _reads_in_place: ClassVar[bool] = False
 
@@ -127,27 +141,16 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     report_ = learnt("report", "How the fit went.")
 
     plan, to_html = plan, to_html
-    relevance, sensitivity, uncertainty = (
-        relevance.relevance,
-        relevance.sensitivity,
-        relevance.uncertainty,
-    )
+    relevance = measuring.relevance
+    sensitivity, uncertainty = measuring.sensitivity, measuring.uncertainty
 
     kernel: str | Kernel
     preimage: str | PreImageSolver
-    tuning_: Choice
+    tuning_: selection.Choice
     #: Fit to rows that have been checked.
     _learn: Callable[..., None]
     #: From a kernel and rows (perhaps a stand-in without values) to a plan.
     _plan: Callable[[Kernel, RowsLike], Plan]
-
-    denoise, preimages = returning.denoise, returning.preimages
-    inverse_transform, reconstruct = returning.inverse_transform, returning.reconstruct
-    score, tune = returning.score, returning.tune
-    component_preimages = returning.component_preimages
-    component_images = returning.component_images
-    impute, imputations = imputing.impute, imputing.imputations
-    imputation_draws = imputing.imputation_draws
 
     _saved: ClassVar[tuple[str, ...]] = (*OF_MODEL, "_sklearn_output_config")
 
@@ -182,9 +185,12 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         the path
         """
         subspace, table = model_of(self).subspace, Table(as_rows(X))
-        scores = OnBlocks(subspace.scores, subspace.coef.dtype)
         names = self.get_feature_names_out()
-        return write_table(path, table.map(lambda block: scores(block.X), len(names), names))
+
+        def scores(block: MemoryRows) -> Array:
+            return subspace.scores(subspace.in_precision(block.X))
+
+        return write_table(path, table.map(scores, len(names), names))
 
     @verb("blocks", "numbers", needs="new points")
     def reconstruction_error(self, X: RowsLike) -> Array:
@@ -194,31 +200,405 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """
         return model_of(self).subspace.residual(X)
 
+    @verb("rows", "rows")
+    def denoise(self, X: RowsLike, *, match_noise: MatchNoise = "auto") -> Any:
+        """Project the rows onto the components and return to input space, starting at the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame, or a list of objects for kernels of objects
+        match_noise : bool or "auto", default="auto"
+            For a model fitted to clean rows and queries that are noisier: scale the kernel row
+            k(x, ·) so that its largest entry is what a training point sees among its neighbours.
+            Noise shrinks the whole row, and centring would then pull the projection to the mean.
+            ``"auto"`` does so for rows that are farther from the training rows than these are from
+            each other, which is the noise that a row tells of itself, and only with radial kernels.
+
+        Returns
+        -------
+        (n, d) array; a list of training objects; training indices for a precomputed kernel; the
+        nearest training rows as a sparse array for a model of sparse rows, or sparse means of them
+        with ``preimage="combination"``
+
+        Notes
+        -----
+        A model with all components keeps the noise, too, and says so in a warning; :meth:`tune`
+        chooses their number and the kernel's width for a level of noise.
+
+        See Also
+        --------
+        preimages : the same with a report for each point.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> X = load_digits().data / 16
+        >>> noisy = X[:50] + np.random.default_rng(0).normal(scale=0.3, size=(50, 64))
+        >>> clean = KernelPCA(64).fit(X[50:]).denoise(noisy)
+        >>> bool(((clean - X[:50]) ** 2).mean() < 0.5 * ((noisy - X[:50]) ** 2).mean())
+        True
+        """
+        start, Z = self._projected(X, match_noise)
+        _warn_if_all_is_kept(self)
+        _warn_of_far_rows(self, Z)
+        return self._points(Z, start)
+
+    @verb("rows", "points")
+    def preimages(
+        self, X: RowsLike, *, match_noise: MatchNoise = "auto", report: bool = True
+    ) -> PreImages:
+        """As :meth:`denoise`, with what happened to each point.
+
+        Parameters
+        ----------
+        X, match_noise
+            See :meth:`denoise`.
+        report : bool, default=True
+            Also measure the objective, the distance to the projection as ``match_noise`` makes
+            it, which costs one more pass. :meth:`reconstruction_error` has the one to the row.
+
+        Returns
+        -------
+        PreImages
+            ``points, converged, iterations, status, objective``.
+        """
+        start, Z = self._projected(X, match_noise)
+        found = self._solver().solve(Z, start)
+        subspace = model_of(self).subspace
+        found = found.measured(subspace, Z) if report else found
+        return replace(found, points=subspace.kernel.points(found.points).for_user())
+
+    @verb("scores", "rows")
+    def inverse_transform(self, Z: ArrayLike) -> Any:
+        """Points whose scores are near Z: reconstruction, without access to the original points.
+
+        Parameters
+        ----------
+        Z : (n, q) scores
+
+        Returns
+        -------
+        As for :meth:`denoise`, which is better wherever the points themselves are known.
+        """
+        return self._points(Z)
+
+    @verb("rows", "rows")
+    def reconstruct(self, X: RowsLike) -> Any:
+        """What the scores alone keep of the rows: ``inverse_transform(transform(X))``."""
+        return self._points(self._projected(X, False)[1])
+
+    @verb("rows", needs="coordinates", instead="score reconstruction_error(X) instead")
+    def score(self, X: RowsLike, y: Targets = None) -> float:  # noqa: ARG002
+        """Minus the mean squared error of denoising: what is left of noise added to the rows.
+
+        The noise is Gaussian, of half the standard deviation of the rows, and the same in every
+        call; the error is measured in input space, so that different kernels, widths and numbers
+        of components compare. On held-out rows more is better, and the best is neither the widest
+        kernel nor all components. This is :class:`mercer.selection.DenoisingScore` as it comes;
+        give ``GridSearchCV`` one with your own noise as ``scoring``, or use :meth:`tune`. Of sparse
+        rows 30 % of the entries are exchanged for those of another row instead.
+
+        How much the scores keep of clean rows is another question, whose best answer is always
+        more components and a nearly linear kernel: ``((reconstruct(X) - X) ** 2).sum(axis=1)``.
+        """
+        subspace = model_of(self).subspace
+        points = subspace.points.adopt(as_points(X))
+        rows = points.rows
+        noisy = selection.add_noise(rows, selection.typical_noise(rows), fixed_rng(0)).astype(
+            rows.dtype, copy=False
+        )
+        Z = matched_scores(subspace, noisy, "auto")
+        found = as_points(self._solver().solve(Z, noisy).points)
+        return -float(found.squared_differences(points).mean(dtype=np.float64))
+
+    @verb(
+        "data",
+        "self",
+        needs=("its own kernel", "coordinates"),
+        instead="choose n_components by ParallelAnalysis or a share of the variance",
+    )
+    def tune(
+        self: Any,
+        X: RowsLike,
+        *,
+        noise: Any = None,
+        rows: str = "clean",
+        match_noise: MatchNoise = "auto",
+    ) -> Any:
+        """Choose width and number of components for denoising, and fit to all rows.
+
+        ``rows="clean"`` says that the rows are clean examples: noise of the stated level is added
+        to some that are held out, of a sample of 5,000 where there are more, see
+        :func:`mercer.selection.choose_by_noise`. ``rows="noisy"`` says that they carry the noise
+        themselves: the error of denoising *them* is estimated without a clean row, see
+        :func:`mercer.selection.choose_by_risk`; the pre-image method is chosen, too, and so is the
+        linear kernel where nothing is bent. Either search goes from coarse to fine, takes the time
+        of a few to twenty fits, and tells its progress to :func:`mercer.listen`.
+
+        Parameters
+        ----------
+        X : (n, d) array, or SciPy sparse matrix (clean rows only)
+        noise : float, callable or None, default=None
+            Of clean rows: standard deviation of the noise to expect, or ``function(rows, rng) ->
+            noisy rows``; None takes half the standard deviation of the rows. Of sparse rows it is
+            the share of entries that are exchanged for those of another row, and None takes 0.3.
+            Of noisy rows: standard deviation of the noise that they carry, (d,) for one of each
+            column, or ``"poisson"`` for counts; None estimates it from the small eigenvalues of the
+            rows.
+        rows : {"clean", "noisy"}, default="clean"
+            Noisy rows taken for clean ones teach the model their noise.
+        match_noise : bool or "auto", default="auto"
+            As ``denoise`` will be called, of clean rows.
+
+        Returns
+        -------
+        self
+            With ``kernel`` and ``n_components`` (and ``preimage``, of noisy rows) set, fitted;
+            ``tuning_`` keeps what was compared, and ``risk_``, of noisy rows, what is left of the
+            noise, how sure that is, and what linear PCA would leave.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> digits = load_digits().data[:200] / 16
+        >>> model = KernelPCA().tune(digits, noise=0.2)
+        >>> model.n_components_ == model.tuning_.n_components
+        True
+        >>> noisy = digits + np.random.default_rng(0).normal(scale=0.3, size=digits.shape)
+        >>> model = KernelPCA().tune(noisy, rows="noisy")
+        >>> model.risk_.error < model.risk_.linear < model.risk_.noise
+        True
+        """
+        kernel = as_kernel(self.kernel)
+        checked = check_rows(self, X, kernel, reset=True)
+        if rows == "noisy":
+            vectors = kernel.points(checked).vectors("tuning on noisy rows")
+            choice: selection.Choice = selection.choose_by_risk(self, vectors, noise)
+        elif rows == "clean":
+            points = kernel.points(checked)
+            if not points.is_sparse:
+                points.vectors("tuning for noise")
+            choice = selection.choose_by_noise(self, checked, noise, match_noise=match_noise)
+        else:
+            raise DataError(f"rows={rows!r}; give 'clean' or 'noisy'.")
+        if isinstance(choice, selection.NoisyChoice):
+            self.set_params(preimage=choice.preimage)
+            self.risk_ = choice.risk
+            _warn_if_no_help(choice.risk)
+        self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
+        self.tuning_ = choice
+        return self
+
+    @verb("model", "tables")
+    def component_preimages(self) -> Array:
+        """Pre-images of the directions ±w_k themselves (Mika et al. 1999, Figure 2).
+
+        Returns
+        -------
+        (2, q, d) array
+            ``[0]`` for +w_k and ``[1]`` for -w_k: what the model takes for the two ends of each
+            component, e.g. images that can be looked at.
+        """
+        subspace = model_of(self).subspace
+        q = subspace.n_components
+        # A direction has no mean: the expansion is B_k alone.
+        zero = np.zeros_like(subspace.mean), np.zeros_like(subspace.offset)
+        directions = replace(subspace, mean=zero[0], offset=zero[1], mean_square=0.0)
+        Z = np.concatenate([np.eye(q), -np.eye(q)]).astype(subspace.coef.dtype)
+        start = Nearest().init(directions).solve(Z).points
+        found = self.preimage_.init(directions).solve(Z, start).points
+        return np.asarray(as_points(found).to_dense()).reshape(2, q, -1)
+
+    @verb(
+        "model",
+        needs="coordinates",
+        instead="without them there is no canonical basis; use a kernel of vectors",
+    )
+    def component_images(self) -> Array:
+        """Projections of the canonical basis vectors: ``w_k · phi(e_j)`` (Figure 2, last row).
+
+        Returns
+        -------
+        (q, d) array
+            For the linear kernel these are the principal axes.
+        """
+        subspace = model_of(self).subspace
+        d, dtype = subspace.points.width, subspace.coef.dtype
+        sparse = subspace.points.is_sparse
+        basis = SparseRows.of(eye_array(d, dtype=dtype)) if sparse else np.eye(d, dtype=dtype)
+        return np.asarray((subspace.scores(basis) + subspace.offset).T)
+
+    @verb("missing", "rows", needs="dense rows", instead=TO_FILL)
+    def impute(self, X: RowsLike) -> Array:
+        """Fill the NaN of new rows by what the model has learnt.
+
+        The linear answer (conditional means of a Gaussian of the support points) is the start; from
+        there projection and pre-image take turns, with the observed values clamped and the scores
+        shrunk by noise. The answer is a mixture of both; noise and mixture are chosen once for a
+        model, by values that are hidden in support points, so that more components are no worse.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, NaN where a value is missing
+
+        Returns
+        -------
+        (n, d) array; values that were there are unchanged
+
+        See Also
+        --------
+        imputations : the same with a report for each row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_digits
+        >>> from mercer import KernelPCA
+        >>> X = load_digits().data / 16
+        >>> model = KernelPCA(128).fit(X[100:])
+        >>> holes = np.random.default_rng(0).random((100, 64)) < 0.3
+        >>> filled = model.impute(np.where(holes, np.nan, X[:100]))
+        >>> error = np.sqrt(((filled - X[:100])[holes] ** 2).mean())
+        >>> bool(error < 0.15)  # the column means: 0.27
+        True
+        """
+        found = self._fill(X)
+        if not found.converged.all():
+            warn(
+                f"{(~found.converged).sum()} of {len(found)} rows were still moving after "
+                f"{found.iterations.max()} rounds of imputation; "
+                + Remedy(
+                    "see imputations(X).converged, or use fewer components or a wider kernel.",
+                    shell="fit with fewer --components or a larger --width.",
+                ),
+                exceptions.ConvergenceWarning,
+            )
+        return np.asarray(found.points)
+
+    @verb("missing", "points", needs="dense rows", instead=TO_FILL)
+    def imputations(self, X: RowsLike) -> PreImages:
+        """As :meth:`impute`, with what happened to each row.
+
+        Returns
+        -------
+        PreImages
+            ``points`` are the filled rows, ``iterations`` the rounds, ``converged`` and ``status``
+            how they ended, ``objective`` the reconstruction errors of the filled rows.
+        """
+        return self._fill(X)
+
+    @verb("missing", "tables", needs="dense rows", instead=TO_FILL)
+    def imputation_draws(
+        self, X: RowsLike, n_draws: int = 5, *, random_state: Seed = None
+    ) -> Array:
+        """Several fillings of the same rows, whose spread shows how sure the values are.
+
+        What :meth:`impute` fills in, plus draws of the Gaussian's conditional distribution whose
+        width is set by the errors at values that were masked. Analyse each filling, and the
+        differences between the results are what the holes cost (Rubin 1987).
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame, NaN where a value is missing
+        n_draws : int, default=5
+        random_state : int, Generator, RandomState or None, default=None
+
+        Returns
+        -------
+        (n_draws, n, d) array; values that were there are unchanged
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer import KernelPCA
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 1)) * [1, 1, 1] + rng.normal(size=(200, 3)) * [0.1, 0.1, 2]
+        >>> draws = (
+        ...     KernelPCA(10).fit(X).imputation_draws([[1.0, np.nan, np.nan]], 50, random_state=0)
+        ... )
+        >>> spread = draws.std(axis=0)[0]
+        >>> bool(spread[0] == 0 and spread[1] < 0.5 and spread[2] > 1)
+        True
+        """
+        n_draws = check_count("n_draws", n_draws)
+        rng, filling = make_rng(random_state), self._filling()
+        if filling.gaussian is None:
+            raise DataError(
+                f"{self.subspace_.n_support} support points with {X.shape[1]} columns do not "
+                f"tell how sure a value is; it takes {FEWEST_ROWS} points and at most "
+                f"{MOST_COLUMNS} columns. impute(X) gives single values."
+            )
+        centre = np.asarray(self._fill(X).points)
+        return np.stack([centre + filling.deviations(X, rng) for _ in range(n_draws)])
+
     @property
     def n_components_(self) -> int:
         """Number of components that the model has."""
         return model_of(self).subspace.n_components
 
-    @property
-    def _n_features_out(self) -> int:
-        return model_of(self).subspace.n_components
+    _n_features_out = n_components_
 
     @property
     def preimage_(self) -> PreImageSolver:
         """The pre-image solver as an object: what every way back to input space uses."""
         return as_preimage(self.preimage)
 
+    def _projected(self, rows: Any, match_noise: MatchNoise) -> tuple[Any, Array]:
+        """Where to start from, and the scores."""
+        subspace = model_of(self).subspace
+        Z = matched_scores(subspace, rows, match_noise)
+        # A start has the form of the answer, which is of its size.
+        return subspace.points.adopt(subspace.kernel.points(rows)).rows, Z
+
+    def _points(self, Z: Array, start: Any = None) -> Any:
+        """Pre-images of scores; says which did not converge."""
+        found = self._solver().solve(Z, start)
+        if missed := found.missed:  # what was stopped on purpose is not news
+            words: str = Remedy("")
+            for status, n in missed.items():
+                words += ("; " if words else "") + f"{n} {status}: " + status.remedy
+            warn(
+                f"{sum(missed.values())} of {len(Z)} pre-images did not converge (" + words + "); "
+                "see preimages(X).status.",
+                exceptions.ConvergenceWarning,
+            )
+        return found.points
+
+    def _solver(self) -> BoundPreImage:
+        return self._bound("pre-image", self.preimage_, model_of(self).subspace)
+
+    def _fill(self, rows: Array) -> PreImages:
+        """Rows with their missing values filled in, by what the model has learnt."""
+        learnt = model_of(self)
+        if not np.isnan(rows).any():
+            done = np.zeros(len(rows), dtype=int)
+            found = PreImages.direct(rows)
+            return replace(found, iterations=done, objective=learnt.subspace.residual(rows))
+        variances = np.asarray(learnt.explained_variance)
+        return self._filling().fill(learnt.subspace, variances, rows, self.preimage_)
+
     def _filling(self) -> Filling:
-        return filling_of(self)
+        """How to fill in, chosen on the support points when it is first needed, and kept."""
+        subspace, solver = model_of(self).subspace, self.preimage_
+
+        def choose() -> Filling:
+            support = np.asarray(subspace.points.vectors("missing data"), dtype=np.float64)
+            return choose_filling(partial(relearn, subspace), support, mixed_masks, solver)
+
+        return self._cached("filling", subspace, base.parameters_of(solver), choose)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        told = parts_in(state)
+        told = base.parts_in(state)
+        super()._restore(state)
         if told["subspace"] is not None:  # else it was saved as a pattern
             lacking = [name for name, part in told.items() if part is None and name != "residuals"]
             if lacking:
                 raise ModelFileError(f"there is no {lacking[0]}_")
-            self._model_ = Model.known(**told)
-        super()._restore(state)
+            self._set_model(Model.known(**told))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -227,3 +607,50 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         tags.input_tags.sparse = type(self).capabilities.sparse and takes_sparse(self)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _warn_if_all_is_kept(model: Estimator) -> None:
+    """A model that was not told how much to keep keeps the noise."""
+    if getattr(model, "n_components", 0) is not None:
+        return
+    shares = model_of(model).explained_variance_ratio
+    kept = float(np.sum(shares, dtype=np.float64))
+    if kept >= ALL:
+        warn(
+            f"the model keeps all {len(shares)} components ({kept:.1%} of the variance), and "
+            "with them most of the noise; choose their number by "
+            + Remedy(
+                "tune(X, noise=...), or give n_components.",
+                shell="'mercer tune DATA', or fit with --components N.",
+            ),
+            exceptions.DenoisingWarning,
+        )
+
+
+def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
+    """Where k(S, x) = 0 all rows have one score, -b, and one pre-image."""
+    subspace = model_of(model).subspace
+    offset = subspace.offset
+    if subspace.kernel.radial is None or not len(offset):
+        return
+    far = int((np.abs(Z + offset) <= FAR * np.abs(offset).max()).all(axis=1).sum())
+    if far:
+        warn(
+            f"{far} of {len(Z)} rows are so far from those of fit that the kernel sees nothing "
+            "of them; all such rows are sent to one point. Are they in the same units?",
+            exceptions.MercerWarning,
+        )
+
+
+def _warn_if_no_help(risk: selection.Risk) -> None:
+    if risk.error < 0:
+        what = "the estimated error is below zero, so the rows carry less noise than was assumed"
+        remedy = "give a smaller "
+    elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
+        what = "denoising does not help these rows"
+        remedy = "leave them as they are, or give the larger "
+    else:
+        return
+    warn(
+        f"{what}: {risk}; {remedy}" + argument("noise", "LEVEL") + ".", exceptions.DenoisingWarning
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -16,30 +16,33 @@ from mercer._base.numbers import check_count
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
-from mercer.estimators.base import Capabilities
+from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import require_open, verb
-from mercer.estimators.imputing import fill
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, DataError, MercerWarning, Remedy, warn
-from mercer.kernels import Kernel, as_kernel
+from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
-from mercer.preimage import PreImageSolver
 from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
-from mercer.solvers import Plan
 
 
 def _wrapped(estimator: Estimator) -> Any:
     """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""
     if estimator is None:
         return KernelPCA()
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "kernel"):
+    able = hasattr(estimator, "fit") and hasattr(estimator, "kernel")
+    if not able or isinstance(estimator, type):
         raise TypeError(
             f"estimator={estimator!r} is no estimator; wrap one, for example "
             f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
         )
     return estimator
+
+
+def _of_wrapped(name: str, words: str) -> Any:
+    """An attribute that is the wrapped estimator's."""
+    return property(lambda self: getattr(self._template(), name), doc=words)
 
 
 class WrappingEstimator(SubspaceEstimator):
@@ -48,7 +51,7 @@ class WrappingEstimator(SubspaceEstimator):
     estimator: Estimator
 
     _by_name: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"estimator": _wrapped}
-    _saved: ClassVar[tuple[str, ...]] = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
+    _saved = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
     #: The rows, if they can be learnt from.
     _check_fit: Callable[[RowsLike], Any]
@@ -69,28 +72,11 @@ class WrappingEstimator(SubspaceEstimator):
             self._adopt(self.estimator_)
         return self
 
-    @property
-    def kernel(self) -> str | Kernel:  # type: ignore[override]  # read from the wrapped one
-        """The kernel of the wrapped estimator."""
-        kernel: str | Kernel = self._template().kernel
-        return kernel
-
-    @property
-    def preimage(self) -> str | PreImageSolver:  # type: ignore[override]
-        """How the wrapped estimator returns to input space."""
-        preimage: str | PreImageSolver = self._template().preimage
-        return preimage
-
-    @property
-    def preimage_(self) -> PreImageSolver:
-        """The wrapped estimator's pre-image solver."""
-        solver: PreImageSolver = self._template().preimage_
-        return solver
-
-    @property
-    def _plan(self) -> Callable[[Kernel, RowsLike], Plan]:  # type: ignore[override]
-        plan: Callable[[Kernel, RowsLike], Plan] = self._template()._plan
-        return plan
+    # Read from the wrapped one, for the fit to come and for what was fitted.
+    kernel = _of_wrapped("kernel", "The kernel of the wrapped estimator.")
+    preimage = _of_wrapped("preimage", "How the wrapped estimator returns to input space.")
+    preimage_ = _of_wrapped("preimage_", "The wrapped estimator's pre-image solver.")
+    _plan = _of_wrapped("_plan", "What the wrapped estimator would do.")
 
     def _template(self) -> Any:
         return _wrapped(self.estimator)
@@ -107,16 +93,16 @@ class WrappingEstimator(SubspaceEstimator):
         copy = self._fresh(seed)
         if not isinstance(copy, SubspaceEstimator):
             return copy.fit(rows, **options)
+        seen = {"n_features_in_", "_data_fingerprint"} & set(vars(self))
+        vars(copy).update({name: vars(self)[name] for name in seen})
         copy._learn(rows, **options)
-        for name in {"n_features_in_", "_data_fingerprint"} & set(vars(self)):
-            setattr(copy, name, getattr(self, name))
         return copy
 
     def _adopt(self, fitted: Estimator) -> None:
         """Keep the fitted estimator, and show what it has learnt as our own."""
         self.estimator_ = fitted
         # Residuals are those of the rows that the wrapped one saw, and stay with it.
-        self._model_ = replace(model_of(fitted), residuals=None)
+        self._set_model(replace(model_of(fitted), residuals=None))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -124,6 +110,7 @@ class WrappingEstimator(SubspaceEstimator):
         return tags
 
 
+@with_parameters
 class ReweightedKernelPCA(WrappingEstimator):
     r"""Kernel PCA that outliers do not turn: rows that do not belong lose their weight.
 
@@ -181,22 +168,14 @@ class ReweightedKernelPCA(WrappingEstimator):
     True
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities(sparse=True, objects=True, onnx=True)
+    capabilities = Capabilities(sparse=True, objects=True, onnx=True)
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        loss: str | Loss = "hampel",
-        folds: int = 5,
-        max_iter: int = 20,
-        random_state: Seed = None,
-    ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.folds = folds
-        self.max_iter = max_iter
-        self.random_state = random_state
+    estimator: Estimator = None
+    _: KW_ONLY
+    loss: str | Loss = "hampel"
+    folds: int = 5
+    max_iter: int = 20
+    random_state: Seed = None
 
     def _check_fit(self, X: RowsLike) -> Any:
         kernel = as_kernel(self.kernel)
@@ -234,6 +213,7 @@ class ReweightedKernelPCA(WrappingEstimator):
         self._adopt(self._fitted(seed, rows, sample_weight=found.weights))
 
 
+@with_parameters
 class MissingKernelPCA(WrappingEstimator):
     """Fit where values are missing: impute, fit, repeat, in the style of expectation-maximisation.
 
@@ -285,24 +265,16 @@ class MissingKernelPCA(WrappingEstimator):
     True
     """
 
-    _saved: ClassVar[tuple[str, ...]] = (*WrappingEstimator._saved, "filling_")
+    _saved = (*WrappingEstimator._saved, "filling_")
 
-    capabilities: ClassVar[Capabilities] = Capabilities(missing=True, onnx=True)
+    capabilities = Capabilities(missing=True, onnx=True)
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        folds: int = 5,
-        max_iter: int = 20,
-        tol: float = 2e-2,
-        random_state: Seed = None,
-    ) -> None:
-        self.estimator = estimator
-        self.folds = folds
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    estimator: Estimator = None
+    _: KW_ONLY
+    folds: int = 5
+    max_iter: int = 20
+    tol: float = 2e-2
+    random_state: Seed = None
 
     def _learn(self, rows: RowsLike) -> None:
         """Fit to rows that have been checked."""
@@ -316,13 +288,7 @@ class MissingKernelPCA(WrappingEstimator):
         self.imputed_, self.changes_, self.filling_ = rows, np.empty(0), None
         if np.isnan(rows).any():
             self.imputed_, self.changes_, self.filling_ = fill_missing(
-                learn,
-                rows,
-                rng,
-                self.preimage,
-                folds=self.folds,
-                rounds=rounds,
-                tol=self.tol,
+                learn, rows, rng, self.preimage, folds=self.folds, rounds=rounds, tol=self.tol
             )
         self.n_iter_ = max(1, len(self.changes_))
         self._adopt(self._fitted(seed, self.imputed_))
@@ -345,7 +311,7 @@ class MissingKernelPCA(WrappingEstimator):
         return super()._filling() if chosen is None else chosen
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
-        return np.asarray(fill(self, check_missing(self, X)).points)
+        return np.asarray(self._fill(check_missing(self, X)).points)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -128,7 +128,7 @@ def as_rows(X: RowsLike) -> Source:
     """A row source for anything that is one, and for arrays and lists in memory."""
     if isinstance(X, str | os.PathLike):
         return open_rows(X)
-    if hasattr(X, "__dask_graph__"):
+    if _is_dask(X):
         from mercer.io.cluster import DaskRows  # only where dask is used
 
         return DaskRows(X)
@@ -137,7 +137,12 @@ def as_rows(X: RowsLike) -> Source:
 
 def is_source(X: RowsLike) -> bool:
     """Whether :func:`as_rows` makes a source of it that streams, unlike an array."""
-    return isinstance(X, Source | str | os.PathLike) or hasattr(X, "__dask_graph__")
+    return isinstance(X, Source | str | os.PathLike) or _is_dask(X)
+
+
+def _is_dask(X: RowsLike) -> bool:
+    """Whether it is a collection of dask, which need not be installed."""
+    return hasattr(type(X), "__dask_graph__")
 
 
 def _checked(array: Any, allow_nan: bool) -> Source:

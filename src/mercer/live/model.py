@@ -19,6 +19,7 @@ from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
 from mercer.live.kernels import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
+from mercer.model.model import Detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, nameless_rows, rows_of, shape_of_image
@@ -93,7 +94,7 @@ def novelty_facts(
     the score is the reconstruction error, and the rows shown are the yardstick; if it has ``seen``
     them, p-values are ranks, and too kind to them.
     """
-    if hasattr(model, "conformal_"):
+    if isinstance(model, Detector):
         score, fair, held_out = model.score_, model.conformal_, True
         inside, outside = score.inside, score.outside
         novelty = Z**2 @ inside + outside * error
@@ -290,9 +291,10 @@ def _linear(rows: Array, shift: Array) -> dict[str, Array]:
 
 def _drawn(model: Estimator, full: Subspace) -> dict[str, Array]:
     """Scores drawn from the density of a generative model."""
-    if not hasattr(model, "density_"):
+    density = vars(model).get("density_")
+    if density is None:
         return {}
-    Z = model.density_.sample(DRAWN, fixed_rng(0))
+    Z = density.sample(DRAWN, fixed_rng(0))
     return {"drawn": Z.astype(np.float32)} if Z.shape[1] == full.n_components else {}
 
 

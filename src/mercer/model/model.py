@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.types import Array, Estimator
+from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, Remedy
 from mercer.gram import GramOperator
 from mercer.model.subspace import Subspace
+from mercer.points import as_points
+from mercer.points.source import MemoryRows, Source
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,10 @@ class Model:
         Rows of the fit, or the sum of their weights; 0 if nobody knows.
     of_gram : bool
         These are eigenpairs of the Gram matrix of all rows.
+    names : list of str or None
+        Of the columns of the rows.
+    fingerprint : mapping or None
+        Which rows they were: their number, width, precision, and a hash.
     """
 
     subspace: Subspace
@@ -108,6 +114,18 @@ class Model:
     report: Report
     n_rows: float
     of_gram: bool = False
+    names: list[str] | None = None
+    fingerprint: Mapping[str, Any] | None = None
+
+    def was_fitted_to(self, X: RowsLike, rows: Array) -> bool:
+        """Whether these are the rows of the fit, as far as can be known.
+
+        ``X`` as given, ``rows`` as checked: a file is known by itself or by what is in it.
+        """
+        known = self.fingerprint
+        sources = [MemoryRows(rows), *([X] if isinstance(X, Source) else [])]
+        same = known is not None and known["sha256"] in [part.fingerprint() for part in sources]
+        return same or as_points(self.subspace.support).equals(as_points(rows))
 
     def scores(self, weight: Array | None) -> Array | None:
         """Scores of the rows themselves where they cost no pass: ``z = √λ v = λ B``; else None.
@@ -143,7 +161,7 @@ class Model:
     @classmethod
     def known(cls, **parts: Any) -> Model:
         """From what is known: the subspace, and any of the others."""
-        told: dict[str, Any] = {name: parts.get(name) for name in PARTS}
+        told: dict[str, Any] = dict.fromkeys(PARTS) | parts
         return cls(**told, n_rows=_rows_of(told["eigenvalues"], told["explained_variance"]))
 
     def leading(self, q: int) -> Model:
@@ -174,11 +192,11 @@ def model_of(estimator: Estimator) -> Model:
     """What a fitted estimator has learnt: ours, one on tables, or another's with our attributes."""
     holder = getattr(estimator, "__dict__", {}).get("model_", estimator)
     own = getattr(holder, "_model_", None)
-    if isinstance(own, Model):
-        return own
+    if isinstance(own, Model):  # on tables the columns have names of their own
+        return own if holder is estimator else replace(own, names=names_of(estimator))
     parts = {name: getattr(holder, f"{name}_", None) for name in PARTS}
     if isinstance(parts["subspace"], Subspace):
-        return Model.known(**parts)
+        return Model.known(**parts, names=names_of(estimator))
     name = type(estimator).__name__
     try:
         check_is_fitted(estimator)
@@ -191,9 +209,42 @@ def model_of(estimator: Estimator) -> Model:
     )
 
 
+@runtime_checkable
+class Detector(Protocol):
+    """A fitted estimator with a threshold, as :class:`~mercer.KernelNovelty`."""
+
+    score_: Any
+    conformal_: Any
+    offset_: float
+    measure: str
+    false_alarm_rate: float
+    contamination: float | str | None
+
+
+@runtime_checkable
+class OnTables(Protocol):
+    """A fitted estimator that takes and gives tables of all kinds of columns."""
+
+    encoder_: Any
+    model_: Any
+
+
+def remember(estimator: Estimator, fingerprint: Mapping[str, Any] | None) -> None:
+    """Keep the fingerprint of the rows of a fit with the estimator, and with its model."""
+    estimator._data_fingerprint = fingerprint
+    if isinstance(own := vars(estimator).get("_model_"), Model):
+        estimator._model_ = replace(own, fingerprint=fingerprint)
+    if "model_" in vars(estimator):
+        remember(estimator.model_, fingerprint)
+
+
+#: Where scikit-learn's estimators keep the names of their columns.
+NAMES = "feature_names_in_"
+
+
 def names_of(estimator: Estimator) -> list[str] | None:
-    """The names of the columns that a model was fitted to, if they had any."""
-    names = getattr(estimator, "feature_names_in_", None)
+    """The names of the columns that anything was fitted to, if they had any; a Model has them."""
+    names = getattr(estimator, NAMES, None)
     return None if names is None else [str(name) for name in names]
 
 

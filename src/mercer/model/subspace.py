@@ -179,23 +179,12 @@ def from_gram(
     c = D * direction / size
     Kc = mean_product / (D * size)
     return Subspace(
-        kernel,
-        points.support,
-        B,
-        c.astype(dtype),
-        (B.T @ Kc).astype(dtype),
-        float(c @ Kc),
+        kernel, points.support, B, c.astype(dtype), (B.T @ Kc).astype(dtype), float(c @ Kc)
     )
 
 
 def from_features(
-    kernel: Kernel,
-    S: Rows,
-    basis: Array,
-    mean: Array,
-    vectors: Array,
-    *,
-    keep_signs: bool = False,
+    kernel: Kernel, S: Rows, basis: Array, mean: Array, vectors: Array, *, keep_signs: bool = False
 ) -> Subspace:
     """From eigenvectors of a covariance in the coordinates ``a(x) = Rᵀ k(S, x)``.
 

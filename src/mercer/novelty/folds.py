@@ -32,11 +32,7 @@ from mercer.solvers.policy import rank_floor
 
 
 def gram_folds(
-    score: NoveltyScore,
-    measure: str,
-    solver: EigenSolver,
-    fold_of: Array,
-    rng: np.random.Generator,
+    score: NoveltyScore, measure: str, solver: EigenSolver, fold_of: Array, rng: np.random.Generator
 ) -> Array:
     """Each row's score under the model of the other folds, (n,), from one Gram matrix.
 

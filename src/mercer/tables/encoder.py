@@ -349,7 +349,7 @@ class TableEncoder(TransformerMixin, Estimator):
         return "robust"
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "columns_")
+        return "columns_" in vars(self)
 
     def __getstate__(self) -> Any:
         # Types as a library's objects; their names are kept beside them.

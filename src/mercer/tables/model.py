@@ -181,7 +181,7 @@ class TableModel(Estimator):
         self._data_fingerprint = getattr(model, "_data_fingerprint", None)
         self.n_features_in_ = encoder.n_features_in_
         vars(self).pop("feature_names_in_", None)
-        if hasattr(encoder, "feature_names_in_"):
+        if "feature_names_in_" in vars(encoder):
             self.feature_names_in_ = encoder.feature_names_in_
 
     @verb(needs=_the_model("transform"))

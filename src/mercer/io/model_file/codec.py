@@ -114,7 +114,7 @@ class Encoder:
             )
         cls = type(value)
         encoded: Tagged = {"object": _word_of(cls)}
-        if is_dataclass(value):
+        if not isinstance(value, BaseEstimator):
             encoded["with"] = self._each(_parameters(value), name)
             if derived := DERIVED.get(cls):
                 known = {part: getattr(value, part) for part in derived}
@@ -229,7 +229,7 @@ class Decoder:
 
     def _make(self, cls: type, given: Tagged, value: Tagged) -> object:
         made = cls(**{key: self.decode(part) for key, part in given.items()})
-        if is_dataclass(made):
+        if not isinstance(made, BaseEstimator):
             for name in DERIVED.get(cls, ()):
                 vars(made)[name] = self.decode(value["derived"][name])
         elif not isinstance(made, Config):

@@ -17,6 +17,7 @@ from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_answers
 from mercer.io.model_file.codec import Decoder, Encoder, saved_attributes
 from mercer.io.model_file.container import Reader, Tensor, parse_json, write_container
+from mercer.model.model import remember
 
 FORMAT = "mercer model"
 #: Raised when files of an older version can no longer be read as they are.
@@ -112,7 +113,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
             check_answers(model, Path(path).stat().st_size)
         except ModelFileError as error:
             raise reader.error(f"its {header['class']} makes no sense: {error}") from error
-        model._data_fingerprint = header["data"]
+        remember(model, header["data"])
     return model
 
 
