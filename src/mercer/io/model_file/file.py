@@ -268,27 +268,24 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def _text(reader: Reader, value: object) -> str:
+def _text(reader: Reader, value: Any) -> str:
     """A value as Python would write it, without making it."""
-    if isinstance(value, list):
-        return f"[{', '.join(_text(reader, item) for item in value)}]"
-    if not isinstance(value, dict):
-        return repr(value)
-    for tag in ("array", "names"):
-        if tag in value:
-            tensor = reader.tensors.get(value[tag])
+    match value:
+        case list():
+            return f"[{', '.join(_text(reader, item) for item in value)}]"
+        case {"array": name} | {"names": name}:
+            tensor = reader.tensors.get(name)
             shape = () if tensor is None else tensor.shape
             return f"array of shape {shape[::-1] if value.get('order') == 'F' else shape}"
-    if "object" in value:
-        parts = value.get("with")
-        inside = parts.items() if isinstance(parts, dict) else ()
-        given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
-        name = str(value["object"]).replace(":", ".").rpartition(".")[2]
-        return f"{name}({given})"
-    if "tuple" in value:
-        return f"({', '.join(_text(reader, item) for item in value['tuple'])})"
-    if "dict" in value:
-        inside = value["dict"].items()
-        return f"{{{', '.join(f'{k!r}: {_text(reader, v)}' for k, v in inside)}}}"
-    tags = ("value", "float", "dtype", "random")
-    return str(next((value[tag] for tag in tags if tag in value), value))
+        case {"object": word}:
+            parts = value.get("with")
+            inside = parts.items() if isinstance(parts, dict) else ()
+            given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
+            return f"{str(word).replace(':', '.').rpartition('.')[2]}({given})"
+        case {"tuple": items}:
+            return f"({', '.join(_text(reader, item) for item in items)})"
+        case {"dict": items}:
+            return f"{{{', '.join(f'{k!r}: {_text(reader, v)}' for k, v in items.items())}}}"
+        case {"value": plain} | {"float": plain} | {"dtype": plain} | {"random": plain}:
+            return str(plain)
+    return repr(value)

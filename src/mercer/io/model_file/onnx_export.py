@@ -197,8 +197,8 @@ def _preimage(
         return _fixed_point(g, solver, subspace, kernel.radial, Z, steps)
     if isinstance(solver, InverseDot) and isinstance(kernel, Linear):
         # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
-        mean: Array = subspace.mean @ S
-        return Z @ (subspace.coef.T @ S) + mean[None]
+        axes, mean = np.asarray(subspace.coef.T @ S), np.asarray(subspace.mean @ S)
+        return Z @ axes + mean[None]
     if isinstance(solver, Smoother):
         return _smoother(g, solver, subspace, Z)
     if isinstance(solver, Nearest):
