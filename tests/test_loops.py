@@ -50,12 +50,12 @@ BOUNDED = {
     ("io/cluster.py", "len(parts) > 1"): "parts are added in pairs",
     ("io/delimited.py", "start < stop"): "start grows by a block",
     ("io/look.py", "(line := file.readline(MAX_LINE))"): "the file",
-    ("io/npy.py", "len(left)"): "the file; a read of nothing is refused",
+    ("io/arrays.py", "len(left)"): "the file; a read of nothing is refused",
     (
         "io/files.py",
-        "self._place < place and self._read(min(place - self._place, SKIP))",
+        "self._place < place and self.read(min(place - self._place, SKIP))",
     ): "the file, and the place grows",
-    ("io/npy.py", "start < stop"): "start grows by a chunk",
+    ("io/arrays.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
     (
         "sparse/greedy.py",

@@ -17,8 +17,8 @@ import numpy as np
 from mercer._base.files import FileWatch
 from mercer._base.types import Array
 from mercer.exceptions import DataError
+from mercer.io.arrays import parquet_names
 from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
-from mercer.io.parquet import parquet_names
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")

@@ -13,12 +13,11 @@ import numpy as np
 
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ColumnsError, DataError, argument
+from mercer.io import arrays
 from mercer.io.delimited import CsvRows
 from mercer.io.files import COMPRESSED, check_there, instead_text, names_text, no_column, plain_name
 from mercer.io.images import ImageRows, find_images
 from mercer.io.look import TEXT, Look
-from mercer.io.npy import NpyRows, ZarrRows, load_mtx, load_npz, load_sparse_npz, members
-from mercer.io.parquet import ParquetRows
 from mercer.io.table import Table, pick
 from mercer.points.source import (
     MemoryRows,
@@ -94,21 +93,21 @@ def _refuse_array(path: Path, array: str | None) -> None:
 
 def _load(path: Path, kind: str, array: str | None) -> SparseRows | Array:
     if kind == ".mtx":
-        return load_mtx(path)
-    by_scipy = array is None and {"format", "shape", "data"} <= {*members(path)}
-    return load_sparse_npz(path) if by_scipy else load_npz(path, array)
+        return arrays.load_mtx(path)
+    by_scipy = array is None and {"format", "shape", "data"} <= {*arrays.members(path)}
+    return arrays.load_sparse_npz(path) if by_scipy else arrays.load_npz(path, array)
 
 
 def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_nan: bool) -> Source:
     path, kind = look.path, look.kind
     if kind == ".npy":
-        return NpyRows(path)
+        return arrays.NpyRows(path)
     if kind == ".zarr":
-        return ZarrRows(path, array)
+        return arrays.ZarrRows(path, array)
     if path.is_dir() and (images := find_images(path)):
         return ImageRows(images)
     if kind == ".parquet" or path.is_dir():
-        return ParquetRows(path, columns)
+        return arrays.ParquetRows(path, columns)
     inside = plain_name(path).suffix.lower()
     if kind in TEXT or (inside in TEXT and kind in COMPRESSED):
         return CsvRows(look, columns, allow_nan=allow_nan)
@@ -251,7 +250,7 @@ def open_table(
         return Table(ImageRows(images), files=[image.name for image in images])
     if folder or kind == ".parquet" or (kind in TEXT and look.dialect.named):
         return _open_named(look, choice, allow_nan)
-    usual = "X" if array is None and kind == ".npz" and "X" in members(path) else array
+    usual = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
     rows = open_rows(look, array=usual, allow_nan=allow_nan)
     return _choose_by_number(path, rows, choice)
 
@@ -264,7 +263,7 @@ def _open_named(look: Look, choice: Choice, allow_nan: bool) -> Table:
         rows: Any = CsvRows(look, columns, label=choice.label, allow_nan=allow_nan)
         labels = rows.labels
     else:
-        rows = ParquetRows(look.path, wanted)
+        rows = arrays.ParquetRows(look.path, wanted)
         rows.allow_nan = allow_nan
         labels = [] if choice.label is None else rows.column(choice.label)
     beside = {}

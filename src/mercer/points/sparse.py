@@ -285,11 +285,8 @@ class SparseRows(Numbers):
         packed.negative_squares(packed, t, is_kinked=True)
         return np.maximum(-t, 0)[np.triu_indices(len(self), k=1)]
 
-    def check(self, *, ordered: bool = True) -> None:
-        """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a file.
-
-        ``ordered`` if columns have to increase in each row.
-        """
+    def check(self) -> None:
+        """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a model file."""
         arrays = self.arrays()
         if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
             raise ModelFileError("sparse rows are not made of three vectors")
@@ -305,7 +302,7 @@ class SparseRows(Numbers):
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.width:
             raise ModelFileError(f"sparse rows have entries beyond their {self.width} columns")
         same = np.diff(self.row_numbers()) == 0
-        if ordered and (np.diff(self.indices)[same] <= 0).any():
+        if (np.diff(self.indices)[same] <= 0).any():
             raise ModelFileError("columns of a sparse row do not increase")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")

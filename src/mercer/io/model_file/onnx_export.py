@@ -172,7 +172,7 @@ class _Nodes:
         """For the linear kernel x − μ, where μ = Sᵀ c is a point of input space."""
         if type(self.subspace.kernel) is not Linear:
             return None
-        mean = (self._wide("mean") @ self._wide("support"))[None]
+        mean: Array = (self._wide.mean @ self._wide.support)[None]
         rounded = mean.astype(self.g.dtype).astype(np.float64)
         # In two steps: what float32 loses of the mean is small, and comes second.
         return self.g.X - rounded - (mean - rounded)
@@ -180,10 +180,11 @@ class _Nodes:
     @property
     def _axes(self) -> Array:
         """W = Sᵀ B, (d, q), for the linear kernel."""
-        return np.asarray(self._wide("support").T @ self._wide("coef"))
+        return np.asarray(self._wide.support.T @ self._wide.coef)
 
-    def _wide(self, name: str) -> Array:
-        return np.asarray(getattr(self.subspace, name), dtype=np.float64)
+    @cached_property
+    def _wide(self) -> Subspace:
+        return _as_type(self.subspace, np.float64)
 
 
 def _preimage(
@@ -262,14 +263,8 @@ def _support_scores(subspace: Subspace) -> SupportScores:
 
 
 def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
-    """The same subspace in another precision."""
-    return replace(
-        subspace,
-        support=subspace.support.astype(dtype),
-        coef=subspace.coef.astype(dtype),
-        mean=subspace.mean.astype(dtype),
-        offset=subspace.offset.astype(dtype),
-    )
+    """The same subspace, support and all, in another precision."""
+    return replace(subspace.astype(dtype), support=subspace.support.astype(dtype))
 
 
 def _check(
