@@ -35,7 +35,7 @@ BOUNDED = {
     ("live/worker.py", "True"): "jobs of the parent; its end ends it",
     ("live/worker.py", "self._free"): "one fewer each turn",
     ("live/worker.py", "self._next is not None"): "the latest request of a client is taken",
-    ("io/table.py", "own in names or own in found"): "the name grows, names are finite",
+    ("io/opening.py", "own in names or own in found"): "the name grows, names are finite",
     (
         "io/model_file/codec.py",
         "name in self.tensors",

@@ -286,9 +286,13 @@ class ParquetRows(Source):
     path : Path
     columns : names, optional
         Columns to use; all if not given. Missing values are refused when they are met.
+    label : name, optional
+        A column of any kind, kept in ``labels``.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, path: Path, columns: Sequence[str] | None = None, *, label: str | None = None
+    ) -> None:
         self._parquet = require("pyarrow.parquet", "io")
         self.path = path
         self._files = parquet_files(path)
@@ -315,6 +319,9 @@ class ParquetRows(Source):
         )
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.shape = (int(self._starts[-1]), len(self.columns))
+        self.labels: list[Any] = []
+        for file in self._files if label is not None else ():
+            self.labels += self._parquet.read_table(file, columns=[label]).column(0).to_pylist()
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         for file, first, last in zip(self._files, self._starts[:-1], self._starts[1:], strict=True):
@@ -344,14 +351,6 @@ class ParquetRows(Source):
                 whole, name = column.drop_null().to_numpy(), batch.schema.names[j]
                 self.told_of_long = warn_of_long(whole[:, None], [name])
         return block
-
-    def column(self, name: str) -> list[Any]:
-        """All values of one column, of whatever kind."""
-        return [
-            value
-            for file in self._files
-            for value in self._parquet.read_table(file, columns=[name]).column(0).to_pylist()
-        ]
 
     def _open(self, file: Path) -> Any:
         with decoding(file, "Parquet file"):

@@ -39,7 +39,7 @@ class CsvRows(Source):
     One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
     are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
     it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
-    with its line.
+    with its line. Where ``allow_nan`` is set, empty fields, ``NA`` and the like are read as NaN.
 
     Parameters
     ----------
@@ -48,23 +48,15 @@ class CsvRows(Source):
         Columns to use; all if not given.
     label : name, optional
         A column of any text, kept in ``labels``.
-    allow_nan : bool, default=False
-        Read empty fields, ``NA`` and the like as NaN.
     """
 
     def __init__(
-        self,
-        path: Path | Look,
-        columns: Sequence[str] | None = None,
-        *,
-        label: str | None = None,
-        allow_nan: bool = False,
+        self, path: Path | Look, columns: Sequence[str] | None = None, *, label: str | None = None
     ) -> None:
         self._look = Look.at(path)
         self.path = path = self._look.path
         self._dialect = self._look.dialect
         self.watch = self._look.watch
-        self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         self._parsed: Array | None = None
         look_inside(path)

@@ -20,8 +20,7 @@ from mercer._base.types import Array, RowsLike
 from mercer.exceptions import OutputError
 from mercer.io.images import image_shape, write_images
 from mercer.io.look import is_number
-from mercer.io.opening import as_rows, is_source
-from mercer.io.table import Table
+from mercer.io.opening import Table, as_rows, is_source
 from mercer.points.source import CHUNK, MemoryRows
 
 #: What a stream can carry.
