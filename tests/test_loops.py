@@ -48,8 +48,8 @@ BOUNDED = {
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("points/source.py", "have < size"): "pieces end, and too few are refused",
     ("io/cluster.py", "len(parts) > 1"): "parts are added in pairs",
-    ("io/delimited.py", "start < stop"): "start grows by a block",
-    ("io/look.py", "(line := file.readline(MAX_LINE))"): "the file",
+    ("io/delimited.py", "(batch := list(islice(rest, CHUNK)))"): "the rows",
+    ("io/look.py", "(content := file.readline(MAX_LINE))"): "the file",
     ("io/arrays.py", "len(left)"): "the file; a read of nothing is refused",
     (
         "io/files.py",
