@@ -310,13 +310,10 @@ class ParquetRows(Source):
         names = tuple(schemas[0].names)
         chosen = [schemas[0].field(i) for i in pick_columns(names, columns, path)]
         self.columns = tuple(field.name for field in chosen)
-        self.dtype = np.result_type(
-            np.float32,
-            *(
-                floating_type(_dtype(field), f"column {field.name!r} of '{path}' ({field.type})")
-                for field in chosen
-            ),
-        )
+        self.dtype = np.dtype(np.float32)  # if all columns are
+        for field in chosen:
+            kind = floating_type(_dtype(field), f"column {field.name!r} of '{path}' ({field.type})")
+            self.dtype = np.promote_types(self.dtype, kind)
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.shape = (int(self._starts[-1]), len(self.columns))
         self.labels: list[Any] = []

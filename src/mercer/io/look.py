@@ -128,7 +128,22 @@ class Look(os.PathLike[str]):
         """Of a text file; from here on it is watched."""
         self.watch = FileWatch([self.path])
         with open_plain(self.path) as file:
-            return Beginning.of(file, self.path)
+            mark = _UTF8_BOM if file.read(3) == _UTF8_BOM else b""
+            file.seek(len(mark))
+            lines = []
+            for line in lines_of(file, 1, self.path):
+                lines.append(line)
+                if not line.content.isspace() and not line.content.startswith(b"#"):
+                    break
+                if line.place > MAX_LINE:
+                    raise DataError(
+                        f"'{self.path}' has no row in its first {MAX_LINE >> 20} MB, only blank "
+                        "lines and comments; remove them."
+                    )
+            rest = file.read(LOOK)
+            seen = b"".join([mark, *(line.content for line in lines), rest])
+            fingerprint = "" if self.kind in COMPRESSED else file_fingerprint([self.path], file)
+        return Beginning(lines, seen, len(rest) < LOOK, fingerprint)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -205,28 +220,6 @@ class Beginning:
     bytes: bytes
     complete: bool
     fingerprint: str
-
-    @classmethod
-    def of(cls, file: BinaryIO, path: Path) -> Beginning:
-        """From an open file."""
-        start = file.read(3)
-        mark = _UTF8_BOM if start == _UTF8_BOM else b""
-        file.seek(len(mark))
-        lines = []
-        for line in lines_of(file, 1, path):
-            lines.append(line)
-            if not line.content.isspace() and not line.content.startswith(b"#"):
-                break
-            if line.place > MAX_LINE:
-                raise DataError(
-                    f"'{path}' has no row in its first {MAX_LINE >> 20} MB, only blank lines and "
-                    "comments; remove them."
-                )
-        rest = file.read(LOOK)
-        seen = b"".join([mark, *(line.content for line in lines), rest])
-        compressed = path.suffix.lower() in COMPRESSED
-        fingerprint = "" if compressed else file_fingerprint([path], file)
-        return cls(lines, seen, len(rest) < LOOK, fingerprint)
 
 
 def sniff(beginning: Beginning, path: Path) -> Dialect:

@@ -21,15 +21,8 @@ from mercer.io.delimited import CsvRows
 from mercer.io.files import COMPRESSED, check_there, instead_text, names_text, no_column, plain_name
 from mercer.io.images import ImageRows, find_images
 from mercer.io.look import TEXT, Look
-from mercer.points import as_points
-from mercer.points.source import (
-    CHUNK,
-    MemoryRows,
-    Source,
-    check_finite,
-    floating_type,
-    warn_of_long,
-)
+from mercer.points import as_points, source
+from mercer.points.source import CHUNK, MemoryRows, Source
 from mercer.points.sparse import SparseRows
 
 
@@ -125,9 +118,9 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
 def _loaded(X: SparseRows | Array, allow_nan: bool) -> Source:
     if isinstance(X, SparseRows):
         return MemoryRows(X)
-    warn_of_long(X, None)
-    rows = MemoryRows(np.ascontiguousarray(X, dtype=floating_type(X.dtype, "the array")))
-    check_finite(rows.X, 0, None, rows.place, allow_nan)
+    source.warn_of_long(X, None)
+    rows = MemoryRows(np.ascontiguousarray(X, dtype=source.floating_type(X.dtype, "the array")))
+    source.check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows
 
 
@@ -459,11 +452,10 @@ def _npz_label(path: Path, name: str, n: int) -> Array:
         raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return _check_count(archive[name].ravel(), n, path)
+            values = archive[name].ravel()
     except ValueError as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
+    return _check_count(values, n, path)
 
 
 def _as_classes(values: Sequence[Any]) -> Array:

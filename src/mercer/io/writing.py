@@ -18,7 +18,7 @@ from mercer._base.files import atomic_file, atomic_folder, is_device
 from mercer._base.optional import require
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import OutputError
-from mercer.io.images import image_shape, write_images
+from mercer.io.images import encode_png, image_shape, to_bytes
 from mercer.io.look import is_number
 from mercer.io.opening import Table, as_rows, is_source
 from mercer.points.source import CHUNK, MemoryRows
@@ -66,7 +66,11 @@ def write_table(
         shape = image_shape(table.rows.columns)
         assert shape is not None  # check_sink has seen to it
         with atomic_folder(path, _not_only_images) as folder:
-            write_images(folder, (block.X for block in table.blocks()), shape, table.files)
+            rows = (row for block in table.blocks() for row in block.X)
+            for i, row in enumerate(rows):
+                name = f"{i:06d}.png" if table.files is None else table.files[i]
+                image = to_bytes(np.asarray(row).reshape(shape))
+                (folder / name).write_bytes(encode_png(image))
     elif kind == "zarr":
         _refuse_empty(table)
         with atomic_folder(path, _not_zarr) as folder:

@@ -14,8 +14,8 @@ from scipy.sparse import coo_array, csr_array, vstack
 
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
+from mercer.points.packed import ENTRIES, Head, SparsePacked, products
 from mercer.points.points import Numbers, Points
-from mercer.points.sparse_tiles import ENTRIES, Head, SparsePacked, products
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,8 +268,8 @@ class SparseRows(Numbers):
             step = max(1, ENTRIES // (each + Y.nnz // max(len(Y), 1) + 1))
             for start in range(0, len(Y), step):
                 block = Y[start : start + step]
-                row = _repeated(X[i : i + 1], len(block))
-                r2[i, start : start + step] = row.squared_differences(block)
+                same = X[np.full(len(block), i)]
+                r2[i, start : start + step] = same.squared_differences(block)
         with np.errstate(over="ignore"):
             return np.asarray(r2 / (length / size) ** 2)
 
@@ -306,8 +306,3 @@ class SparseRows(Numbers):
             raise ModelFileError("columns of a sparse row do not increase")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")
-
-
-def _repeated(row: SparseRows, times: int) -> SparseRows:
-    indptr = np.arange(times + 1) * row.nnz
-    return SparseRows(np.tile(row.data, times), np.tile(row.indices, times), indptr, row.width)

@@ -110,7 +110,13 @@ class Encoder:
                 "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
             )
         cls = type(value)
-        word = _word_of(cls)
+        word = _registry.word_of(cls)
+        if word is None:
+            raise ModelFileError(
+                "a model file holds mercer's own classes and those that were registered, and "
+                f"{cls.__module__}:{cls.__qualname__} is none of them; call "
+                f"mercer.register({cls.__name__}) before save, and before load."
+            )
         # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
         is_estimator = isinstance(value, BaseEstimator)
         self._inside_parameters += is_estimator
@@ -164,16 +170,16 @@ class Encoder:
 
 
 class Decoder:
-    """Turns JSON and tensors back into objects; everything that is not expected is an error."""
+    """Turns JSON and tensors back into objects; everything that is not expected is an error.
+
+    Attributes
+    ----------
+    arrays : the tensors that were needed so far, by name
+    """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
-        self._arrays: dict[str, Array] = {}
-
-    @property
-    def used(self) -> set[str]:
-        """Names of the tensors that were needed so far."""
-        return set(self._arrays)
+        self.arrays: dict[str, Array] = {}
 
     def decode(self, value: Any) -> Any:
         """The object that the JSON stands for."""
@@ -245,26 +251,21 @@ class Decoder:
             for name in DERIVED.get(cls, ()):
                 vars(made)[name] = self.decode(value["derived"][name])
         elif not isinstance(made, Config):
-            self._fill(made, value["state"])
+            state = value["state"]
+            if unknown := sorted(set(state) - set(saved_attributes(cls))):
+                raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
+            restore = getattr(made, "_restore", vars(made).update)
+            restore({name: self.decode(part) for name, part in state.items()})
+            check_model(made)
         check_loaded(made)
         return made
-
-    def _fill(self, model: object, state: Tagged) -> None:
-        if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
-            raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
-        found = {name: self.decode(part) for name, part in state.items()}
-        if hasattr(model, "_restore"):
-            model._restore(found)
-        else:
-            vars(model).update(found)
-        check_model(model)
 
     def _array(self, name: object) -> Array:
         if not isinstance(name, str) or name not in self.reader.tensors:
             raise self.reader.error(f"tensor {str(name)[:80]!r} is missing")
-        if name not in self._arrays:
-            self._arrays[name] = self.reader.read(name)
-        return self._arrays[name]
+        if name not in self.arrays:
+            self.arrays[name] = self.reader.read(name)
+        return self.arrays[name]
 
     def _names(self, name: object, kind: type) -> Array:
         text = self._array(name).tobytes().decode("ascii", errors="replace")
@@ -278,17 +279,6 @@ class Decoder:
             raise self.reader.error(f"{number!r} is no {kind}")
         scalar: np.generic = np.dtype(kind).type(number)
         return scalar
-
-
-def _word_of(cls: type) -> str:
-    word = _registry.word_of(cls)
-    if word is None:
-        raise ModelFileError(
-            "a model file holds mercer's own classes and those that were registered, and "
-            f"{cls.__module__}:{cls.__qualname__} is none of them; call "
-            f"mercer.register({cls.__name__}) before save, and before load."
-        )
-    return word
 
 
 def _parameters(value: object) -> dict[str, object]:

@@ -106,7 +106,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
         needed = [name for name in saved_attributes(type(model)) if name not in _OPTIONAL]
         if absent := [name for name in needed if not hasattr(model, name)]:
             raise reader.error(f"its {header['class']} was never fitted: there is no {absent[0]}")
-        if unused := sorted(set(reader.tensors) - decoder.used):
+        if unused := sorted(set(reader.tensors) - set(decoder.arrays)):
             raise reader.error(f"nothing needs its tensor {unused[0]!r}")
         try:
             check_answers(model, Path(path).stat().st_size)
@@ -147,16 +147,11 @@ def _are_versions(value: object) -> bool:
     return all(isinstance(text, str) and text.isprintable() for text in texts)
 
 
-def _is_fingerprint(value: object) -> bool:
-    if value is None:
-        return True
-    kinds = {"rows": int, "columns": int, "dtype": str, "sha256": str | None}
-    return (
-        isinstance(value, dict)
-        and set(value) == set(kinds)
-        and all(isinstance(value[name], kind) for name, kind in kinds.items())
-        and all(str(part).isprintable() for part in value.values())
-    )
+def _is_fingerprint(value: Any) -> bool:
+    match value:
+        case {"rows": int(), "columns": int(), "dtype": str(), "sha256": None | str()}:
+            return len(value) == 4 and all(str(part).isprintable() for part in value.values())
+    return value is None
 
 
 def _libraries() -> dict[str, str]:
@@ -259,13 +254,10 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
 
 
 def _texts(reader: Reader, values: Mapping[str, object]) -> dict[str, str]:
-    texts = {name: _text(reader, value) for name, value in values.items()}
-    # Nothing that a terminal would take for a command.
-    return {_printable(name): _printable(text) for name, text in texts.items()}
+    def printable(text: str) -> str:  # nothing that a terminal would take for a command
+        return text if text.isprintable() else ascii(text)
 
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)
+    return {printable(name): printable(_text(reader, value)) for name, value in values.items()}
 
 
 def _text(reader: Reader, value: Any) -> str:

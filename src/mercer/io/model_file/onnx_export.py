@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -110,7 +109,15 @@ def export_onnx(
         width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
         g.output(name, nodes.of(name, model, steps), width)
     texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
-    return _write(g.model(d, texts), Path(path))
+    graph = g.model(d, texts)
+    if (size := graph.ByteSize()) > MAX_BYTES:
+        raise ModelFileError(
+            f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
+            "compress the model."
+        )
+    with atomic_file(path) as file:
+        file.write(graph.SerializeToString())
+    return Path(path)
 
 
 @dataclass(frozen=True)
@@ -309,15 +316,3 @@ def _rounding(subspace: Subspace) -> float:
     of_scores = np.abs(narrow[0] - Z).max() / max(np.abs(Z).max(), tiny)
     of_squares = np.abs(narrow[1] - residual).max() / max((square_sums(Z) + residual).max(), tiny)
     return float(max(of_scores, of_squares))
-
-
-def _write(graph: Any, path: Path) -> Path:
-    size = graph.ByteSize()
-    if size > MAX_BYTES:
-        raise ModelFileError(
-            f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
-            "compress the model."
-        )
-    with atomic_file(path) as file:
-        file.write(graph.SerializeToString())
-    return path
