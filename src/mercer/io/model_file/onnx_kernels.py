@@ -45,6 +45,7 @@ def _operator(kind: str, *, turned: bool = False) -> Callable[[Traced, Any], Tra
 
 def _function(kind: str) -> Callable[..., Traced]:
     def method(self: Namespace, *values: Traced | Any) -> Traced:
+        """A node of the kind that ONNX calls so."""
         return _traced(self.graph, kind, *values)
 
     return method
