@@ -35,7 +35,7 @@ BOUNDED = {
     ("live/worker.py", "True"): "jobs of the parent; its end ends it",
     ("live/worker.py", "self._free"): "one fewer each turn",
     ("live/worker.py", "self._next is not None"): "the latest request of a client is taken",
-    ("io/table.py", "own in names or own in found"): "the name grows, names are finite",
+    ("io/opening.py", "own in names or own in found"): "the name grows, names are finite",
     (
         "io/model_file/codec.py",
         "name in self.tensors",
@@ -48,14 +48,14 @@ BOUNDED = {
     ("preimage/fixed_point.py", "running.size"): "each point has max_iter sweeps; its status tells",
     ("points/source.py", "have < size"): "pieces end, and too few are refused",
     ("io/cluster.py", "len(parts) > 1"): "parts are added in pairs",
-    ("io/delimited.py", "start < stop"): "start grows by a block",
-    ("io/look.py", "(line := file.readline(MAX_LINE))"): "the file",
-    ("io/npy.py", "len(left)"): "the file; a read of nothing is refused",
+    ("io/delimited.py", "(batch := list(islice(rest, CHUNK)))"): "the rows",
+    ("io/look.py", "(content := file.readline(MAX_LINE))"): "the file",
+    ("io/arrays.py", "len(left)"): "the file; a read of nothing is refused",
     (
         "io/files.py",
-        "self._place < place and self._read(min(place - self._place, SKIP))",
+        "self._place < place and self.read(min(place - self._place, SKIP))",
     ): "the file, and the place grows",
-    ("io/npy.py", "start < stop"): "start grows by a chunk",
+    ("io/arrays.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
     (
         "sparse/greedy.py",

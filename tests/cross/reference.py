@@ -13,7 +13,7 @@ import numpy as np
 
 from mercer._base.types import Array
 from mercer.kernels import Kernel, Polynomial, Product, RadialKernel, Scaled, Sum
-from mercer.points.distances import WIDE
+from mercer.points.packed import WIDE
 from tests.cross.problems import FitProblem
 
 #: Factor on eps in every allowance for rounding: some operations make each entry, and LAPACK's own

@@ -127,6 +127,17 @@ def test_any_part_of_a_file(table, parser):
     np.testing.assert_array_equal(rows[index], X[index][:, [7, 2]])
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_all_columns_in_another_order(tmp_path, parser, quote):
+    """Read by our own parser they came in the order of the file, under the names of the other."""
+    (tmp_path / "x.csv").write_text(f"a,b\n{quote}1{quote},2\n3,4\n")
+    np.testing.assert_array_equal(
+        open_rows(tmp_path / "x.csv", columns=["b", "a"])[:], [[2, 1], [4, 3]]
+    )
+    table = open_table(tmp_path / "x.csv", Choice(like=["b", "a"]))
+    np.testing.assert_array_equal(table.rows[:], [[2, 1], [4, 3]])
+
+
 @pytest.mark.parametrize("word", ["", "NA", "nan", "NaN", "?", " n/a ", "Null", "nOnE"])
 def test_missing_values(tmp_path, parser, word):
     (tmp_path / "x.csv").write_text(f"a,b\n1,2\n3,{word}\n")

@@ -37,8 +37,8 @@ from mercer.kernels import (
 from mercer.landmarks import KMeans, RPCholesky, Uniform
 from mercer.novelty import contributions
 from mercer.points import Vectors
+from mercer.points.packed import SparsePacked
 from mercer.points.sparse import SparseRows
-from mercer.points.sparse_tiles import SparsePacked
 from mercer.preimage import Combination, Nearest, as_preimage
 from mercer.selection import DenoisingScore
 from mercer.solvers import Davidson, Dense, Lanczos, Landmarks
@@ -238,7 +238,7 @@ def test_rows_far_from_the_origin_keep_their_digits(size):
 
 def test_the_audit_sees_wrong_tiles(monkeypatch):
     """Sparse entries are judged by differences, not by the formula that made them."""
-    import mercer.points.sparse_tiles as module
+    import mercer.points.packed as module
 
     right = module.products
     monkeypatch.setattr(module, "products", lambda A, B: 1.01 * right(A, B))

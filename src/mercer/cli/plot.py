@@ -260,7 +260,7 @@ def explore(source: Path | None, host: str, port: int, token: str | None, no_bro
         guess = similar_file(source) or "; check its name."
         raise Failure(f"there is no file '{source}'{guess}")
     if source is not None and source.is_dir() and not any(source.glob("*.png")):
-        from mercer.io.parquet import parquet_files
+        from mercer.io.arrays import parquet_files
 
         parquet_files(source)  # says that there are none
     for package in ("starlette", "uvicorn", "websockets"):

@@ -2,8 +2,7 @@
 
 from mercer._base.files import atomic_file, spooled, write_atomic
 from mercer.io.images import image_shape, pixel_names
-from mercer.io.opening import Choice, as_rows, is_source, open_rows, open_table
-from mercer.io.table import Table
+from mercer.io.opening import Choice, Table, as_rows, is_source, open_rows, open_table
 from mercer.io.writing import check_sink, write_stream, write_table
 from mercer.points.source import CHUNK, MemoryRows, Source
 

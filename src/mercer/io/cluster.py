@@ -8,7 +8,7 @@ changes a bit of the result, because dask computes a lost task again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, reduce
 from itertools import pairwise
 from operator import add
@@ -115,23 +115,19 @@ class DaskRows(Source):
 
 
 def _on_partition(
-    function: Callable[[slice, Array], Any],
-    start: int,
-    partition: Array,
-    columns: Sequence[str] | None,
+    function: Callable[..., Any], start: int, partition: Array, columns: Sequence[str] | None
 ) -> Any:
     """The sum of the function over the chunks of a partition."""
     _hold_blas_on_worker()
     partition = np.ascontiguousarray(partition)
     check_finite(partition, start, columns, lambda row: f"row {row}")
     chunks = blocks(len(partition), CHUNK) or [slice(0, 0)]
-    parts = (
+    return _total(
         function(slice(start + rows.start, start + rows.stop), partition[rows]) for rows in chunks
     )
-    return reduce(add, parts)
 
 
-def _total(parts: Sequence[Any]) -> Any:
+def _total(parts: Iterable[Any]) -> Any:
     return reduce(add, parts)
 
 

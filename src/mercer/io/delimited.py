@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import COMPRESSED, look_inside, pick_columns
-from mercer.io.look import MISSING, Look, decode, is_missing, is_number, lines_of
+from mercer.io.look import MISSING, Line, Look, is_missing, is_number, lines_of
 from mercer.points.source import CHUNK, LONGEST, Source, fill_in, warn_of_long
 
 #: Every so many rows their place in the file is remembered.
@@ -27,7 +26,6 @@ CACHED = 1 << 26
 #: Rows of large numbers whose text is looked at, of each block.
 LOOK_AT = 1000
 _WHOLE = re.compile(r"[-+]?\d{16,300}")
-_EMPTY = np.empty((0, 0))
 
 
 class CsvRows(Source):
@@ -39,7 +37,7 @@ class CsvRows(Source):
     One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
     are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
     it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
-    with its line.
+    with its line. Where ``allow_nan`` is set, empty fields, ``NA`` and the like are read as NaN.
 
     Parameters
     ----------
@@ -48,23 +46,15 @@ class CsvRows(Source):
         Columns to use; all if not given.
     label : name, optional
         A column of any text, kept in ``labels``.
-    allow_nan : bool, default=False
-        Read empty fields, ``NA`` and the like as NaN.
     """
 
     def __init__(
-        self,
-        path: Path | Look,
-        columns: Sequence[str] | None = None,
-        *,
-        label: str | None = None,
-        allow_nan: bool = False,
+        self, path: Path | Look, columns: Sequence[str] | None = None, *, label: str | None = None
     ) -> None:
         self._look = Look.at(path)
         self.path = path = self._look.path
         self._dialect = self._look.dialect
         self.watch = self._look.watch
-        self.allow_nan = allow_nan
         self.dtype = np.dtype(np.float64)
         self._parsed: Array | None = None
         look_inside(path)
@@ -78,25 +68,24 @@ class CsvRows(Source):
 
     def _scan(self, label: int | None) -> None:
         """Count the rows, remember where some of them are, and collect the labels."""
-        # (row, byte, line) of every STRIDE-th row
-        self._marks: list[tuple[int, int, int]] = []
+        self._marks: list[Line] = []  # every STRIDE-th row
         self.labels: list[str] = []
         self._plain = True
         rows = 0
         with self._look.open() as file:
             file.seek(self._dialect.place)
-            for place, number, line in lines_of(file, self._dialect.line, self.path):
-                if line.isspace():
-                    self._plain &= line in (b"\n", b"\r\n")  # which pyarrow passes over, too
+            for line in lines_of(file, self._dialect.line, self.path):
+                content = line.content
+                if content.isspace():
+                    self._plain &= content in (b"\n", b"\r\n")  # which pyarrow passes over, too
                     continue
                 if rows % STRIDE == 0:
-                    self._marks.append((rows, place, number))
+                    self._marks.append(line._replace(content=b""))
                 rows += 1
-                if b'"' in line or b"\0" in line or b"\r" in line[:-2]:
+                if b'"' in content or b"\0" in content or b"\r" in content[:-2]:
                     self._plain = False
                 if label is not None:
-                    text = decode(line, number, self.path)
-                    self.labels.append(self._dialect.split(text, number, self.path)[label].strip())
+                    self.labels.append(self._dialect.split(line)[label].strip())
         if rows == 0:
             raise DataError(f"'{self.path}' has no rows of numbers; give a file with data.")
         self.shape = (rows, len(self._use))
@@ -116,22 +105,14 @@ class CsvRows(Source):
 
     def _parse_rows(self, start: int, stop: int) -> Iterator[Array]:
         for block in self._read_plain(start, stop):
-            lines = (decode(line, at, self.path) for _, at, line in self._from(start))
-            self._look_for_long(block, lines)
+            self._look_for_long(block, self._from(start))
             yield block
             start += len(block)
-        rest = self._from(start)
-        while start < stop:
-            batch = [
-                (number, decode(line, number, self.path))
-                for _, number, line in islice(rest, min(CHUNK, stop - start))
-            ]
-            if not batch:
-                return
+        rest = islice(self._from(start), stop - start)
+        while batch := list(islice(rest, CHUNK)):
             block = self._parse(batch)
-            self._look_for_long(block, (line for _, line in batch))
+            self._look_for_long(block, batch)
             yield block
-            start += len(batch)
 
     def _read_plain(self, start: int, stop: int) -> Iterator[Array]:
         """What pyarrow reads without complaint; the rest, and why, is left to our own parser."""
@@ -141,12 +122,12 @@ class CsvRows(Source):
             return
         if not self._plain or self.path.suffix.lower() in COMPRESSED:
             return
-        row, place, _ = self._mark(start)
+        row, mark = self._mark(start)
         # A file of pyarrow's own: its threads read ahead, and one that asks for a Python object
         # while the interpreter ends aborts the process.
         with OSFile(str(self.path)) as file, contextlib.suppress(ValueError):
             # pyarrow's errors are of this kind; they know no line, so that we look for it again
-            file.seek(place)
+            file.seek(mark.place)
             for batch in _arrow_reader(csv, file, self):
                 part = batch[max(start - row, 0) : max(stop - row, 0)]
                 row += len(batch)
@@ -157,70 +138,59 @@ class CsvRows(Source):
                 if row >= stop:
                     return
 
-    def _look_for_long(self, block: Array, lines: Iterator[str]) -> None:
+    def _look_for_long(self, block: Array, lines: Iterable[Line]) -> None:
         """The text shows whether a large number is whole, and was rounded."""
         far = np.asarray((np.abs(block) > LONGEST).any(axis=1))
         if self.told_of_long or not far.any():
             return
-        texts = islice(compress(lines, far), LOOK_AT)
-        rows = [self._dialect.split(text, 0, self.path) for text in texts]  # parsed before
+        rows = map(self._dialect.split, islice(compress(lines, far), LOOK_AT))
         fields = [[row[j].strip() for j in self._use] for row in rows]
         whole = [[int(f) if _WHOLE.fullmatch(f) else 0 for f in row] for row in fields]
         self.told_of_long = warn_of_long(np.array(whole, dtype=object), self.columns)
 
     def place(self, row: int) -> str:
-        return f"line {next(self._from(row))[1]}"
+        return f"line {next(self._from(row)).number}"
 
     def fingerprint(self) -> str:
         return self._look.fingerprint + ",".join(self.columns or ())
 
-    def _mark(self, row: int) -> tuple[int, int, int]:
-        """The last mark at or before a row."""
-        return self._marks[bisect_right(self._marks, (row, np.inf, 0)) - 1]
+    def _mark(self, row: int) -> tuple[int, Line]:
+        """The last row at or before another whose place is known, and its line."""
+        last = min(row // STRIDE, len(self._marks) - 1)
+        return last * STRIDE, self._marks[last]
 
-    def _from(self, row: int) -> Iterator[tuple[int, int, bytes]]:
-        """Row number, line number and content, from ``row`` on."""
-        i, place, number = self._mark(row)
+    def _from(self, row: int) -> Iterator[Line]:
+        """The lines of the rows from ``row`` on."""
+        known, mark = self._mark(row)
         with self._look.open() as file:
-            file.seek(place)
-            for _, at, line in lines_of(file, number, self.path):
-                if not line.isspace():
-                    if i >= row:
-                        yield i, at, line
-                    i += 1
+            file.seek(mark.place)
+            lines = lines_of(file, mark.number, self.path)
+            filled = (line for line in lines if not line.content.isspace())
+            yield from islice(filled, row - known, None)
 
-    def _parse(self, batch: list[tuple[int, str]]) -> Array:
-        width = len(self._dialect.fields)
-        if any(line.count('"') % 2 for _, line in batch):  # NumPy closes an open quote in silence
-            return self._parse_slowly(batch)
-        try:
-            block = np.loadtxt(
-                [line for _, line in batch],
-                delimiter=self._dialect.delimiter,
-                comments=None,
-                quotechar='"',
-                ndmin=2,
-            )
-        except ValueError:
-            block = _EMPTY
-        if block.shape != (len(batch), width) or len(self._use) != width:
-            return self._parse_slowly(batch)
-        return block
+    def _parse(self, batch: Sequence[Line]) -> Array:
+        if not any(line.content.count(b'"') % 2 for line in batch):
+            # NumPy closes an open quote in silence.
+            texts, shape = [line.text for line in batch], (len(batch), len(self._dialect.fields))
+            with contextlib.suppress(ValueError):
+                delimiter = self._dialect.delimiter
+                block = np.loadtxt(
+                    texts, delimiter=delimiter, comments=None, quotechar='"', ndmin=2
+                )
+                if block.shape == shape:
+                    return block[:, self._use]
+        # Line by line: finds the line at fault, and reads tables that are numbers only in part.
+        return np.array([self._numbers(line) for line in batch])
 
-    def _parse_slowly(self, batch: list[tuple[int, str]]) -> Array:
-        """Line by line: finds the line at fault, and reads tables that are numbers only in part."""
-        block = np.empty((len(batch), len(self._use)))
-        for i, (number, line) in enumerate(batch):
-            fields = self._dialect.split(line, number, self.path)
-            for j, column in enumerate(self._use):
-                text = fields[column]
-                if not is_number(text) and not (self.allow_nan and is_missing(text)):
-                    raise DataError(
-                        f"line {number} of '{self.path}', column "
-                        f"{self._dialect.names[column]!r}: " + _complain(text)
-                    )
-                block[i, j] = float(text) if is_number(text) else np.nan
-        return block
+    def _numbers(self, line: Line) -> list[float]:
+        fields, numbers = self._dialect.split(line), []
+        for column in self._use:
+            text = fields[column]
+            if not is_number(text) and not (self.allow_nan and is_missing(text)):
+                name = self._dialect.names[column]
+                raise line.fault(f", column {name!r}: " + _complain(text))
+            numbers.append(float(text) if is_number(text) else np.nan)
+        return numbers
 
 
 def _arrow_reader(csv: Any, file: Any, rows: CsvRows) -> Any:

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -137,8 +137,9 @@ def open_plain(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, out of its wrapper if it has one."""
     kind = path.suffix.lower()
     try:
-        with _open(path, kind) as file:
-            yield cast(BinaryIO, file)
+        packed = kind in COMPRESSED
+        with io.BufferedReader(_Decompressed(path), 1 << 16) if packed else path.open("rb") as file:
+            yield file
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk's fault, not the file's
@@ -146,12 +147,6 @@ def open_plain(path: Path) -> Iterator[BinaryIO]:
             f"'{path}' is not a complete {kind} file ({' '.join(str(error).split())[:120]}); "
             "write it again."
         ) from error
-
-
-def _open(path: Path, kind: str) -> Any:
-    return (
-        io.BufferedReader(_Decompressed(path), 1 << 16) if kind in COMPRESSED else path.open("rb")
-    )
 
 
 def refuse_bomb(path: Path, size: int, compressed: int) -> None:
@@ -189,12 +184,6 @@ class _Decompressed(io.RawIOBase):
             self._file = self._path.open("rb")
             self._stream = (gzip if kind == ".gz" else lzma).open(self._file)
 
-    def _read(self, size: int) -> bytes:
-        found: bytes = self._stream.read(size)
-        self._place += len(found)
-        refuse_bomb(self._path, self._place, self._file.tell())
-        return found
-
     def readable(self) -> bool:
         return True
 
@@ -202,9 +191,11 @@ class _Decompressed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._read(len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
+        part = self._stream.read(len(buffer))
+        buffer[: len(part)] = part
+        self._place += len(part)
+        refuse_bomb(self._path, self._place, self._file.tell())
+        return len(part)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         place = offset + (self._place if whence == io.SEEK_CUR else 0)
@@ -213,7 +204,7 @@ class _Decompressed(io.RawIOBase):
         if place < self._place:
             self._end()
             self._begin()
-        while self._place < place and self._read(min(place - self._place, SKIP)):
+        while self._place < place and self.read(min(place - self._place, SKIP)):
             pass
         return self._place
 

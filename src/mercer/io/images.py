@@ -15,7 +15,7 @@ from mercer._base.files import FileWatch
 from mercer._base.optional import require
 from mercer._base.types import Array
 from mercer.exceptions import DataError
-from mercer.io.files import file_fingerprint
+from mercer.io.files import decoding, file_fingerprint
 from mercer.points.source import Source
 
 _NAME = re.compile(r"pixel (\d+),(\d+)(?:,([rgb]))?")
@@ -64,17 +64,11 @@ class ImageRows(Source):
         return f"'{self.paths[row].name}'"
 
     def _decode(self, path: Path) -> Array:
-        pillow = self._pillow
-        try:
-            with pillow.open(path, formats=["PNG"]) as image:
-                w, h = image.size
-                if w * h > 8 * _SHRINKS * path.stat().st_size:  # at one bit for each pixel
-                    raise DataError(f"'{path}' is too short for {w} × {h} pixels; save it again.")
-                return _ink(image, path)
-        except (OSError, SyntaxError, ValueError, pillow.DecompressionBombError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"'{path}' is not a readable PNG: {error}; save it again.") from error
+        with decoding(path, "readable PNG"), self._pillow.open(path, formats=["PNG"]) as image:
+            w, h = image.size
+            if w * h > 8 * _SHRINKS * path.stat().st_size:  # at one bit for each pixel
+                raise DataError(f"'{path}' is too short for {w} × {h} pixels; save it again.")
+            return _ink(image, path)
 
 
 def pixel_names(shape: Sequence[int]) -> tuple[str, ...]:
@@ -98,15 +92,6 @@ def image_shape(names: Sequence[str] | None) -> tuple[int, ...] | None:
         return None
     shape = (int(last[1]) + 1, int(last[2]) + 1, *([3] if last[3] else []))
     return shape if tuple(map(str, names)) == pixel_names(shape) else None
-
-
-def write_images(
-    folder: Path, blocks: Iterator[Array], shape: tuple[int, ...], names: Sequence[str] | None
-) -> None:
-    """Rows as PNG files with the given names, or numbered from 0."""
-    for i, row in enumerate(row for block in blocks for row in block):
-        name = f"{i:06d}.png" if names is None else names[i]
-        (folder / name).write_bytes(encode_png(to_bytes(np.asarray(row).reshape(shape))))
 
 
 def _ink(image: Any, path: Path) -> Array:
@@ -143,15 +128,10 @@ def encode_png(image: Array) -> bytes:
     # Each line begins with its filter, here none.
     lines = np.zeros((h, 1 + image.size // h), dtype=np.uint8)
     lines[:, 1:] = image.reshape(h, -1)
-    return b"".join(
-        [
-            b"\x89PNG\r\n\x1a\n",
-            _chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 8, colour, 0, 0, 0)),
-            _chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            _chunk(b"IEND", b""),
-        ]
-    )
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    header = struct.pack(">IIBBBBB", w, h, 8, colour, 0, 0, 0)
+    chunks = {b"IHDR": header, b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
+    png = b"\x89PNG\r\n\x1a\n"
+    for kind, data in chunks.items():
+        checksum = struct.pack(">I", zlib.crc32(kind + data))
+        png += struct.pack(">I", len(data)) + kind + data + checksum
+    return png

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from mercer._base.files import FileWatch
 from mercer._base.types import Array
 from mercer.exceptions import DataError
+from mercer.io.arrays import parquet_names
 from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
-from mercer.io.parquet import parquet_names
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
@@ -36,6 +36,37 @@ MISSING = frozenset(
 )
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_BOM = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """A line of a text file: the byte at which it begins, its number, and its bytes."""
+
+    place: int
+    number: int
+    content: bytes
+    path: Path
+
+    @property
+    def text(self) -> str:
+        """As text, or an error that names the byte at fault."""
+        if b"\0" in self.content:
+            raise self.fault(" holds a NUL byte; save it as text.")
+        try:
+            return self.content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            byte = f"byte {error.start + 1} is {self.content[error.start]:#x}"
+            raise self.fault(f" is not UTF-8 ({byte}); save it as UTF-8.") from error
+
+    def fields(self, delimiter: str, *, strict: bool = False) -> list[str]:
+        """What the delimiter parts; ``strict`` if quotes must be closed where a field ends."""
+        try:
+            return next(csv.reader([self.text], delimiter=delimiter, strict=strict))
+        except csv.Error as error:
+            raise self.fault(f": {error}; fix it.") from error
+
+    def fault(self, what: str) -> DataError:
+        """What is wrong, after number and path."""
+        return DataError(f"line {self.number} of '{self.path}'" + what)
 
 
 @dataclass(frozen=True)
@@ -61,15 +92,11 @@ class Dialect:
         """Names of the columns; their numbers where they have none."""
         return self.fields if self.named else tuple(map(str, range(len(self.fields))))
 
-    def split(self, text: str, number: int, path: Path) -> list[str]:
+    def split(self, line: Line) -> list[str]:
         """The fields of a line, as many as there are columns."""
-        try:
-            fields = next(csv.reader([text], delimiter=self.delimiter, strict=True))
-        except csv.Error as error:
-            raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
-        if len(fields) != len(self.fields):
-            width = len(self.fields)
-            raise DataError(wrong_width(fields, width, self.delimiter, number, path))
+        fields, width = line.fields(self.delimiter, strict=True), len(self.fields)
+        if len(fields) != width:
+            raise DataError(wrong_width(fields, width, self.delimiter, line.number, line.path))
         return fields
 
 
@@ -101,7 +128,22 @@ class Look(os.PathLike[str]):
         """Of a text file; from here on it is watched."""
         self.watch = FileWatch([self.path])
         with open_plain(self.path) as file:
-            return Beginning.of(file, self.path)
+            mark = _UTF8_BOM if file.read(3) == _UTF8_BOM else b""
+            file.seek(len(mark))
+            lines = []
+            for line in lines_of(file, 1, self.path):
+                lines.append(line)
+                if not line.content.isspace() and not line.content.startswith(b"#"):
+                    break
+                if line.place > MAX_LINE:
+                    raise DataError(
+                        f"'{self.path}' has no row in its first {MAX_LINE >> 20} MB, only blank "
+                        "lines and comments; remove them."
+                    )
+            rest = file.read(LOOK)
+            seen = b"".join([mark, *(line.content for line in lines), rest])
+            fingerprint = "" if self.kind in COMPRESSED else file_fingerprint([self.path], file)
+        return Beginning(lines, seen, len(rest) < LOOK, fingerprint)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -168,62 +210,36 @@ class Beginning:
 
     Attributes
     ----------
-    lines : byte, number and content of each line to the first that is not blank or a comment
+    lines : to the first that is not blank or a comment
     bytes : to ``LOOK`` bytes beyond that line
     complete : whether they are all
     fingerprint : of the file; nothing if it is compressed
     """
 
-    lines: list[tuple[int, int, bytes]]
+    lines: list[Line]
     bytes: bytes
     complete: bool
     fingerprint: str
-
-    @classmethod
-    def of(cls, file: BinaryIO, path: Path) -> Beginning:
-        """From an open file."""
-        start = file.read(3)
-        mark = _UTF8_BOM if start == _UTF8_BOM else b""
-        file.seek(len(mark))
-        lines = []
-        for entry in lines_of(file, 1, path):
-            lines.append(entry)
-            if not entry[2].isspace() and not entry[2].startswith(b"#"):
-                break
-            if entry[0] > MAX_LINE:
-                raise DataError(
-                    f"'{path}' has no row in its first {MAX_LINE >> 20} MB, only blank lines and "
-                    "comments; remove them."
-                )
-        rest = file.read(LOOK)
-        seen = b"".join([mark, *(line for _, _, line in lines), rest])
-        compressed = path.suffix.lower() in COMPRESSED
-        fingerprint = "" if compressed else file_fingerprint([path], file)
-        return cls(lines, seen, len(rest) < LOOK, fingerprint)
 
 
 def sniff(beginning: Beginning, path: Path) -> Dialect:
     """The form of a text file, from its first line that is not blank."""
     if beginning.bytes[:2] in _UTF16:
         raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
-    filled = [entry for entry in beginning.lines if not entry[2].isspace()]
+    filled = [line for line in beginning.lines if not line.content.isspace()]
     if not filled:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    texts = [line.decode("utf-8", errors="replace") for _, _, line in filled]
-    place, number, line = filled[comments_before(texts)]
-    text = decode(line, number, path)
-    if "\r" in text.strip():
+    line = filled[
+        comments_before([line.content.decode("utf-8", errors="replace") for line in filled])
+    ]
+    if "\r" in line.text.strip():
         plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
         raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
-    delimiter = delimiter_of(text, path)
-    try:
-        fields = tuple(field.strip() for field in next(csv.reader([text], delimiter=delimiter)))
-    except csv.Error as error:
-        raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
-    named = not all(is_number(field) or is_missing(field) for field in fields)
-    return Dialect(
-        delimiter, fields, named, place + (len(line) if named else 0), number + int(named)
-    )
+    delimiter = delimiter_of(line.text, path)
+    fields = tuple(map(str.strip, line.fields(delimiter)))
+    if all(is_number(field) or is_missing(field) for field in fields):
+        return Dialect(delimiter, fields, False, line.place, line.number)
+    return Dialect(delimiter, fields, True, line.place + len(line.content), line.number + 1)
 
 
 def comments_before(lines: Sequence[str]) -> int:
@@ -282,31 +298,16 @@ def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, 
     return f"{what}; fix it."
 
 
-def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Byte, number and content of each line from where the file stands."""
+def lines_of(file: BinaryIO, number: int, path: Path) -> Iterator[Line]:
+    """The lines from where the file stands, of which the first has this number."""
     place = file.tell()
-    while line := file.readline(MAX_LINE):
-        if len(line) == MAX_LINE:
-            raise DataError(
-                f"line {number} of '{path}' is longer than {MAX_LINE >> 20} MB; "
-                "give one row per line."
-            )
-        yield place, number, line
-        place += len(line)
+    while content := file.readline(MAX_LINE):
+        line = Line(place, number, content, path)
+        if len(content) == MAX_LINE:
+            raise line.fault(f" is longer than {MAX_LINE >> 20} MB; give one row per line.")
+        yield line
+        place += len(content)
         number += 1
-
-
-def decode(line: bytes, number: int, path: Path) -> str:
-    """A line as text, or an error that names the byte at fault."""
-    if b"\0" in line:
-        raise DataError(f"line {number} of '{path}' holds a NUL byte; save it as text.")
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"line {number} of '{path}' is not UTF-8 (byte {error.start + 1} is "
-            f"{line[error.start]:#x}); save it as UTF-8."
-        ) from error
 
 
 def numbers_of(texts: Sequence[str]) -> Array | None:

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+from mercer._base.machine import available_bytes, blocks
+from mercer._base.progress import announce
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ColumnsError, DataError, argument
+from mercer.io import arrays
 from mercer.io.delimited import CsvRows
 from mercer.io.files import COMPRESSED, check_there, instead_text, names_text, no_column, plain_name
 from mercer.io.images import ImageRows, find_images
 from mercer.io.look import TEXT, Look
-from mercer.io.npy import NpyRows, ZarrRows, load_mtx, load_npz, load_sparse_npz, members
-from mercer.io.parquet import ParquetRows
-from mercer.io.table import Table, pick
-from mercer.points.source import (
-    MemoryRows,
-    Source,
-    check_finite,
-    floating_type,
-    warn_of_long,
-)
+from mercer.points import as_points, source
+from mercer.points.source import CHUNK, MemoryRows, Source
 from mercer.points.sparse import SparseRows
 
 
@@ -73,45 +69,40 @@ def open_rows(
     >>> KernelPCA(4).fit(rows).transform(rows).shape
     (500, 4)
     """
-    look = Look.at(path)
-    path, kind = look.path, look.kind
-    check_there(path)
-    _refuse_array(path, array)
-    if kind in (".mtx", ".npz"):
-        rows = _load(path, kind, array)
-        return _checked(rows, allow_nan) if isinstance(rows, np.ndarray) else MemoryRows(rows)
-    opened = _open(look, columns, array, allow_nan)
+    opened = _open(_look_at(path, array), columns, array, allow_nan)
     opened.allow_nan = allow_nan
     return opened
 
 
-def _refuse_array(path: Path, array: str | None) -> None:
-    """The name of an array means something in archives and stores only."""
-    if array is not None and path.suffix.lower() not in (".npz", ".zarr"):
+def _look_at(path: str | os.PathLike[str], array: str | None) -> Look:
+    """A look at what is there; the name of an array means something in archives and stores only."""
+    look = Look.at(path)
+    check_there(look.path)
+    if array is not None and look.kind not in (".npz", ".zarr"):
         named = argument("array", array)
-        raise DataError(f"'{path}' holds one table, so that " + named + " means nothing.")
-
-
-def _load(path: Path, kind: str, array: str | None) -> SparseRows | Array:
-    if kind == ".mtx":
-        return load_mtx(path)
-    by_scipy = array is None and {"format", "shape", "data"} <= {*members(path)}
-    return load_sparse_npz(path) if by_scipy else load_npz(path, array)
+        raise DataError(f"'{look.path}' holds one table, so that " + named + " means nothing.")
+    return look
 
 
 def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_nan: bool) -> Source:
     path, kind = look.path, look.kind
     if kind == ".npy":
-        return NpyRows(path)
+        return arrays.NpyRows(path)
+    if kind == ".npz":
+        by_scipy = array is None and {"format", "shape", "data"} <= {*arrays.members(path)}
+        X = arrays.load_sparse_npz(path) if by_scipy else arrays.load_npz(path, array)
+        return _loaded(X, allow_nan)
+    if kind == ".mtx":
+        return _loaded(arrays.load_mtx(path), allow_nan)
     if kind == ".zarr":
-        return ZarrRows(path, array)
+        return arrays.ZarrRows(path, array)
     if path.is_dir() and (images := find_images(path)):
         return ImageRows(images)
     if kind == ".parquet" or path.is_dir():
-        return ParquetRows(path, columns)
+        return arrays.ParquetRows(path, columns)
     inside = plain_name(path).suffix.lower()
     if kind in TEXT or (inside in TEXT and kind in COMPRESSED):
-        return CsvRows(look, columns, allow_nan=allow_nan)
+        return CsvRows(look, columns)
     if kind in COMPRESSED:
         raise DataError(
             f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
@@ -122,6 +113,15 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
         f"'{path.name}': the ending '{kind}' is not known; "
         "give .npy, .npz, .mtx, .parquet, .csv, .tsv, .txt or .zarr."
     )
+
+
+def _loaded(X: SparseRows | Array, allow_nan: bool) -> Source:
+    if isinstance(X, SparseRows):
+        return MemoryRows(X)
+    source.warn_of_long(X, None)
+    rows = MemoryRows(np.ascontiguousarray(X, dtype=source.floating_type(X.dtype, "the array")))
+    source.check_finite(rows.X, 0, None, rows.place, allow_nan)
+    return rows
 
 
 def as_rows(X: RowsLike) -> Source:
@@ -145,11 +145,135 @@ def _is_dask(X: RowsLike) -> bool:
     return hasattr(type(X), "__dask_graph__")
 
 
-def _checked(array: Any, allow_nan: bool) -> Source:
-    warn_of_long(array, None)
-    rows = MemoryRows(np.ascontiguousarray(array, dtype=floating_type(array.dtype, "the array")))
-    check_finite(rows.X, 0, None, rows.place, allow_nan)
-    return rows
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers, and what belongs to them.
+
+    Attributes
+    ----------
+    rows : Rows
+        The numbers; the names of their columns are in ``rows.columns``.
+    beside : mapping
+        Whole columns of other kinds (a label, a flag), by name.
+    files : names, optional
+        Of the image files that the rows come from.
+    unused : names
+        Columns that the file has and a model does not know.
+    """
+
+    rows: Source
+    beside: Mapping[str, Array] = field(default_factory=dict)
+    files: Sequence[str] | None = None
+    unused: Sequence[str] = ()
+
+    @property
+    def label(self) -> Array | None:
+        """The class of each row, if a column of labels was asked for."""
+        return next(iter(self.beside.values()), None)
+
+    def loaded(self) -> Table:
+        """The same with all rows in memory."""
+        return replace(self, rows=MemoryRows(self.rows[:], self.rows.columns))
+
+    def map(
+        self, function: Callable[[MemoryRows], Any], width: int, columns: Sequence[str] | None
+    ) -> Table:
+        """The table of ``function(block)``, computed block by block when it is written.
+
+        Parameters
+        ----------
+        function : from a block of rows with names, in memory, to as many rows of numbers
+        width : number of its columns
+        columns : their names, if they have any
+        """
+        names = [f"x{j}" for j in range(width)] if columns is None else columns
+        own = None if columns is None else tuple(columns)
+        rows = _Mapped(self.rows, function, (len(self.rows), width), own)
+        return replace(self, rows=rows, beside=self.beside_of(names))
+
+    def beside_of(self, names: Sequence[str]) -> dict[str, Array]:
+        """The columns beside the numbers; ``data_`` goes before a name that results have taken."""
+        found: dict[str, Array] = {}
+        for name, column in self.beside.items():
+            own = name
+            while own in names or own in found:
+                own = f"data_{own}"
+            found[own] = column
+        return found
+
+    def blocks(self) -> Iterator[MemoryRows]:
+        """The rows in consecutive parts, in memory, with their names."""
+        for rows, part in self.rows.stream(blocks(len(self.rows), CHUNK)):
+            announce("rows", rows.start, len(self.rows))
+            yield MemoryRows(part, self.rows.columns)
+
+    def parts(self) -> Iterator[tuple[Array, list[Array]]]:
+        """Each block with its part of the columns beside it."""
+        start = 0
+        for block in self.blocks():
+            stop = start + len(block)
+            yield block.X, [column[start:stop] for column in self.beside.values()]
+            start = stop
+
+    @property
+    def names(self) -> list[str]:
+        """All names; made up where there are none."""
+        own = self.rows.columns or [f"x{j}" for j in range(self.rows.shape[1])]
+        return [*own, *self.beside]
+
+
+@dataclass(eq=False)
+class _Mapped(Source):
+    """What a function makes of the blocks of other rows."""
+
+    base: Source
+    function: Callable[[MemoryRows], Any]
+    shape: tuple[int, int]
+    columns: tuple[str, ...] | None
+
+    def __post_init__(self) -> None:
+        self.dtype = self.base.dtype
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        return (block for _, block in self.stream([slice(start, stop)]))
+
+    def stream(self, chunks: Sequence[slice]) -> Iterator[tuple[slice, Array]]:
+        """Blocks in the type that the function gives; it has seen to their values."""
+        for rows, block in self.base.stream(chunks):
+            found = self.function(MemoryRows(block, self.base.columns))
+            yield rows, _written_out(found) if issparse(found) else np.asarray(found)
+
+    def fingerprint(self) -> str:
+        return f"{self.base.fingerprint()}{self.function!r}"
+
+
+def _written_out(block: Any) -> Array:
+    """Sparse rows as a table has them, zeros and all, unless that would take the memory."""
+    if (size := block.shape[0] * block.shape[1] * 8) > available_bytes() // 4:
+        raise DataError(
+            f"{block.shape[0]} sparse rows of {block.shape[1]} columns take {size >> 20} MB as a "
+            "table; give fewer rows at a time, or keep them sparse in Python: model.denoise(X)."
+        )
+    return np.asarray(block.toarray())
+
+
+@dataclass(eq=False)
+class _Picked(Source):
+    """Some columns of a table without names."""
+
+    base: Source
+    index: list[int]
+    shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        self.dtype, self.allow_nan = self.base.dtype, self.base.allow_nan
+        self.watch = self.base.watch
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        return (piece[:, self.index] for piece in self.base.read(start, stop))
+
+    def fingerprint(self) -> str:
+        return f"{self.base.fingerprint()}{self.index}"
 
 
 @dataclass(frozen=True)
@@ -245,10 +369,8 @@ def open_table(
     >>> table.rows.columns, table.rows.shape, table.label.tolist()
     (('a', 'b'), (2, 2), ['red', 'blue'])
     """
-    look, choice = Look.at(path), choice or Choice()
+    look, choice = _look_at(path, array), choice or Choice()
     path, kind = look.path, look.kind
-    check_there(path)
-    _refuse_array(path, array)
     folder = path.is_dir() and kind != ".zarr"
     if folder and (images := find_images(path)):
         if choice.columns or choice.drop or choice.label:
@@ -256,25 +378,22 @@ def open_table(
         return Table(ImageRows(images), files=[image.name for image in images])
     if folder or kind == ".parquet" or (kind in TEXT and look.dialect.named):
         return _open_named(look, choice, allow_nan)
-    usual = "X" if array is None and kind == ".npz" and "X" in members(path) else array
+    usual = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
     rows = open_rows(look, array=usual, allow_nan=allow_nan)
     return _choose_by_number(path, rows, choice)
 
 
 def _open_named(look: Look, choice: Choice, allow_nan: bool) -> Table:
     """Columns of a text or of Parquet files, by their names."""
-    wanted, labels = choice.of(look), []
+    wanted, beside = choice.of(look), {}
+    rows: CsvRows | arrays.ParquetRows
     if look.kind in TEXT:
-        columns = None if wanted == look.names else wanted
-        rows: Any = CsvRows(look, columns, label=choice.label, allow_nan=allow_nan)
-        labels = rows.labels
+        rows = CsvRows(look, wanted, label=choice.label)
     else:
-        rows = ParquetRows(look.path, wanted)
-        rows.allow_nan = allow_nan
-        labels = [] if choice.label is None else rows.column(choice.label)
-    beside = {}
+        rows = arrays.ParquetRows(look.path, wanted, label=choice.label)
+    rows.allow_nan = allow_nan
     if choice.label is not None:
-        beside = {choice.label: _check_count(_as_classes(labels), len(rows), look.path)}
+        beside = {choice.label: _check_count(_as_classes(rows.labels), len(rows), look.path)}
     return Table(rows, beside, unused=choice.unused(look.names))
 
 
@@ -286,15 +405,25 @@ def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
         beside = {choice.label: _npz_label(path, choice.label, n)}
     elif choice.label is not None:
         at = _positions([choice.label], d, path)
-        beside = {choice.label: pick(rows, at).loaded().to_dense()[:, 0]}
+        beside = {choice.label: _pick(rows, at).loaded().to_dense()[:, 0]}
         drop |= set(at)
     if len(choice.columns) or drop:
         index = _positions(choice.columns, d, path) if len(choice.columns) else range(d)
         left = [i for i in index if i not in drop]
         if not left:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
-        rows = pick(rows, left)
+        rows = _pick(rows, left)
     return Table(rows, beside)
+
+
+def _pick(rows: Source, index: list[int]) -> Source:
+    """Some columns of a table, by their numbers; sparse rows stay sparse."""
+    if not isinstance(rows, MemoryRows):
+        return _Picked(rows, index, (len(rows), len(index)))
+    columns = as_points(rows.X).for_user()[:, index]
+    return MemoryRows(
+        SparseRows.of(columns) if issparse(columns) else np.ascontiguousarray(columns)
+    )
 
 
 def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
@@ -328,11 +457,10 @@ def _npz_label(path: Path, name: str, n: int) -> Array:
         raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return _check_count(archive[name].ravel(), n, path)
+            values = archive[name].ravel()
     except ValueError as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
+    return _check_count(values, n, path)
 
 
 def _as_classes(values: Sequence[Any]) -> Array:

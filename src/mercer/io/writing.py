@@ -18,12 +18,10 @@ from mercer._base.files import atomic_file, atomic_folder, is_device
 from mercer._base.optional import require
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import OutputError
-from mercer.io.images import image_shape, write_images
+from mercer.io.images import encode_png, image_shape, to_bytes
 from mercer.io.look import is_number
-from mercer.io.npy import not_zarr, write_zarr
-from mercer.io.opening import as_rows, is_source
-from mercer.io.table import Table
-from mercer.points.source import MemoryRows
+from mercer.io.opening import Table, as_rows, is_source
+from mercer.points.source import CHUNK, MemoryRows
 
 #: What a stream can carry.
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
@@ -68,11 +66,15 @@ def write_table(
         shape = image_shape(table.rows.columns)
         assert shape is not None  # check_sink has seen to it
         with atomic_folder(path, _not_only_images) as folder:
-            write_images(folder, (block.X for block in table.blocks()), shape, table.files)
+            rows = (row for block in table.blocks() for row in block.X)
+            for i, row in enumerate(rows):
+                name = f"{i:06d}.png" if table.files is None else table.files[i]
+                image = to_bytes(np.asarray(row).reshape(shape))
+                (folder / name).write_bytes(encode_png(image))
     elif kind == "zarr":
         _refuse_empty(table)
-        with atomic_folder(path, not_zarr) as folder:
-            write_zarr(folder, table)
+        with atomic_folder(path, _not_zarr) as folder:
+            _write_zarr(folder, table)
     else:
         with atomic_file(path) as file:
             write_stream(file, table, kind)
@@ -145,6 +147,27 @@ def _kind(path: Path) -> str:
 def _not_only_images(folder: Path) -> str | None:
     others = [entry.name for entry in folder.iterdir() if entry.suffix.lower() != ".png"]
     return f"holds more than images ('{others[0]}')" if others else None
+
+
+def _not_zarr(folder: Path) -> str | None:
+    known = ("zarr.json", ".zarray", ".zgroup")
+    found = any((folder / name).exists() for name in known)
+    return None if found or not any(folder.iterdir()) else "is not a Zarr store"
+
+
+def _write_zarr(folder: Path, table: Table) -> None:
+    """An array in chunks of whole rows."""
+    zarr, (n, d) = require("zarr", "io"), table.rows.shape
+    array: Any = None
+    start = 0
+    for block in table.blocks():
+        if array is None:
+            chunks = (min(n, CHUNK), d)
+            array = zarr.create_array(
+                str(folder), shape=(n, d), chunks=chunks, dtype=block.dtype, overwrite=True
+            )
+        array[start : start + len(block)] = block.X
+        start += len(block)
 
 
 def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:

@@ -20,8 +20,8 @@ from mercer.kernels.base import (
 )
 from mercer.kernels.width import variance_length
 from mercer.points import Vectors, alike, as_points
+from mercer.points.packed import dot_products
 from mercer.points.points import near_one
-from mercer.points.sparse_tiles import dot_products
 from mercer.points.tiles import Packed
 
 

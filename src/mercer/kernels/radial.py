@@ -25,7 +25,7 @@ from mercer.kernels.base import (
 )
 from mercer.kernels.width import resolve_length
 from mercer.points import alike, as_points
-from mercer.points.distances import WIDE
+from mercer.points.packed import WIDE
 from mercer.points.tiles import Packed
 
 

@@ -18,7 +18,7 @@ from mercer._base.linalg import SQUARABLE, power_of_two, square_sums
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Precision
 from mercer.exceptions import KernelError
-from mercer.points.distances import pack_shifted
+from mercer.points.packed import pack_shifted
 from mercer.points.tiles import Packed
 
 #: Columns by which most rows can be told apart.

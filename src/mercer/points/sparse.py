@@ -14,8 +14,8 @@ from scipy.sparse import coo_array, csr_array, vstack
 
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
+from mercer.points.packed import ENTRIES, Head, SparsePacked, products
 from mercer.points.points import Numbers, Points
-from mercer.points.sparse_tiles import ENTRIES, Head, SparsePacked, products
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,8 +268,8 @@ class SparseRows(Numbers):
             step = max(1, ENTRIES // (each + Y.nnz // max(len(Y), 1) + 1))
             for start in range(0, len(Y), step):
                 block = Y[start : start + step]
-                row = _repeated(X[i : i + 1], len(block))
-                r2[i, start : start + step] = row.squared_differences(block)
+                same = X[np.full(len(block), i)]
+                r2[i, start : start + step] = same.squared_differences(block)
         with np.errstate(over="ignore"):
             return np.asarray(r2 / (length / size) ** 2)
 
@@ -285,11 +285,8 @@ class SparseRows(Numbers):
         packed.negative_squares(packed, t, is_kinked=True)
         return np.maximum(-t, 0)[np.triu_indices(len(self), k=1)]
 
-    def check(self, *, ordered: bool = True) -> None:
-        """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a file.
-
-        ``ordered`` if columns have to increase in each row.
-        """
+    def check(self) -> None:
+        """Raise :class:`ModelFileError` if this is no CSR structure: for rows from a model file."""
         arrays = self.arrays()
         if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
             raise ModelFileError("sparse rows are not made of three vectors")
@@ -305,12 +302,7 @@ class SparseRows(Numbers):
         if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.width:
             raise ModelFileError(f"sparse rows have entries beyond their {self.width} columns")
         same = np.diff(self.row_numbers()) == 0
-        if ordered and (np.diff(self.indices)[same] <= 0).any():
+        if (np.diff(self.indices)[same] <= 0).any():
             raise ModelFileError("columns of a sparse row do not increase")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")
-
-
-def _repeated(row: SparseRows, times: int) -> SparseRows:
-    indptr = np.arange(times + 1) * row.nnz
-    return SparseRows(np.tile(row.data, times), np.tile(row.indices, times), indptr, row.width)

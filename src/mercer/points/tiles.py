@@ -22,8 +22,6 @@ import numpy as np
 from mercer._base.machine import blocks, n_threads, split_evenly, thread_map
 from mercer._base.types import Array, Precision
 
-__all__ = ["EDGE", "Fill", "Packed", "RowTiles", "Tiles"]
-
 #: Rows and columns of a tile, by the type of its entries.
 EDGE = {"d": 512, "f": 768}
 
@@ -91,25 +89,21 @@ class Tiles:
 
     def gram(self, dtype: Precision = None) -> Array:
         """The whole matrix; O(n m) memory, as the name admits."""
-        K = np.empty(self.shape, dtype=dtype or self.dtype)
-
-        def fill(rows: slice) -> None:
-            left = self.left[rows]
-            for columns in blocks(self.shape[1], self.width):
-                self.fill(left, self.right[columns], K[rows, columns])
-
-        thread_map(fill, blocks(self.shape[0], self.width))
+        (n, m), K = self.shape, np.empty(self.shape, dtype=dtype or self.dtype)
+        thread_map(lambda rows: self._write(K, rows, m), blocks(n, self.width))
         return K
 
     def lower(self, out: Array, height: int = 128) -> None:
         """The triangle on and below the diagonal of a symmetric matrix, written into ``out``."""
-
-        def fill(rows: slice) -> None:
-            for columns in blocks(rows.stop, self.width):
-                self.fill(self.left[rows], self.right[columns], out[rows, columns])
-
         # Long rows first, so that no thread is left with the longest at the end.
-        thread_map(fill, blocks(self.shape[0], height)[::-1])
+        longest_first = blocks(self.shape[0], height)[::-1]
+        thread_map(lambda rows: self._write(out, rows, rows.stop), longest_first)
+
+    def _write(self, out: Array, rows: slice, stop: int) -> None:
+        """The tiles of some rows up to a column, into their place."""
+        left = self.left[rows]
+        for columns in blocks(stop, self.width):
+            self.fill(left, self.right[columns], out[rows, columns])
 
     def matmat(self, W: Array) -> Array:
         """The product with W (m, b); O(n m (d + b)) time, a tile per thread of memory."""

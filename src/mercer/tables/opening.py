@@ -140,7 +140,7 @@ def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
 
 def _is_plain(look: Look) -> bool:
     """Whether its first line is UTF-8 without a name over several lines; our other reader cares."""
-    line = next((line[:LOOK] for _, _, line in look.beginning.lines), b"")
+    line = next((line.content[:LOOK] for line in look.beginning.lines), b"")
     return _is_utf8(line) and line.count(b'"') % 2 == 0
 
 

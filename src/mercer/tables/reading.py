@@ -20,6 +20,7 @@ from mercer._base.machine import available_bytes
 from mercer._base.optional import require
 from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
+from mercer.io.arrays import parquet_files
 from mercer.io.files import check_there, decoding, names_text, plain_name, repeated
 from mercer.io.look import (
     TEXT,
@@ -30,7 +31,6 @@ from mercer.io.look import (
     numbers_of,
     wrong_width,
 )
-from mercer.io.parquet import parquet_files
 from mercer.tables.columns import as_kind
 from mercer.tables.frames import Frame, absent, kind_of, objects, take_apart
 from mercer.tables.numerals import decimal_mark, numerals_of, read_numerals, units_of

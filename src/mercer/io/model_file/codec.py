@@ -23,7 +23,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -71,35 +71,32 @@ class Encoder:
 
     def encode(self, value: object, name: str) -> Json:
         """``value`` as JSON; ``name`` is what its array is called if it is one."""
-        if isinstance(value, np.generic):
-            return self._scalar(value, name)
-        if value is None or isinstance(value, bool | int | str):
-            return value
-        if isinstance(value, float):
-            return _float(value, name)
-        if isinstance(value, np.ndarray):
-            return self._array(value, name)
         if isinstance(value, BaseEstimator) or is_dataclass(value):
             return self.encode_object(value, name)
-        return self._other(value, name)
-
-    def _other(self, value: object, name: str) -> Json:
         if issparse(value):  # the compatible KernelPCA keeps what it was given
             return {"sparse": self.encode_object(SparseRows.of(value), name)}
-        if isinstance(value, list):
-            return [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]
-        if isinstance(value, tuple):
-            return {"tuple": [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]}
-        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-            return {
-                "dict": {key: self.encode(item, f"{name}.{key}") for key, item in value.items()}
-            }
-        if isinstance(value, np.dtype):
-            return {"dtype": value.name}
-        if isinstance(value, np.random.Generator | np.random.RandomState):
-            return {"random": type(value).__name__}
-        if isinstance(value, os.PathLike):
-            return str(os.fspath(value))
+        match value:
+            case np.generic():
+                return self._scalar(value, name)
+            case None | bool() | int() | str():
+                return value
+            case float():
+                return _float(value, name)
+            case np.ndarray():
+                return self._array(value, name)
+            case list():
+                return [self.encode(item, f"{name}.{i}") for i, item in enumerate(value)]
+            case tuple():
+                return {"tuple": self.encode([*value], name)}
+            case dict() if all(isinstance(key, str) for key in value):
+                parts = {key: self.encode(item, f"{name}.{key}") for key, item in value.items()}
+                return {"dict": parts}
+            case np.dtype():
+                return {"dtype": value.name}
+            case np.random.Generator() | np.random.RandomState():
+                return {"random": type(value).__name__}
+            case os.PathLike():
+                return str(os.fspath(value))
         what = "a function" if callable(value) else f"a {type(value).__name__}"
         raise ModelFileError(
             f"{name} is {what}, which a model file cannot hold; use one of mercer's own objects."
@@ -113,18 +110,21 @@ class Encoder:
                 "k(train, train) and fit with kernel='precomputed', or fit again where it is used."
             )
         cls = type(value)
-        encoded: Tagged = {"object": _word_of(cls)}
-        if not isinstance(value, BaseEstimator):
-            encoded["with"] = self._each(_parameters(value), name)
-            if derived := DERIVED.get(cls):
-                known = {part: getattr(value, part) for part in derived}
-                encoded["derived"] = self._each(known, name)
-            return encoded
-        self._inside_parameters += 1
-        encoded["with"] = self._each(_parameters(value), name)
-        self._inside_parameters -= 1
-        if not isinstance(value, Config):
-            # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
+        word = _registry.word_of(cls)
+        if word is None:
+            raise ModelFileError(
+                "a model file holds mercer's own classes and those that were registered, and "
+                f"{cls.__module__}:{cls.__qualname__} is none of them; call "
+                f"mercer.register({cls.__name__}) before save, and before load."
+            )
+        # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
+        is_estimator = isinstance(value, BaseEstimator)
+        self._inside_parameters += is_estimator
+        encoded: Tagged = {"object": word, "with": self._each(_parameters(value), name)}
+        self._inside_parameters -= is_estimator
+        if derived := DERIVED.get(cls):
+            encoded["derived"] = self._each({part: getattr(value, part) for part in derived}, name)
+        if is_estimator and not isinstance(value, Config):
             wanted = () if self._inside_parameters else saved_attributes(cls)
             state = {a: getattr(value, a) for a in wanted if hasattr(value, a)}
             encoded["state"] = self._each(state, name)
@@ -170,31 +170,49 @@ class Encoder:
 
 
 class Decoder:
-    """Turns JSON and tensors back into objects; everything that is not expected is an error."""
+    """Turns JSON and tensors back into objects; everything that is not expected is an error.
+
+    Attributes
+    ----------
+    arrays : the tensors that were needed so far, by name
+    """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
-        self._arrays: dict[str, Array] = {}
+        self.arrays: dict[str, Array] = {}
 
-    @property
-    def used(self) -> set[str]:
-        """Names of the tensors that were needed so far."""
-        return set(self._arrays)
-
-    def decode(self, value: object) -> Any:
+    def decode(self, value: Any) -> Any:
         """The object that the JSON stands for."""
-        if value is None or isinstance(value, bool | int | float | str):
-            return value
-        if isinstance(value, list):
-            return [self.decode(item) for item in value]
-        if isinstance(value, dict):
-            for tag, read in self._READERS.items():
-                if tag in value:
-                    return read(self, value)
+        match value:
+            case None | bool() | int() | float() | str():
+                return value
+            case list():
+                return [self.decode(item) for item in value]
+            case {"array": name}:
+                array = self._array(name)
+                return array.T if value.get("order") == "F" else array
+            case {"names": name}:
+                return self._names(name, str if value.get("kind") == "text" else object)
+            case {"scalar": kind, "value": number} if kind in _SCALARS:
+                return self._scalar(self.decode(number), kind)
+            case {"float": "inf" | "-inf" as word}:
+                return float(word)
+            case {"dtype": "float32" | "float64" as word}:
+                return np.dtype(word)
+            case {"random": _}:
+                return None
+            case {"tuple": list(items)}:
+                return tuple(self.decode(items))
+            case {"dict": dict(items)}:
+                return {key: self.decode(item) for key, item in items.items()}
+            case {"object": word}:
+                return self._object(word, value)
+            case {"sparse": {"object": str(word)} as rows} if _registry.find(word) is SparseRows:
+                return self.decode(rows).to_scipy()
         raise self.reader.error(f"{str(value)[:80]} stands where an object should be")
 
-    def _object(self, value: Tagged) -> object:
-        word, given = value["object"], value.get("with")
+    def _object(self, word: Any, value: Tagged) -> object:
+        given = value.get("with")
         cls = _registry.find(word) if isinstance(word, str) else None
         if cls is None:
             raise self._unknown(str(word)[:200])
@@ -233,81 +251,34 @@ class Decoder:
             for name in DERIVED.get(cls, ()):
                 vars(made)[name] = self.decode(value["derived"][name])
         elif not isinstance(made, Config):
-            self._fill(made, value["state"])
+            state = value["state"]
+            if unknown := sorted(set(state) - set(saved_attributes(cls))):
+                raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
+            restore = getattr(made, "_restore", vars(made).update)
+            restore({name: self.decode(part) for name, part in state.items()})
+            check_model(made)
         check_loaded(made)
         return made
 
-    def _fill(self, model: object, state: Tagged) -> None:
-        if unknown := sorted(set(state) - set(saved_attributes(type(model)))):
-            raise ModelFileError(f"{unknown[0][:80]!r} is not an attribute that is saved")
-        found = {name: self.decode(part) for name, part in state.items()}
-        if hasattr(model, "_restore"):
-            model._restore(found)
-        else:
-            vars(model).update(found)
-        check_model(model)
-
-    def _array(self, value: Tagged) -> Array:
-        name = value["array"]
+    def _array(self, name: object) -> Array:
         if not isinstance(name, str) or name not in self.reader.tensors:
             raise self.reader.error(f"tensor {str(name)[:80]!r} is missing")
-        if name not in self._arrays:
-            self._arrays[name] = self.reader.read(name)
-        array = self._arrays[name]
-        return array.T if value.get("order") == "F" else array
+        if name not in self.arrays:
+            self.arrays[name] = self.reader.read(name)
+        return self.arrays[name]
 
-    def _names(self, value: Tagged) -> Array:
-        text = self._array({"array": value["names"]}).tobytes().decode("ascii", errors="replace")
+    def _names(self, name: object, kind: type) -> Array:
+        text = self._array(name).tobytes().decode("ascii", errors="replace")
         names = parse_json(text, self.reader.error)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise self.reader.error("names are not texts")
-        return np.array(names, dtype=str if value.get("kind") == "text" else object)
+        return np.array(names, dtype=kind)
 
-    def _scalar(self, value: Tagged) -> np.generic:
-        number, kind = self.decode(value["value"]), value["scalar"]
-        if kind not in _SCALARS or not isinstance(number, bool | int | float):
-            raise self.reader.error(f"{number!r} is no {str(kind)[:20]}")
-        return np.dtype(kind).type(number)
-
-    def _float(self, value: Tagged) -> float:
-        if value["float"] not in ("inf", "-inf"):
-            raise self.reader.error(f"{value['float']!r} is no number")
-        return float(value["float"])
-
-    def _dtype(self, value: Tagged) -> np.dtype:
-        if value["dtype"] not in ("float32", "float64"):
-            raise self.reader.error(f"{value['dtype']!r} is no precision")
-        return np.dtype(np.float32 if value["dtype"] == "float32" else np.float64)
-
-    def _sparse(self, value: Tagged) -> object:
-        rows = self.decode(value["sparse"])
-        if not isinstance(rows, SparseRows):
-            raise self.reader.error("a sparse matrix is none")
-        return rows.to_scipy()
-
-    _READERS: Mapping[str, Callable[[Decoder, Tagged], object]] = {
-        "array": _array,
-        "names": _names,
-        "scalar": _scalar,
-        "float": _float,
-        "dtype": _dtype,
-        "random": lambda _self, _value: None,
-        "tuple": lambda self, value: tuple(self.decode(item) for item in value["tuple"]),
-        "dict": lambda self, value: {k: self.decode(item) for k, item in value["dict"].items()},
-        "object": _object,
-        "sparse": _sparse,
-    }
-
-
-def _word_of(cls: type) -> str:
-    word = _registry.word_of(cls)
-    if word is None:
-        raise ModelFileError(
-            "a model file holds mercer's own classes and those that were registered, and "
-            f"{cls.__module__}:{cls.__qualname__} is none of them; call "
-            f"mercer.register({cls.__name__}) before save, and before load."
-        )
-    return word
+    def _scalar(self, number: object, kind: str) -> np.generic:
+        if not isinstance(number, bool | int | float):
+            raise self.reader.error(f"{number!r} is no {kind}")
+        scalar: np.generic = np.dtype(kind).type(number)
+        return scalar
 
 
 def _parameters(value: object) -> dict[str, object]:

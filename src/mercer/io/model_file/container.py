@@ -21,8 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeGuard
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
@@ -154,12 +153,7 @@ class Reader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def error(self, found: str) -> ModelFileError:
@@ -235,11 +229,9 @@ class Reader:
             raise self.error("its tensors and its checksums disagree")
         tensors: dict[str, Tensor] = {}
         at = 0
-        for name, entry in sorted(entries.items(), key=lambda item: _offset(item[1])):
-            tensor = self._tensor(name, entry, str(sums[name]))
-            if tensor.start != at:
-                raise self.error(f"tensor {name!r} begins at byte {tensor.start}, not at {at}")
-            tensors[name], at = tensor, tensor.stop
+        for name, entry in entries.items():  # in the order of the payload
+            tensors[name] = self._tensor(name, entry, at, str(sums[name]))
+            at = tensors[name].stop
         if self._payload + at != self.size:
             raise self.error(
                 f"it has {self.size} bytes, and its header speaks of {self._payload + at}; "
@@ -247,21 +239,27 @@ class Reader:
             )
         return texts, tensors
 
-    def _tensor(self, name: str, entry: object, sha256: str) -> Tensor:
-        """One entry of the header, if its numbers agree with each other."""
-        parts = {"dtype", "shape", "data_offsets"}
-        if not isinstance(entry, dict) or set(entry) != parts or str(entry["dtype"]) not in _DTYPES:
-            raise self.error(f"tensor {name!r} is described as {str(entry)[:80]}")
-        shape, offsets = entry["shape"], entry["data_offsets"]
-        if not (_are_sizes(shape) and len(shape) <= 8 and _are_offsets(offsets)):
-            raise self.error(f"tensor {name!r} has the shape {shape} at {offsets}")
-        expected = prod(shape) * _DTYPES[entry["dtype"]].itemsize  # Python's integers: no overflow
-        if offsets[1] - offsets[0] != expected:
+    def _tensor(self, name: str, entry: Any, at: int, sha256: str) -> Tensor:
+        """One entry of the header, if its numbers agree with each other and it begins at ``at``."""
+        match entry:
+            case {
+                "dtype": str(kind),
+                "shape": [*shape],
+                "data_offsets": [int(start), int(stop)],
+            } if kind in _DTYPES and len(entry) == 3:
+                pass
+            case _:
+                raise self.error(f"tensor {name!r} is described as {str(entry)[:80]}")
+        if len(shape) > 8 or not all(type(n) is int and 0 <= n < 2**62 for n in shape):
+            raise self.error(f"tensor {name!r} has the shape {shape}")
+        expected = prod(shape) * _DTYPES[kind].itemsize  # Python's integers: no overflow
+        if stop - start != expected:
             raise self.error(
-                f"tensor {name!r} of shape {shape} needs {expected} bytes, "
-                f"not {offsets[1] - offsets[0]}"
+                f"tensor {name!r} of shape {shape} needs {expected} bytes, not {stop - start}"
             )
-        return Tensor(name, entry["dtype"], tuple(shape), offsets[0], offsets[1], sha256)
+        if start != at:
+            raise self.error(f"tensor {name!r} begins at byte {start}, not at {at}")
+        return Tensor(name, kind, tuple(shape), start, stop, sha256)
 
 
 def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
@@ -280,19 +278,6 @@ def parse_json(text: str, error: Callable[[str], ModelFileError]) -> Any:
         return json.loads(text, object_pairs_hook=once, parse_constant=refuse)
     except (ValueError, RecursionError) as reason:
         raise error(f"its header cannot be read ({reason})") from reason
-
-
-def _are_sizes(values: object) -> TypeGuard[list[int]]:
-    return isinstance(values, list) and all(type(v) is int and 0 <= v < 2**62 for v in values)
-
-
-def _are_offsets(values: object) -> TypeGuard[list[int]]:
-    return _are_sizes(values) and len(values) == 2
-
-
-def _offset(entry: object) -> tuple[int, int]:
-    offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
-    return (offsets[0], offsets[1]) if _are_offsets(offsets) else (-1, -1)
 
 
 def _little_endian(name: str, array: Array) -> Array:

@@ -107,7 +107,7 @@ def read_model(path: str | os.PathLike[str]) -> Any:
         needed = [name for name in saved_attributes(type(model)) if name not in _OPTIONAL]
         if absent := [name for name in needed if not hasattr(model, name)]:
             raise reader.error(f"its {header['class']} was never fitted: there is no {absent[0]}")
-        if unused := sorted(set(reader.tensors) - decoder.used):
+        if unused := sorted(set(reader.tensors) - set(decoder.arrays)):
             raise reader.error(f"nothing needs its tensor {unused[0]!r}")
         try:
             check_answers(model, Path(path).stat().st_size)
@@ -148,16 +148,11 @@ def _are_versions(value: object) -> bool:
     return all(isinstance(text, str) and text.isprintable() for text in texts)
 
 
-def _is_fingerprint(value: object) -> bool:
-    if value is None:
-        return True
-    kinds = {"rows": int, "columns": int, "dtype": str, "sha256": str | None}
-    return (
-        isinstance(value, dict)
-        and set(value) == set(kinds)
-        and all(isinstance(value[name], kind) for name, kind in kinds.items())
-        and all(str(part).isprintable() for part in value.values())
-    )
+def _is_fingerprint(value: Any) -> bool:
+    match value:
+        case {"rows": int(), "columns": int(), "dtype": str(), "sha256": None | str()}:
+            return len(value) == 4 and all(str(part).isprintable() for part in value.values())
+    return value is None
 
 
 def _libraries() -> dict[str, str]:
@@ -260,36 +255,30 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
 
 
 def _texts(reader: Reader, values: Mapping[str, object]) -> dict[str, str]:
-    texts = {name: _text(reader, value) for name, value in values.items()}
-    # Nothing that a terminal would take for a command.
-    return {_printable(name): _printable(text) for name, text in texts.items()}
+    def printable(text: str) -> str:  # nothing that a terminal would take for a command
+        return text if text.isprintable() else ascii(text)
+
+    return {printable(name): printable(_text(reader, value)) for name, value in values.items()}
 
 
-def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)
-
-
-def _text(reader: Reader, value: object) -> str:
+def _text(reader: Reader, value: Any) -> str:
     """A value as Python would write it, without making it."""
-    if isinstance(value, list):
-        return f"[{', '.join(_text(reader, item) for item in value)}]"
-    if not isinstance(value, dict):
-        return repr(value)
-    for tag in ("array", "names"):
-        if tag in value:
-            tensor = reader.tensors.get(value[tag])
+    match value:
+        case list():
+            return f"[{', '.join(_text(reader, item) for item in value)}]"
+        case {"array": name} | {"names": name}:
+            tensor = reader.tensors.get(name)
             shape = () if tensor is None else tensor.shape
             return f"array of shape {shape[::-1] if value.get('order') == 'F' else shape}"
-    if "object" in value:
-        parts = value.get("with")
-        inside = parts.items() if isinstance(parts, dict) else ()
-        given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
-        name = str(value["object"]).replace(":", ".").rpartition(".")[2]
-        return f"{name}({given})"
-    if "tuple" in value:
-        return f"({', '.join(_text(reader, item) for item in value['tuple'])})"
-    if "dict" in value:
-        inside = value["dict"].items()
-        return f"{{{', '.join(f'{k!r}: {_text(reader, v)}' for k, v in inside)}}}"
-    tags = ("value", "float", "dtype", "random")
-    return str(next((value[tag] for tag in tags if tag in value), value))
+        case {"object": word}:
+            parts = value.get("with")
+            inside = parts.items() if isinstance(parts, dict) else ()
+            given = ", ".join(f"{k}={_text(reader, v)}" for k, v in inside if v is not None)
+            return f"{str(word).replace(':', '.').rpartition('.')[2]}({given})"
+        case {"tuple": items}:
+            return f"({', '.join(_text(reader, item) for item in items)})"
+        case {"dict": items}:
+            return f"{{{', '.join(f'{k!r}: {_text(reader, v)}' for k, v in items.items())}}}"
+        case {"value": plain} | {"float": plain} | {"dtype": plain} | {"random": plain}:
+            return str(plain)
+    return repr(value)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from mercer._base.files import atomic_file
 from mercer._base.linalg import square_sums
 from mercer._base.types import Array, Estimator, Precision
 from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
-from mercer.io.model_file.onnx_kernels import Exported, Graph, RadialNodes, export_kernel
+from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel_nodes
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
 from mercer.preimage import Auto, FixedPoint, InverseDot, Nearest, PreImageSolver, Smoother
@@ -105,11 +104,20 @@ def export_onnx(
     _check(subspace, wanted, known, steps, dtype)
     g = Graph(dtype)
     nodes = _Nodes(subspace, g)
+    d = int(subspace.support.shape[1])
     for name in wanted:
-        width = {"transform": [nodes.q], "denoise": [nodes.d]}.get(name, [])
+        width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
         g.output(name, nodes.of(name, model, steps), width)
     texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
-    return _write(g.model(nodes.d, texts), Path(path))
+    graph = g.model(d, texts)
+    if (size := graph.ByteSize()) > MAX_BYTES:
+        raise ModelFileError(
+            f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
+            "compress the model."
+        )
+    with atomic_file(path) as file:
+        file.write(graph.SerializeToString())
+    return Path(path)
 
 
 @dataclass(frozen=True)
@@ -119,111 +127,92 @@ class _Nodes:
     subspace: Subspace
     g: Graph
 
-    @property
-    def q(self) -> int:
-        return self.subspace.n_components
-
-    @property
-    def d(self) -> int:
-        return int(self.subspace.support.shape[1])
-
-    def of(self, name: str, model: Estimator, steps: int) -> str:
+    def of(self, name: str, model: Estimator, steps: int) -> Traced:
         """The value that a method returns."""
-        g = self.g
         if name == "transform":
             return self.scores
         if name == "reconstruction_error":
-            return g.op("Squeeze", self.residual, g.integers(1))
+            return self.g.with_axis("Squeeze", self.residual, 1)
         if name == "denoise":
-            solver = model.preimage_
-            return _preimage(g, solver, self.subspace, "X", self._matched, steps)
-        inside = g.op(
-            "MatMul", g.op("Mul", self.scores, self.scores), g.number(model.score_.inside[:, None])
-        )
-        outside = g.op("Mul", self.residual, g.number(model.score_.outside))
-        novelty = g.op("Squeeze", g.op("Add", inside, outside), g.integers(1))
+            return _preimage(self.g, model.preimage_, self.subspace, self._matched, steps)
+        inside = (self.scores * self.scores) @ model.score_.inside[:, None]
+        novelty = inside + self.residual * model.score_.outside
         shift = model.offset_ if name == "decision_function" else 0.0
-        return g.op("Sub", g.number(-shift), novelty)
+        return -shift - self.g.with_axis("Squeeze", novelty, 1)
 
     @cached_property
-    def kernel(self) -> Exported:
-        return export_kernel(self.subspace.kernel, self.subspace.support, self.g.dtype)
+    def rows(self) -> Traced:
+        """k(s_i, x), (n, m)."""
+        return kernel_nodes(self.g, self.subspace.kernel, self.g.X, self.subspace.support)
 
     @cached_property
-    def rows(self) -> str:
-        return self.kernel.rows(self.g, "X")
-
-    @cached_property
-    def scores(self) -> str:
-        g, S = self.g, self.subspace
+    def scores(self) -> Traced:
         if self._centred is not None:  # PCA: z = Wᵀ (x − μ) with W = Sᵀ B
-            return g.op("MatMul", self._centred, g.number(self._axes))
-        products = g.op("MatMul", self.rows, g.number(S.coef))
-        return g.op("Sub", products, g.number(S.offset[None]))
+            return self._centred @ self._axes
+        return self.rows @ self.subspace.coef - self.subspace.offset[None]
 
     @property
-    def _matched(self) -> str:
+    def _matched(self) -> Traced:
         """Scores as ``denoise`` takes them: ``match_noise="auto"``, see mercer.preimage.noise."""
         g, S = self.g, self.subspace
         if not can_be_matched(S):
             return self.scores
         least, most = match_limits(g.dtype)
-        largest = g.op("Max", g.sum(self.rows, "ReduceMax"), g.number(least))
-        factor = g.op("Div", g.number(S.basis.neighbour_similarity), largest)
-        factor = g.op("Max", g.op("Min", factor, g.number(most)), g.number(1.0))
-        offset = g.number(S.offset[None])
-        return g.op("Sub", g.op("Mul", factor, g.op("Add", self.scores, offset)), offset)
+        largest = g.xp.maximum(g.sum(self.rows, "ReduceMax"), least)
+        factor = S.basis.neighbour_similarity / largest
+        factor = g.xp.maximum(g.xp.minimum(factor, most), 1.0)
+        return factor * (self.scores + S.offset[None]) - S.offset[None]
 
     @cached_property
-    def residual(self) -> str:
+    def residual(self) -> Traced:
         """``k(x,x) - 2 cᵀk(S,x) + cᵀ K_SS c - |z(x)|²``, (n, 1)."""
         g, S = self.g, self.subspace
         if self._centred is not None:  # |x − μ − W z|²: nothing cancels
-            inside = g.op("MatMul", self.scores, g.number(self._axes.T))
-            return g.sum(g.op("Sub", self._centred, inside), "ReduceSumSquare")
+            return g.sum(self._centred - self.scores @ self._axes.T, "ReduceSumSquare")
         inside = g.sum(self.scores, "ReduceSumSquare")
-        to_mean = g.op("MatMul", self.rows, g.number(2 * S.mean[:, None]))
-        centred = g.op("Sub", self.kernel.diag(g, "X"), to_mean)
-        centred = g.op("Add", centred, g.number(S.mean_square))
-        return g.op("Max", g.op("Sub", centred, inside), g.number(0.0))
+        to_mean = self.rows @ (2 * S.mean[:, None])
+        centred = kernel_nodes(g, S.kernel, g.X, None) - to_mean + S.mean_square
+        return g.xp.maximum(centred - inside, 0.0)
 
     @cached_property
-    def _centred(self) -> str | None:
+    def _centred(self) -> Traced | None:
         """For the linear kernel x − μ, where μ = Sᵀ c is a point of input space."""
         if type(self.subspace.kernel) is not Linear:
             return None
-        g, mean = self.g, (self._wide("mean") @ self._wide("support"))[None]
-        rounded = mean.astype(g.dtype).astype(np.float64)
+        mean: Array = (self._wide.mean @ self._wide.support)[None]
+        rounded = mean.astype(self.g.dtype).astype(np.float64)
         # In two steps: what float32 loses of the mean is small, and comes second.
-        return g.op("Sub", g.op("Sub", "X", g.number(rounded)), g.number(mean - rounded))
+        return self.g.X - rounded - (mean - rounded)
 
     @property
     def _axes(self) -> Array:
         """W = Sᵀ B, (d, q), for the linear kernel."""
-        return np.asarray(self._wide("support").T @ self._wide("coef"))
+        return np.asarray(self._wide.support.T @ self._wide.coef)
 
-    def _wide(self, name: str) -> Array:
-        return np.asarray(getattr(self.subspace, name), dtype=np.float64)
+    @cached_property
+    def _wide(self) -> Subspace:
+        return _as_type(self.subspace, np.float64)
 
 
 def _preimage(
-    g: Graph, solver: PreImageSolver, subspace: Subspace, X: str, Z: str, steps: int
-) -> str:
-    """The rows that ``solver`` finds for the scores Z of the rows X, (n, d)."""
+    g: Graph, solver: PreImageSolver, subspace: Subspace, Z: Traced, steps: int
+) -> Traced:
+    """The rows that ``solver`` finds for the scores Z of the input, (n, d)."""
     if isinstance(solver, Auto):
         solver = solver.choose(subspace, has_start=True)
-    kernel = subspace.kernel
+    kernel, S = subspace.kernel, subspace.support
     if isinstance(solver, FixedPoint) and kernel.radial is not None:
-        return _FixedPoint(solver, subspace, kernel.radial).nodes(g, X, Z, steps)
+        return _fixed_point(g, solver, subspace, kernel.radial, Z, steps)
     if isinstance(solver, InverseDot) and isinstance(kernel, Linear):
         # Φ_S γ is itself a point of input space: x̂ = Sᵀ (c + B z), the inverse of PCA.
-        S = subspace.support
-        back = g.op("MatMul", Z, g.number(subspace.coef.T @ S))
-        return g.op("Add", back, g.number((subspace.mean @ S)[None]))
+        axes, mean = np.asarray(subspace.coef.T @ S), np.asarray(subspace.mean @ S)
+        return Z @ axes + mean[None]
     if isinstance(solver, Smoother):
         return _smoother(g, solver, subspace, Z)
     if isinstance(solver, Nearest):
-        return _nearest(g, subspace, Z)
+        known = _support_scores(subspace)
+        own = square_sums(known.scores)[None] + known.residual[None]
+        return g.xp.take(S, g.place_of("ArgMin", Z @ (-2 * known.scores.T) + own))
     raise ModelFileError(
         f"pre-images by {type(solver).__name__} have no ONNX form for {kernel!r}; call "
         "model.set_params(preimage='smoother') first (also 'nearest', and 'fixed_point' for radial "
@@ -231,86 +220,48 @@ def _preimage(
     )
 
 
-@dataclass(frozen=True)
-class _FixedPoint:
+def _fixed_point(
+    g: Graph, solver: FixedPoint, subspace: Subspace, kernel: RadialKernel, Z: Traced, steps: int
+) -> Traced:
     """Mika's iteration, unrolled; see :mod:`mercer.preimage.fixed_point` for the same in NumPy."""
-
-    config: FixedPoint
-    subspace: Subspace
-    kernel: RadialKernel
-
-    def nodes(self, g: Graph, X: str, Z: str, steps: int) -> str:
-        radial = export_kernel(self.kernel, self.subspace.support, g.dtype)
-        assert isinstance(radial, RadialNodes)
-        G = g.op("MatMul", Z, g.number(self.subspace.coef.T))
-        G = g.op("Add", G, g.number(self.subspace.mean[None]))
-        best = g.op("Gather", g.number(radial.support), g.op("ArgMax", G, axis=1, keepdims=0))
-        Y = anchor = radial.shifted(g, X)
-        hold, tries = None, g.op("Mul", g.sum(anchor), g.number(0.0))
-        for _ in range(steps):
-            _, slope = radial.profile_and_slope(g, Y)
-            delta = g.op("Mul", G, slope)  # Mika eq. (9)
-            pull = g.op("MatMul", delta, g.number(radial.support))
-            weight, size = g.sum(delta), g.sum(g.op("Abs", delta))
-            if self.config.input_weight:
-                if hold is None:
-                    positive = g.op("Max", weight, g.number(0.0))
-                    hold = g.op("Mul", positive, g.number(self.config.input_weight))
-                pull = g.op("Add", pull, g.op("Mul", hold, anchor))
-                weight = g.op("Add", weight, hold)
-            image = g.op("Div", pull, weight)  # Mika eq. (10)
-            Y, tries = self._guarded(g, image, weight, size, best, Y, tries)
-        return g.op("Add", Y, g.number(radial.origin))
-
-    def _guarded(
-        self, g: Graph, image: str, weight: str, size: str, best: str, Y: str, tries: str
-    ) -> tuple[str, str]:
-        """The image where it can be trusted; else a new start, and after two of them a stop."""
-        low, high = Sweep(self.subspace, self.kernel).box
-        inside = g.op(
-            "And",
-            g.op("GreaterOrEqual", image, g.number(low[None])),
-            g.op("LessOrEqual", image, g.number(high[None])),
-        )
-        kind = {"float32": 1, "float64": 11}[g.dtype.name]  # TensorProto.FLOAT and DOUBLE
-        share = g.sum(g.op("Cast", inside, to=kind), "ReduceMin")
-        good = g.op(
-            "And",
-            g.op("Greater", share, g.number(0.5)),
-            g.op("Greater", weight, g.op("Mul", size, g.number(CANCELLED))),
-        )
-        stopped = g.op("Greater", tries, g.number(2.5))
-        tries = g.op("Add", tries, g.op("Where", good, g.number(0.0), g.number(1.0)))
-        second = g.op("Equal", g.op("Round", tries), g.number(2.0))
-        start = g.op("Where", second, g.op("Mul", best, g.number(0.0)), best)
-        moved = g.op("Where", good, image, start)
-        return g.op("Where", stopped, Y, moved), tries
+    xp, radial = g.xp, RadialNodes(g, kernel, subspace.support)
+    low, high = Sweep(subspace, kernel).box
+    G = Z @ subspace.coef.T + subspace.mean[None]
+    best = xp.take(radial.support, g.place_of("ArgMax", G))
+    Y = anchor = g.X - radial.origin
+    hold, tries = None, g.sum(anchor) * 0.0
+    for _ in range(steps):
+        _, slope = radial.profile_and_slope(Y)
+        delta = G * slope  # Mika eq. (9)
+        pull = delta @ radial.support
+        weight, size = g.sum(delta), g.sum(xp.abs(delta))
+        if solver.input_weight:
+            hold = hold or xp.maximum(weight, 0.0) * solver.input_weight
+            pull, weight = pull + hold * anchor, weight + hold
+        image = pull / weight  # Mika eq. (10)
+        # The image where it can be trusted; else a new start, and after two of them a stop.
+        inside = g.all_columns((image >= low[None]) & (image <= high[None]))
+        good = inside & (weight > size * CANCELLED)
+        stopped = tries > 2.5
+        tries = tries + xp.where(good, 0.0, 1.0)
+        start = xp.where(xp.equal(xp.round(tries), 2.0), best * 0.0, best)
+        Y = xp.where(stopped, Y, xp.where(good, image, start))
+    return Y + radial.origin
 
 
-def _smoother(g: Graph, solver: Smoother, subspace: Subspace, Z: str) -> str:
+def _smoother(g: Graph, solver: Smoother, subspace: Subspace, Z: Traced) -> Traced:
     products = _support_scores(subspace).products
-    similarity = g.op("MatMul", Z, g.number(products[:, :-1].T))
-    similarity = g.op("Add", similarity, g.number(products[None, :, -1]))
-    count = min(int(solver.n_neighbors), subspace.n_support)
-    values, index = g.pair("TopK", similarity, g.integers(count), axis=1)
-    weight = g.op("Sub", values, g.sum(similarity, "ReduceMin"))
-    some = g.op("Greater", g.sum(weight, "ReduceMax"), g.number(0.0))
-    weight = g.op("Where", some, weight, g.number(1.0))  # all equally similar: the plain mean
-    weight = g.op("Div", weight, g.sum(weight))
+    similarity = Z @ products[:, :-1].T + products[None, :, -1]
+    values, index = g.largest(similarity, min(int(solver.n_neighbors), subspace.n_support))
+    weight = values - g.sum(similarity, "ReduceMin")
+    # All equally similar: the plain mean.
+    weight = g.xp.where(g.sum(weight, "ReduceMax") > 0.0, weight, 1.0)
+    weight = weight / g.sum(weight)
     # With the mean taken off, the weighted sum does not lose what distinguishes the points.
-    origin = subspace.support.mean(axis=0)
-    points = g.op("Gather", g.number(subspace.support - origin), index)
-    weighted = g.op("Mul", points, g.op("Unsqueeze", weight, g.integers(2)))
-    mean = g.op("ReduceSum", weighted, g.integers(1), keepdims=0)
-    return g.op("Add", mean, g.number(origin[None]))
-
-
-def _nearest(g: Graph, subspace: Subspace, Z: str) -> str:
-    known = _support_scores(subspace)
-    own = square_sums(known.scores)[None] + known.residual[None]
-    across = g.op("MatMul", Z, g.number(-2 * known.scores.T))
-    index = g.op("ArgMin", g.op("Add", across, g.number(own)), axis=1, keepdims=0)
-    return g.op("Gather", g.number(subspace.support), index)
+    origin: Array = subspace.support.mean(axis=0)
+    points = g.xp.take(subspace.support - origin, index)
+    weighted = points * g.with_axis("Unsqueeze", weight, 2)
+    return g.with_axis("ReduceSum", weighted, 1, keepdims=0) + origin[None]
 
 
 def _support_scores(subspace: Subspace) -> SupportScores:
@@ -319,14 +270,8 @@ def _support_scores(subspace: Subspace) -> SupportScores:
 
 
 def _as_type(subspace: Subspace, dtype: Precision) -> Subspace:
-    """The same subspace in another precision."""
-    return replace(
-        subspace,
-        support=subspace.support.astype(dtype),
-        coef=subspace.coef.astype(dtype),
-        mean=subspace.mean.astype(dtype),
-        offset=subspace.offset.astype(dtype),
-    )
+    """The same subspace, support and all, in another precision."""
+    return replace(subspace.astype(dtype), support=subspace.support.astype(dtype))
 
 
 def _check(
@@ -371,15 +316,3 @@ def _rounding(subspace: Subspace) -> float:
     of_scores = np.abs(narrow[0] - Z).max() / max(np.abs(Z).max(), tiny)
     of_squares = np.abs(narrow[1] - residual).max() / max((square_sums(Z) + residual).max(), tiny)
     return float(max(of_scores, of_squares))
-
-
-def _write(graph: Any, path: Path) -> Path:
-    size = graph.ByteSize()
-    if size > MAX_BYTES:
-        raise ModelFileError(
-            f"the graph takes {size >> 20} MB, and ONNX allows 2047; use solver='landmarks', or "
-            "compress the model."
-        )
-    with atomic_file(path) as file:
-        file.write(graph.SerializeToString())
-    return path

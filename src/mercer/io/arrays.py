@@ -1,4 +1,4 @@
-"""Rows in files of arrays: .npy and Zarr are read in blocks, .npz and .mtx loaded after a look.
+"""Rows in files of arrays: .npy, Zarr and Parquet are read in blocks, .npz and .mtx loaded whole.
 
 Sparse rows are SciPy's ``.npz`` and Matrix Market ``.mtx``.
 """
@@ -8,25 +8,25 @@ from __future__ import annotations
 import hashlib
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, csr_array, issparse
+from scipy import sparse
 
 from mercer._base.files import FileWatch, stamps
 from mercer._base.machine import available_bytes, blocks
 from mercer._base.optional import require
 from mercer._base.types import Array
-from mercer.exceptions import DataError, ModelFileError, Remedy
-from mercer.io.files import decoding, file_fingerprint, refuse_bomb
-from mercer.io.table import Table
-from mercer.points.source import CHUNK, Source, floating_type
+from mercer.exceptions import DataError, Remedy
+from mercer.io.files import decoding, file_fingerprint, pick_columns, refuse_bomb
+from mercer.points.source import CHUNK, Source, floating_type, warn_of_long
 from mercer.points.sparse import SparseRows
 
-_COMPRESSED = {"csr": csr_array, "csc": csc_array}
+#: Where the entries of a sparse matrix are.
+_PLACES = {"indices.npy", "indptr.npy", "row.npy", "col.npy"}
 #: No side of an array is longer, whatever its type.
 _LONGEST = np.iinfo(np.intp).max // 64
 
@@ -97,11 +97,8 @@ def load_npz(path: Path, name: str | None) -> Array:
             shape = table_shape(shape, f"'{member}' in '{path}'")
             size, entry = _bytes(shape, dtype), archive.getinfo(member)
             refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
-            if size > available_bytes() // 2:
-                raise DataError(
-                    f"'{member}' in '{path}' unpacks to {size >> 20} MB, more than half of the "
-                    "free memory; save it as .npy, which is read in blocks."
-                )
+            instead = "save it as .npy, which is read in blocks"
+            _refuse_large(f"'{member}' in '{path}'", size, instead)
             data = file.read(size)
     if len(data) < size:
         raise DataError(f"'{member}' in '{path}' is shorter than it declares; save it again.")
@@ -159,10 +156,7 @@ def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
 
 def _bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
     """In Python's integers: a forged header must not overflow."""
-    total = dtype.itemsize
-    for side in shape:
-        total *= int(side)
-    return total
+    return math.prod(map(int, shape), start=dtype.itemsize)
 
 
 #: Chunks that may be declared for each file that is there; empty ones need none.
@@ -224,53 +218,23 @@ class ZarrRows(Source):
         return digest.hexdigest()
 
 
-def write_zarr(folder: Path, table: Table) -> None:
-    """The numbers of a table as an array in chunks of whole rows."""
-    zarr, (n, d) = require("zarr", "io"), table.rows.shape
-    array: Any = None
-    start = 0
-    for block in table.blocks():
-        if array is None:
-            chunks = (min(n, CHUNK), d)
-            array = zarr.create_array(
-                str(folder), shape=(n, d), chunks=chunks, dtype=block.dtype, overwrite=True
-            )
-        array[start : start + len(block)] = block.X
-        start += len(block)
-
-
-def not_zarr(folder: Path) -> str | None:
-    """Why a folder is none that a Zarr array may replace."""
-    known = ("zarr.json", ".zarray", ".zgroup")
-    found = any((folder / name).exists() for name in known)
-    return None if found or not any(folder.iterdir()) else "is not a Zarr store"
-
-
 def load_sparse_npz(path: Path) -> SparseRows:
     """The matrix of an archive of SciPy's; nothing is unpickled, and its places are checked."""
-    with decoding(path, "readable .npz archive"), zipfile.ZipFile(path) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
+    with decoding(path, "sparse .npz archive"):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+            for name in _PLACES.intersection(archive.namelist()):
+                with archive.open(name) as file:  # SciPy would round what is not whole
+                    if read_header(file, path)[2].kind != "i":
+                        raise DataError(f"'{path}' has places of a foreign type; save it again.")
         refuse_bomb(path, size, path.stat().st_size)
-        _refuse_large(path, size)
-    with decoding(path, "sparse .npz archive"), np.load(path, allow_pickle=False) as archive:
-        parts = {name: archive[name] for name in archive.files}
-    kind = _text(parts["format"])
-    n, d = _shape(path, parts["shape"])
-    floating_type(parts["data"].dtype, f"'{path}'")
-    if kind in _COMPRESSED:
-        major, minor = (n, d) if kind == "csr" else (d, n)
-        given = [parts.get(name, np.empty(0)) for name in ("data", "indices", "indptr")]
-        _check_places(path, given, major, minor)
-        matrix: Any = _COMPRESSED[kind](tuple(given), shape=(n, d))
-    elif kind == "coo":
-        places = [parts.get(name, np.empty(0)) for name in ("row", "col")]
-        for place, side in zip(places, (n, d), strict=True):
-            inside = place.dtype.kind == "i" and len(place) == len(parts["data"])
-            if not inside or (len(place) and not 0 <= place.min() <= place.max() < side):
-                raise _broken(path, "has entries beyond its shape")
-        matrix = coo_array((parts["data"], tuple(places)), shape=(n, d))
-    else:
-        raise DataError(f"'{path}' holds a {kind!r} matrix; save it as CSR: X.tocsr().")
+        _refuse_large(f"'{path}'", size)
+        matrix: Any = sparse.load_npz(path)
+        if matrix.format in ("csr", "csc"):
+            matrix.check_format(full_check=True)
+    if matrix.format not in ("csr", "csc", "coo"):
+        raise DataError(f"'{path}' holds a {matrix.format!r} matrix; save it as CSR: X.tocsr().")
+    _check_shape(path, matrix.shape)
     return _checked(path, matrix)
 
 
@@ -282,11 +246,11 @@ def load_mtx(path: Path) -> SparseRows | Array:
         n, d, entries, layout, field, _ = mminfo(path)
     if field not in ("real", "integer", "unsigned-integer", "double", "pattern"):
         raise DataError(f"'{path}' holds {field} entries; give real ones.")
-    _shape(path, np.array([n, d]))
-    _refuse_large(path, 8 * n * d if layout == "array" else 40 * entries)
+    _check_shape(path, (n, d))
+    _refuse_large(f"'{path}'", 8 * n * d if layout == "array" else 40 * entries)
     with decoding(path, "Matrix Market file"):
         matrix = mmread(path)
-    if not issparse(matrix):
+    if not sparse.issparse(matrix):
         return np.asarray(matrix)
     return _checked(path, matrix)
 
@@ -300,35 +264,121 @@ def _checked(path: Path, matrix: Any) -> SparseRows:
     return rows
 
 
-def _check_places(path: Path, given: list[Array], major: int, minor: int) -> None:
-    data, indices, indptr = given
-    kept = np.nan_to_num(data.astype(np.float64)) if data.dtype.kind in "fiub" else data
-    if len(indptr) != major + 1:
-        raise _broken(path, f"has {len(indptr) - 1} places for {major} rows or columns")
-    try:
-        SparseRows(kept, indices, indptr, minor).check(ordered=False)
-    except ModelFileError as error:
-        raise _broken(path, f"makes no sense: {error}") from error
-
-
-def _shape(path: Path, shape: Array) -> tuple[int, int]:
-    if shape.shape != (2,) or shape.dtype.kind not in "iu" or not 0 < int(shape[1]) < 1 << 31:
+def _check_shape(path: Path, shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or not 0 < shape[1] < 1 << 31:
         raise DataError(f"'{path}' is not a table of rows and columns; save a matrix.")
-    return int(shape[0]), int(shape[1])
 
 
-def _text(value: Array) -> str:
-    word = value.item() if value.size == 1 else ""
-    return word.decode("ascii", "replace") if isinstance(word, bytes) else str(word)
-
-
-def _refuse_large(path: Path, size: int) -> None:
+def _refuse_large(what: str, size: int, instead: str = "give a part of its rows at a time") -> None:
     if size > available_bytes() // 2:
         raise DataError(
-            f"'{path}' unpacks to {size >> 20} MB, more than half of the free memory; "
-            "give a part of its rows at a time."
+            f"{what} unpacks to {size >> 20} MB, more than half of the free memory; {instead}."
         )
 
 
-def _broken(path: Path, what: str) -> DataError:
-    return DataError(f"'{path}' {what}; save it again with scipy.sparse.save_npz.")
+class ParquetRows(Source):
+    """A Parquet file, or a folder whose files (in the order of their names) hold the same columns.
+
+    Row groups are decoded in small batches, so that memory does not grow with their size.
+
+    Parameters
+    ----------
+    path : Path
+    columns : names, optional
+        Columns to use; all if not given. Missing values are refused when they are met.
+    label : name, optional
+        A column of any kind, kept in ``labels``.
+    """
+
+    def __init__(
+        self, path: Path, columns: Sequence[str] | None = None, *, label: str | None = None
+    ) -> None:
+        self._parquet = require("pyarrow.parquet", "io")
+        self.path = path
+        self._files = parquet_files(path)
+        self.watch = FileWatch(self._files)
+        counts, schemas = [], []
+        for file in self._files:
+            with self._open(file) as parquet:
+                counts.append(parquet.metadata.num_rows)
+                schemas.append(parquet.schema_arrow)
+            if schemas[-1].names != schemas[0].names:
+                raise DataError(
+                    f"'{file}' has other columns than '{self._files[0]}'; "
+                    "put files of one table into a folder."
+                )
+        names = tuple(schemas[0].names)
+        chosen = [schemas[0].field(i) for i in pick_columns(names, columns, path)]
+        self.columns = tuple(field.name for field in chosen)
+        self.dtype = np.dtype(np.float32)  # if all columns are
+        for field in chosen:
+            kind = floating_type(_dtype(field), f"column {field.name!r} of '{path}' ({field.type})")
+            self.dtype = np.promote_types(self.dtype, kind)
+        self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        self.shape = (int(self._starts[-1]), len(self.columns))
+        self.labels: list[Any] = []
+        for file in self._files if label is not None else ():
+            self.labels += self._parquet.read_table(file, columns=[label]).column(0).to_pylist()
+
+    def read(self, start: int, stop: int) -> Iterator[Array]:
+        for file, first, last in zip(self._files, self._starts[:-1], self._starts[1:], strict=True):
+            if max(start, first) < min(stop, last):
+                yield from self._read_file(file, max(start - first, 0), min(stop, last) - first)
+
+    def _read_file(self, file: Path, start: int, stop: int) -> Iterator[Array]:
+        with decoding(file, "Parquet file"), self._open(file) as parquet:
+            metadata = parquet.metadata
+            sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            ends = np.cumsum(sizes)
+            groups = np.flatnonzero((ends > start) & (ends - sizes < stop))
+            position = int(ends[groups[0]] - sizes[groups[0]])
+            for batch in parquet.iter_batches(
+                CHUNK, row_groups=groups.tolist(), columns=list(self.columns or ())
+            ):
+                low, high = max(start - position, 0), min(stop - position, len(batch))
+                position += len(batch)
+                if low < high:
+                    yield self._array(batch.slice(low, high - low))
+
+    def _array(self, batch: Any) -> Array:
+        block = np.empty((len(batch), self.shape[1]), dtype=self.dtype)
+        for j, column in enumerate(batch.columns):
+            block[:, j] = column.to_numpy(zero_copy_only=False)  # nulls become NaN
+            if "int64" in str(column.type) and not self.told_of_long:
+                whole, name = column.drop_null().to_numpy(), batch.schema.names[j]
+                self.told_of_long = warn_of_long(whole[:, None], [name])
+        return block
+
+    def _open(self, file: Path) -> Any:
+        with decoding(file, "Parquet file"):
+            return self._parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
+
+    def fingerprint(self) -> str:
+        return file_fingerprint(self._files) + ",".join(self.columns or ())
+
+
+def parquet_names(path: Path) -> tuple[list[str], list[str]]:
+    """Names of the columns, and of those that hold no numbers."""
+    file = parquet_files(path)[0]
+    with decoding(file, "Parquet file"):
+        schema = require("pyarrow.parquet", "io").read_schema(file)
+    return list(schema.names), [f.name for f in schema if _dtype(f).kind not in "fiub"]
+
+
+def _dtype(field: Any) -> np.dtype:
+    """NumPy's type of a column; object where it has none."""
+    try:
+        dtype: np.dtype = np.dtype(field.type.to_pandas_dtype())
+    except (NotImplementedError, TypeError):
+        dtype = np.dtype(object)
+    return dtype
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The file, or those of a folder and the folders in it."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
+    if not files:
+        raise DataError(f"the folder '{path}' holds neither .png nor .parquet files.")
+    return files
