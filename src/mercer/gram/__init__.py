@@ -3,11 +3,10 @@
 from mercer.gram.base import GramOperator, MatrixOperator
 from mercer.gram.centered import CenteredGram, ProbedGram, UncenteredGram, WeightedGram
 from mercer.gram.checkpoint import Checkpoint
-from mercer.gram.dense import DenseGram
 from mercer.gram.feature_sums import ChunkSums, FeatureSums, LandmarkFeatures, sum_features
+from mercer.gram.kernel_gram import DenseGram, StreamedGram
 from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.spot_check import SpotCheck
-from mercer.gram.streamed import StreamedGram
 
 __all__ = [
     "CenteredGram",

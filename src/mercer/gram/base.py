@@ -9,11 +9,9 @@ import numpy as np
 
 from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array
-from mercer.gram.low_rank import LowRank, nystrom
-from mercer.gram.spot_check import SpotCheck
+from mercer.gram.low_rank import LowRank
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
-from mercer.points.tiles import Tiles
 
 #: Rows that tell the size of the kernel, where a pass over all of them costs too much.
 HEAD = 256
@@ -35,14 +33,14 @@ class GramOperator(ABC):
     """A symmetric matrix that can multiply a block of vectors and tell its diagonal."""
 
     @property
-    @abstractmethod
     def n(self) -> int:
         """Number of rows."""
+        return len(self.diagonal())
 
     @property
-    @abstractmethod
     def dtype(self) -> np.dtype:
         """The floating type of its entries."""
+        return self.diagonal().dtype
 
     @property
     def precision(self) -> np.dtype:
@@ -125,14 +123,6 @@ class MatrixOperator(GramOperator):
 
     matrix: Array
 
-    @property
-    def n(self) -> int:
-        return len(self.matrix)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
-
     def matmat(self, V: Array) -> Array:
         return np.asarray(self.matrix @ V)
 
@@ -144,66 +134,6 @@ class MatrixOperator(GramOperator):
 
     def to_dense(self) -> Array:
         return self.matrix.copy()
-
-
-@dataclass(frozen=True, eq=False)
-class KernelGram(GramOperator):
-    """The matrix of a kernel between rows, whose entries can be computed again.
-
-    Attributes
-    ----------
-    basis : the rows, packed
-    diag : (n,) the diagonal, exact
-    spot : a few rows of the matrix by the kernel's definition
-    """
-
-    basis: Basis
-    diag: Array
-    spot: SpotCheck
-
-    @property
-    def n(self) -> int:
-        return len(self.diag)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.diag.dtype
-
-    def diagonal(self) -> Array:
-        return self.diag
-
-    def block(self, rows: Array | slice, columns: Array) -> Array:
-        basis, points = self.basis, self.basis.points
-        right = basis.pack(points.chosen(columns))
-        if isinstance(rows, slice):
-            left = basis.packed[rows]
-        elif rows is columns and points.is_open:
-            left = right
-        else:
-            left = basis.pack(points.take(rows))
-        return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
-
-    def halves(self, count: int, rng: np.random.Generator) -> Array:
-        return self.basis.points.halves(count, rng)
-
-    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.shifts(self.row_products, V, row_scale)
-
-    @abstractmethod
-    def row_products(self, index: Array, V: Array) -> Array:
-        """Some rows of ``K V``, as :meth:`matmat` computes them."""
-
-    def packed_rows(self) -> Basis:
-        return self.basis
-
-    @property
-    def can_refine(self) -> bool:
-        return self.precision == np.float32 and self.basis.points.has_finer_entries
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, weight: Array | None = None
-    ) -> LowRank | None:
-        return nystrom(self.basis, rank, rng, weight)
 
 
 @dataclass(frozen=True, eq=False)
