@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import add
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,6 +15,13 @@ SQUARABLE = 1e15
 NEARLY = 1e4
 #: Numbers that stay in a core's cache between one step and the next.
 CACHED = 1 << 17
+
+
+class Sums:
+    """The base of frozen dataclasses of sums over rows: those of parts add up, field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*map(add, vars(self).values(), vars(other).values()))
 
 
 def fix_signs(V: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array
-from mercer.gram.low_rank import LowRank
+from mercer.gram.low_rank import LowRank, nystrom
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -45,7 +45,8 @@ class GramOperator(ABC):
     @property
     def precision(self) -> np.dtype:
         """The floating type in which the entries are computed; its rounding limits the rank."""
-        return self.dtype
+        rows = self.packed_rows()
+        return self.dtype if rows is None else np.dtype(rows.dtype)
 
     @abstractmethod
     def matmat(self, V: Array) -> Array:
@@ -65,23 +66,27 @@ class GramOperator(ABC):
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
         """Random signs, (n, count), that are the same for rows which are next to each other."""
-        return rng.choice([-1.0, 1.0], (self.n, count))
+        rows = self.packed_rows()
+        if rows is None:
+            return rng.choice([-1.0, 1.0], (self.n, count))
+        return rows.points.halves(count, rng)
 
     def packed_rows(self) -> Basis | None:
-        """The rows in the precision of the entries, where the matrix is of a kernel."""
+        """The rows in the precision of the entries, where the matrix is of a kernel.
+
+        Precision, signs, approximation and refinement below are then those of the rows.
+        """
         return None
 
     def low_rank(
-        self,
-        rank: int,  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
-        weight: Array | None = None,  # noqa: ARG002
+        self, rank: int, rng: np.random.Generator, weight: Array | None = None
     ) -> LowRank | None:
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.
 
         Its landmarks are drawn with chances proportional to ``weight``, if given.
         """
-        return None
+        rows = self.packed_rows()
+        return None if rows is None else nystrom(rows, rank, rng, weight)
 
     def scale(self) -> float:
         """The largest entry before anything was projected out: what rounding is relative to."""
@@ -98,7 +103,10 @@ class GramOperator(ABC):
     @property
     def can_refine(self) -> bool:
         """Whether the entries can be computed in a finer precision than they are."""
-        return False
+        rows = self.packed_rows()
+        if rows is None or self.precision != np.float32:
+            return False
+        return rows.points.has_finer_entries
 
     def refined(self) -> GramOperator:
         """The same with entries in full precision, where :attr:`can_refine`."""

@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base.files import remove_strays, write_atomic
+from mercer._base.linalg import Sums
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import DataError, ModelFileError
@@ -37,6 +39,8 @@ OVERHEAD = 0.05
 MAX_BYTES = 1 << 32
 #: Version of the file; 1 had no digests.
 VERSION = 2
+#: What a block of rows adds: ``work(rows, block)``.
+Work = Callable[[slice, Array], FeatureSums]
 
 
 class Checkpoint:
@@ -86,8 +90,8 @@ class Checkpoint:
         if not self._state:
             names = _SPARSE if landmarks.is_sparse else ("landmarks",)
             self._state = dict(zip(names, landmarks.arrays(), strict=True))
-            self._state |= {"landmarks_width": np.array(landmarks.width)}
-            self._state |= {"seeds": seeds, "pool": chosen_from}
+            width = np.array(landmarks.width)
+            self._state |= {"landmarks_width": width, "seeds": seeds, "pool": chosen_from}
             self._save(0, None)
         elif self._state["pool"] != chosen_from:
             raise self._changed("the rows from which the landmarks were chosen")
@@ -103,11 +107,9 @@ class Checkpoint:
         self._compare(rows)
         return int(done), FeatureSums(float(weight), linear, square, float(diagonal))
 
-    def steps(
-        self, rows: Source, function: Callable[[slice, Array], FeatureSums], first: int
-    ) -> Iterator[FeatureSums]:
+    def steps(self, rows: Source, work: Work, first: int) -> Iterator[FeatureSums]:
         """What ``rows.map_steps`` gives, while the digests are noted for :meth:`keep`."""
-        for part in rows.map_steps(_Witness(function), first):
+        for part in rows.map_steps(partial(_witnessed, work), first):
             self._digests.append(part.digest)
             yield part.sums
 
@@ -131,8 +133,7 @@ class Checkpoint:
 
     def _save(self, done: int, sums: FeatureSums | None) -> None:
         started = time.monotonic()
-        kept = ("landmarks", *_SPARSE, "landmarks_width", "seeds", "pool")
-        state: dict[str, Any] = {name: self._state[name] for name in kept if name in self._state}
+        state: dict[str, Any] = dict(self._state)
         if sums is not None:
             scalars = np.array([done, sums.weight, sums.diagonal], dtype=np.float64)
             state |= {"linear": sums.linear, "square": sums.square, "scalars": scalars}
@@ -193,21 +194,13 @@ _SPARSE = ("landmarks_data", "landmarks_indices", "landmarks_indptr")
 
 
 @dataclass(frozen=True)
-class _Witnessed:
+class _Witnessed(Sums):
     """Sums over rows and the digest of these rows, which add up together."""
 
     sums: FeatureSums
     digest: int
 
-    def __add__(self, other: _Witnessed) -> _Witnessed:
-        return _Witnessed(self.sums + other.sums, self.digest + other.digest)
 
-
-@dataclass(frozen=True)
-class _Witness:
-    """The function, and a digest of what it has seen; for threads and workers."""
-
-    function: Callable[[slice, Array], FeatureSums]
-
-    def __call__(self, rows: slice, block: Array) -> _Witnessed:
-        return _Witnessed(self.function(rows, block), digest(rows, block))
+def _witnessed(work: Work, rows: slice, block: Array) -> _Witnessed:
+    """What the work makes of a block of rows, and a digest of these."""
+    return _Witnessed(work(rows, block), digest(rows, block))

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, square_sums
+from mercer._base.linalg import SQUARABLE, Sums, square_sums
 from mercer._base.machine import blocks, lapack_threads
 from mercer._base.progress import announce
 from mercer._base.types import Array, Rows
@@ -39,7 +38,7 @@ TALL = 1e-4
 
 
 @dataclass(frozen=True)
-class FeatureSums:
+class FeatureSums(Sums):
     """Weighted sums over rows, which add up: of 1, of the features a, of a aᵀ, and of k(x, x)."""
 
     weight: float
@@ -47,12 +46,14 @@ class FeatureSums:
     square: Array
     diagonal: float
 
-    def __add__(self, other: FeatureSums) -> FeatureSums:
-        return FeatureSums(*map(add, vars(self).values(), vars(other).values()))
-
     def __mul__(self, factor: float) -> FeatureSums:
         """All sums times a factor: forgetting, for streams."""
         return FeatureSums(*(factor * part for part in vars(self).values()))
+
+    def mapped(self, M: Array) -> FeatureSums:
+        """The sums of ``M a`` in the place of a."""
+        square = M @ self.square @ M.T
+        return FeatureSums(self.weight, M @ self.linear, square, self.diagonal)
 
     @classmethod
     def zero(cls, r: int) -> FeatureSums:
@@ -138,10 +139,7 @@ class LandmarkFeatures:
 
     def whitened(self, sums: FeatureSums) -> FeatureSums:
         """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
-        if self._whitening.before_sums:
-            return sums
-        R = self.basis
-        return FeatureSums(sums.weight, R.T @ sums.linear, R.T @ sums.square @ R, sums.diagonal)
+        return sums if self._whitening.before_sums else sums.mapped(self.basis.T)
 
     def in_single(self) -> LandmarkFeatures | None:
         """The same with kernel values in float32, in the same basis; None where that is no use."""
@@ -272,9 +270,5 @@ def missed(features: LandmarkFeatures, rows: Points, share: float, room: int) ->
 
 def carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:
     """The old sums in the new features: what the old landmarks know of the rows before."""
-    whitened = old.whitened(sums)
     # φ(x) ≈ Φ_old R_old a(x), so that k(z, x) ≈ k(z, Z_old) R_old a(x) for every new landmark z.
-    to_new = new.of(old.points).T @ old.basis
-    return FeatureSums(
-        sums.weight, to_new @ whitened.linear, to_new @ whitened.square @ to_new.T, sums.diagonal
-    )
+    return old.whitened(sums).mapped(new.of(old.points).T @ old.basis)

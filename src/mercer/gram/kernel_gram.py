@@ -15,7 +15,6 @@ from mercer._base.linalg import mirror
 from mercer._base.machine import blocks
 from mercer._base.types import Array, Precision
 from mercer.gram.base import GramOperator, in_range
-from mercer.gram.low_rank import LowRank, nystrom
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -56,9 +55,6 @@ class KernelGram(GramOperator):
             left = basis.pack(points.take(rows))
         return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
 
-    def halves(self, count: int, rng: np.random.Generator) -> Array:
-        return self.basis.points.halves(count, rng)
-
     def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
         return self.spot.shifts(self.row_products, V, row_scale)
 
@@ -68,15 +64,6 @@ class KernelGram(GramOperator):
 
     def packed_rows(self) -> Basis:
         return self.basis
-
-    @property
-    def can_refine(self) -> bool:
-        return self.precision == np.float32 and self.basis.points.has_finer_entries
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, weight: Array | None = None
-    ) -> LowRank | None:
-        return nystrom(self.basis, rank, rng, weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +147,6 @@ class StreamedGram(KernelGram):
         kept: dict[tuple[int, int], Array] | None = {} if keep and tile == planned else None
         tiles = Tiles(kernel.fill, basis.packed, basis.packed, tile, block, kept)
         return cls(basis, diag, spot or SpotCheck(kernel, points), tiles)
-
-    @property
-    def precision(self) -> np.dtype:
-        return self.tiles.dtype
 
     def matmat(self, V: Array) -> Array:
         return self.tiles.symmetric_matmat(V.astype(self.dtype, copy=False), self.diag)
