@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -133,10 +134,7 @@ class Filling:
 
 @held
 def choose_filling(
-    learn: Learn,
-    X: Array,
-    masks: Masks,
-    preimage: str | PreImageSolver = "auto",
+    learn: Learn, X: Array, masks: Masks, preimage: str | PreImageSolver = "auto"
 ) -> Filling:
     """Choose by masked values, and fit the Gaussian to all rows.
 
@@ -156,32 +154,29 @@ def choose_filling(
     if n < FEWEST_ROWS or d > MOST_COLUMNS:
         return _usual(None)
     trials = [_Trial.run(learn, *split, preimage) for split in _splits(X, masks)]
-    errors = [[((t.linear[s] - t.truth) ** 2).sum() for s in range(len(STRENGTHS))] for t in trials]
-    best = int(np.argmin(np.sum(errors, axis=0)))
-    gaussian = fit_gaussian(X, STRENGTHS[best])
-    truth = np.concatenate([t.truth for t in trials])
-    if len(truth) < VALUES // 3:
+    if not trials:
+        return _usual(fit_gaussian(X))
+    t = _Trial.joined(trials)
+    best = int(((t.linear - t.truth) ** 2).sum(axis=1).argmin())
+    gaussian, linear = fit_gaussian(X, STRENGTHS[best]), t.linear[best]
+    if len(t.truth) < VALUES // 3:
         return _usual(gaussian)
-    linear = np.concatenate([t.linear[best] for t in trials])
-    kernel = np.concatenate([t.kernel for t in trials], axis=1)
-    around = np.concatenate([t.around for t in trials])
 
-    def classed(by_count: bool) -> Filling:
-        number = np.concatenate([t.count if by_count else t.left for t in trials])
-        classes = int(np.clip(len(truth) // VALUES, 1, 3))
+    def classed(number: Array, by_count: bool) -> tuple[float, Filling]:
+        """The squared error of all masked values, and what to do with classes by this number."""
+        classes = int(np.clip(len(number) // VALUES, 1, 3))
         edges = np.unique(np.quantile(number, np.arange(1, classes) / classes, method="lower"))
         edges = edges[edges < number.max()]  # no class without a value
         kind = np.searchsorted(edges, number)
         rows = [kind == k for k in range(len(edges) + 1)]
-        found = [_best(truth[r], linear[r], kernel[:, r], around[r]) for r in rows]
+        found = [_best(t.truth[r], linear[r], t.kernel[:, r], t.around[r]) for r in rows]
         noise, share, spread, before, after = np.array(found).T
-        total.append(float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True))))
+        total = float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True)))
         errors = np.column_stack([before, after])
-        return Filling(gaussian, by_count, edges, noise, share, spread, errors)
+        return total, Filling(gaussian, by_count, edges, noise, share, spread, errors)
 
-    total: list[float] = []
-    ways = [classed(False), classed(True)]
-    return ways[int(np.argmin(total))]
+    ways = classed(t.left, False), classed(t.count, True)
+    return min(ways, key=itemgetter(0))[1]
 
 
 def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
@@ -214,18 +209,23 @@ class _Trial:
     around: Array  # (v,) a draw's deviation from the mean
 
     @classmethod
+    def joined(cls, trials: list[_Trial]) -> _Trial:
+        fields = zip(*(vars(trial).values() for trial in trials), strict=True)
+        return cls(*(np.concatenate(parts, axis=-1) for parts in fields))
+
+    @classmethod
     def run(
         cls, learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
     ) -> _Trial:
         base = fit_gaussian(known)
         given = np.where(masked, np.nan, rows)
-        unit = np.broadcast_to(base.scale, rows.shape)[masked]
-        fills, lefts = zip(
-            *(base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS), strict=True
-        )
-        errors = [np.sum(((fill - rows)[masked] / unit) ** 2) for fill in fills]
-        best = int(np.argmin(errors))
-        start, left = fills[best], lefts[best]
+        row, column = np.nonzero(masked)
+
+        def values(filled: Array) -> Array:
+            return np.asarray(filled[row, column] / base.scale[column])
+
+        linear = [base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS]
+        start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
             subspace, variances = learn(base.fill(known))
@@ -234,14 +234,14 @@ class _Trial:
             announce("choose by masked values", done, len(NOISE))
             factors = shrinkage(variances, noise)
             found = impute(subspace, given, preimage, start, LIMITS, factors)
-            answers.append(np.asarray(found.points, dtype=float)[masked] / unit)
+            answers.append(values(np.asarray(found.points, dtype=float)))
         return cls(
-            truth=rows[masked] / unit,
-            linear=np.array([fill[masked] / unit for fill in fills]),
+            truth=values(rows),
+            linear=np.array([values(filled) for filled, _ in linear]),
             kernel=np.array(answers),
-            left=np.broadcast_to(left[:, None], rows.shape)[masked],
-            count=np.broadcast_to(_count(given)[:, None], rows.shape)[masked],
-            around=(base.draw(given, fixed_rng(0)) - base.fill(given))[masked] / unit,
+            left=left[row],
+            count=_count(given)[row],
+            around=values(base.draw(given, fixed_rng(0)) - base.fill(given)),
         )
 
 
@@ -276,14 +276,8 @@ def _best(truth: Array, linear: Array, kernel: Array, around: Array) -> tuple[fl
     off = truth - linear - share[:, None] * away
     errors = np.sqrt((off**2).mean(axis=1))
     k = int(errors.argmin())
-    spread = float(errors[k] / (np.sqrt((around**2).mean()) or 1.0))
-    return (
-        NOISE[k],
-        float(share[k]),
-        spread,
-        float(np.sqrt(((truth - linear) ** 2).mean())),
-        errors[k],
-    )
+    spread = errors[k] / (np.sqrt((around**2).mean()) or 1.0)
+    return NOISE[k], share[k], spread, np.sqrt(((truth - linear) ** 2).mean()), errors[k]
 
 
 def _count(X: Array) -> Array:
@@ -292,10 +286,8 @@ def _count(X: Array) -> Array:
 
 
 def _usual(gaussian: GaussianRows | None) -> Filling:
-    one = np.ones(1)
-    return Filling(
-        gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, np.full((1, 2), np.nan)
-    )
+    one, unknown = np.ones(1), np.full((1, 2), np.nan)
+    return Filling(gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, unknown)
 
 
 # Rows to learn from that have holes: fit, fill in, repeat.

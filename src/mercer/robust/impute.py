@@ -51,22 +51,13 @@ def one_hot_groups(X: Array) -> Array:
     >>> one_hot_groups(np.array([[0.3, 0, 2, 0], [0.4, 2, 0, 0], [0.1, 0, 0, 2]]))
     array([0, 1, 1, 1])
     """
-    heights = np.array([_height(column) for column in X.T])
-    numbers, at = np.empty(X.shape[1], dtype=int), 0
-    for number in range(X.shape[1]):
-        width = _width(X, heights, at)
-        numbers[at : at + width] = number
-        at += width
-        if at >= X.shape[1]:
-            break
-    return numbers
-
-
-def _height(column: Array) -> float:
-    """Of a column of nothing but 0 and one positive number; 0 for any other."""
-    seen = column[~np.isnan(column)]
-    height = float(seen.max(initial=0))
-    return height if ((seen == 0) | (seen == height)).all() else 0.0
+    # The height of a column of nothing but 0 and one positive number; 0 for any other.
+    largest = np.nanmax(X, axis=0, initial=0)
+    heights = np.where(((X == 0) | (largest == X) | np.isnan(X)).all(axis=0), largest, 0)
+    widths: list[int] = []
+    while sum(widths) < X.shape[1]:
+        widths.append(_width(X, heights, sum(widths)))
+    return np.repeat(np.arange(len(widths)), widths)
 
 
 def _width(X: Array, heights: Array, first: int) -> int:
@@ -262,14 +253,10 @@ class GaussianRows:
         ``E[x_m | x_o] + z_m - E[z_m | z_o]``.
         """
         missing = np.isnan(X)
-        return np.where(missing, self.fill(X) + self.scale * self._deviations(missing, rng), X)
-
-    def _deviations(self, missing: Array, rng: np.random.Generator) -> Array:
-        """Draws of the missing values around their means, 0 elsewhere."""
-        Z = rng.standard_normal(missing.shape) @ np.linalg.cholesky(self.covariance).T
-        given = np.where(missing, np.nan, -Z)
+        Z = rng.standard_normal(X.shape) @ np.linalg.cholesky(self.covariance).T
         one = replace(self, location=np.zeros_like(self.scale), scale=np.ones_like(self.scale))
-        return np.where(missing, one.fill(given) + Z, 0)
+        expected = one.fill(np.where(missing, np.nan, -Z))
+        return np.where(missing, self.fill(X) + self.scale * (expected + Z), X)
 
     def _expected(self, Y: Array) -> tuple[Array, Array]:
         """Filled rows, and the sum over rows of the covariances of what was filled in."""

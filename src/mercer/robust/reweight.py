@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.spatial.distance import cdist
 
 from mercer._base import catalogue
 from mercer._base.config import Config
-from mercer._base.held_out import held_out_scores
+from mercer._base.held_out import deal_folds, scores_by_fold
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
@@ -169,7 +170,8 @@ def reweight(
     trust = trusted_rows(X, kernel)
     inside = trust.trusted
     weights = inside.astype(float)
-    seed = int(rng.integers(2**31))
+    # The same folds in every round, so that the rounds can settle.
+    fold_of = deal_folds(len(X), folds, fixed_rng(int(rng.integers(2**31))))
     changes: list[float] = []
     errors, converged = weights, False
     for done in range(max_iter):
@@ -177,10 +179,9 @@ def reweight(
         before = weights
 
         def fitted(rows: Array, weights: Array = before) -> Callable[[Any], Array]:
-            return _distance(learn(rows, weights[rows]))
+            return partial(_distance, learn(rows, weights[rows]))
 
-        # The same folds in every round, so that the rounds can settle.
-        errors = held_out_scores(fitted, X, folds, fixed_rng(seed))
+        errors = scores_by_fold(fitted, X, fold_of)
         weights = np.where(inside, loss.weight(excess(errors, inside)), 0)
         changes.append(float(np.abs(weights - before).mean()))
         converged = changes[-1] <= tol
@@ -198,16 +199,12 @@ def excess(errors: Array, among: Array) -> Array:
     return np.asarray(np.maximum(errors - middle, 0) / spread)
 
 
-def _distance(subspace: Subspace) -> Callable[[Any], Array]:
+def _distance(subspace: Subspace, X: RowsLike) -> Array:
     """Distance from the subspace, relative to that of a point with k(x, S) = 0."""
-
-    def relative(X: RowsLike) -> Array:
-        # The residual k(x,x) - 2 cᵀk(S,x) + cᵀK_SS c - |z|² where k(S,x) = 0 and thus z = -b.
-        mean_outside = max(subspace.mean_square - float(subspace.offset @ subspace.offset), 0.0)
-        isolated = float(np.median(subspace.kernel.diag(X))) + mean_outside
-        return np.asarray(np.sqrt(subspace.residual(X) / (isolated or 1.0)))
-
-    return relative
+    # The residual k(x,x) - 2 cᵀk(S,x) + cᵀK_SS c - |z|² where k(S,x) = 0 and thus z = -b.
+    mean_outside = max(subspace.mean_square - float(subspace.offset @ subspace.offset), 0.0)
+    isolated = float(np.median(subspace.kernel.diag(X))) + mean_outside
+    return np.asarray(np.sqrt(subspace.residual(X) / (isolated or 1.0)))
 
 
 # Which rows belong together: a start that neither gross outliers nor small groups of them turn.
