@@ -8,22 +8,6 @@ from mercer.gram.kernel_gram import DenseGram, StreamedGram
 from mercer.gram.low_rank import LowRank, nystrom, whiten
 from mercer.gram.spot_check import SpotCheck
 
-__all__ = [
-    "CenteredGram",
-    "Checkpoint",
-    "ChunkSums",
-    "DenseGram",
-    "FeatureSums",
-    "GramOperator",
-    "LandmarkFeatures",
-    "LowRank",
-    "MatrixOperator",
-    "ProbedGram",
-    "SpotCheck",
-    "StreamedGram",
-    "UncenteredGram",
-    "WeightedGram",
-    "nystrom",
-    "sum_features",
-    "whiten",
-]
+__all__ = ["CenteredGram", "Checkpoint", "ChunkSums", "DenseGram", "FeatureSums", "GramOperator"]
+__all__ += ["LandmarkFeatures", "LowRank", "MatrixOperator", "ProbedGram", "SpotCheck"]
+__all__ += ["StreamedGram", "UncenteredGram", "WeightedGram", "nystrom", "sum_features", "whiten"]

@@ -23,9 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._base.files import remove_strays, write_atomic
-from mercer._base.linalg import Sums
-from mercer._base.progress import announce
+from mercer._base import files, linalg, progress
 from mercer._base.types import Array
 from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.feature_sums import FeatureSums
@@ -121,7 +119,7 @@ class Checkpoint:
     def remove(self) -> None:
         """The fit is done: nothing is left to resume."""
         self.path.unlink(missing_ok=True)
-        remove_strays(self.path)
+        files.remove_strays(self.path)
 
     def _compare(self, rows: Source) -> None:
         """Read the rows that have been summed, without any work on them, and compare digests."""
@@ -129,7 +127,7 @@ class Checkpoint:
         for i, found in enumerate(islice(rows.map_steps(digest), done)):
             if found != self._digests[i]:
                 raise self._changed(f"the rows in part {i + 1} of {rows.n_steps}")
-            announce("rows compared", i + 1, done)
+            progress.announce("rows compared", i + 1, done)
 
     def _save(self, done: int, sums: FeatureSums | None) -> None:
         started = time.monotonic()
@@ -140,7 +138,7 @@ class Checkpoint:
             state["digests"] = np.array(self._digests[:done], dtype=np.uint64)
         header = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": self.fingerprint})
         state["header"] = np.frombuffer(header.encode(), dtype=np.uint8)
-        write_atomic(self.path, lambda file: np.savez(file, **state))
+        files.write_atomic(self.path, lambda file: np.savez(file, **state))
         self._saved = time.monotonic()
         self._cost = self._saved - started
 
@@ -194,7 +192,7 @@ _SPARSE = ("landmarks_data", "landmarks_indices", "landmarks_indptr")
 
 
 @dataclass(frozen=True)
-class _Witnessed(Sums):
+class _Witnessed(linalg.Sums):
     """Sums over rows and the digest of these rows, which add up together."""
 
     sums: FeatureSums

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, Sums, square_sums
-from mercer._base.machine import blocks, lapack_threads
-from mercer._base.progress import announce
+from mercer._base import linalg, machine, progress
 from mercer._base.types import Array, Rows
 from mercer.gram.low_rank import inverse_root
 from mercer.kernels import Basis, Kernel, RadialKernel
@@ -38,7 +36,7 @@ TALL = 1e-4
 
 
 @dataclass(frozen=True)
-class FeatureSums(Sums):
+class FeatureSums(linalg.Sums):
     """Weighted sums over rows, which add up: of 1, of the features a, of a aᵀ, and of k(x, x)."""
 
     weight: float
@@ -159,12 +157,12 @@ class LandmarkFeatures:
         R = inverse_root(K)
         if R is not None:
             condition = _condition(K, R)
-            small = np.abs(K).max() < SQUARABLE
+            small = np.abs(K).max() < linalg.SQUARABLE
             if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
                 return _Whitening(R, np.dtype(np.float32), before_sums=False)
             if condition < STEEP[np.float64]:
                 return _Whitening(R, np.dtype(np.float64), before_sums=False)
-        with lapack_threads(len(K)):
+        with machine.lapack_threads(len(K)):
             s, Q = np.linalg.eigh(K)
         tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]
         keep = s > (1 / STEEP[np.float64] if tall else 1e-12) * s[-1]
@@ -201,7 +199,7 @@ class ChunkSums:
         weight = None if self.weight is None else self.weight[rows]
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
         points = features.kernel.points(X)
-        for part in blocks(len(X), BLOCK):
+        for part in machine.blocks(len(X), BLOCK):
             block = points.take(part)
             if features.working == np.float64:  # else they are rounded around an origin, not here
                 block = block.cast(np.float64)
@@ -240,7 +238,7 @@ def sum_features(
         total, done = total + part, done + 1
         if checkpoint is not None:
             checkpoint.keep(done, total)
-        announce("landmarks", done, source.n_steps)
+        progress.announce("landmarks", done, source.n_steps)
     return total
 
 
@@ -251,7 +249,7 @@ def missed(features: LandmarkFeatures, rows: Points, share: float, room: int) ->
     """
     A = features.kernel_values(rows) @ features.basis
     own = features.own(rows)
-    left, bar = own - square_sums(A), share * own
+    left, bar = own - linalg.square_sums(A), share * own
     candidates = np.flatnonzero(left > bar)
     candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
     if not candidates.size:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from mercer._base.linalg import mirror
-from mercer._base.machine import blocks
+from mercer._base import linalg, machine
 from mercer._base.types import Array, Precision
 from mercer.gram.base import GramOperator, in_range
 from mercer.gram.spot_check import SpotCheck
@@ -109,7 +108,7 @@ class DenseGram(KernelGram):
         return DenseGram.from_rows(kernel, X, np.dtype(np.float64), self.spot)
 
     def to_dense(self) -> Array:
-        return mirror(self.lower.copy())
+        return linalg.mirror(self.lower.copy())
 
     @cached_property
     def _blas(self) -> Any:
@@ -160,7 +159,7 @@ class StreamedGram(KernelGram):
         rows = self._sampled if index is self.spot.index else self._rows(index)
         factor = np.tile(V, -(-BLOCK // V.shape[1])).astype(self.precision, copy=False)
         product = np.zeros((len(index), factor.shape[1]), dtype=V.dtype)
-        for columns in blocks(self.n, self.tiles.width):
+        for columns in machine.blocks(self.n, self.tiles.width):
             product += rows[:, columns] @ factor[columns]
         return product[:, : V.shape[1]]
 
@@ -182,7 +181,7 @@ class StreamedGram(KernelGram):
         K = np.empty((self.n, self.n), dtype=self.dtype)
         self.tiles.lower(K)
         np.fill_diagonal(K, self.diag)
-        return mirror(K)
+        return linalg.mirror(K)
 
 
 def _representable(

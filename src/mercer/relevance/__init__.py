@@ -15,17 +15,6 @@ from mercer.relevance.measure import (
 )
 from mercer.relevance.uncertainty import Interval, Uncertainty, measure_uncertainty
 
-__all__ = [
-    "Interval",
-    "Permutation",
-    "Relevance",
-    "Uncertainty",
-    "close_groups",
-    "measure_relevance",
-    "measure_uncertainty",
-    "permutation",
-    "sensitivity",
-    "spectrum_advice",
-    "subspace_angles",
-    "support_rows",
-]
+__all__ = ["Interval", "Permutation", "Relevance", "Uncertainty"]
+__all__ += ["close_groups", "measure_relevance", "measure_uncertainty", "permutation"]
+__all__ += ["sensitivity", "spectrum_advice", "subspace_angles", "support_rows"]

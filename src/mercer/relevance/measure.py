@@ -22,10 +22,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import Sums, square_sums
+from mercer._base import linalg, numbers, progress
 from mercer._base.machine import blocks, held, ordered_map, thread_map
-from mercer._base.numbers import check_count, fixed_rng, make_rng
-from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, Rows, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Kernel
@@ -143,7 +141,7 @@ def measure_relevance(
     >>> import numpy as np
     >>> from mercer import KernelPCA
     >>> from mercer.relevance import measure_relevance
-    >>> X = fixed_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
+    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
     >>> model = KernelPCA(2, kernel="linear").fit(X)
     >>> measure_relevance(model.subspace_, X, unit="share").components.round(2)
     array([[1., 0., 0.],
@@ -194,7 +192,7 @@ def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Arr
     require_vectors(subspace)
     S, weight = subspace.support, support_weight(subspace)
     if len(S) > most:
-        index = np.sort(fixed_rng(0).choice(len(S), most, replace=False))
+        index = np.sort(numbers.fixed_rng(0).choice(len(S), most, replace=False))
         S, weight = S[index], None if weight is None else weight[index]
     return S, weight
 
@@ -215,7 +213,7 @@ def require_vectors(subspace: Subspace) -> None:
 
 
 @dataclass(frozen=True)
-class _Sums(Sums):
+class _Sums(linalg.Sums):
     """Weighted sums: of 1, x and x² over all rows; of 1, z², J² and (½∇r)² where looked at."""
 
     weight: float
@@ -281,7 +279,7 @@ def summed(work: Callable[[slice, Any], Any], X: RowsLike, step: int, stage: str
         total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
 
     def announced(done: int, part: Any) -> Any:
-        announce(stage, done, total)
+        progress.announce(stage, done, total)
         return part
 
     return reduce(add, starmap(announced, enumerate(parts, 1)))
@@ -387,8 +385,8 @@ def permutation(
     check_is_fitted(model, "subspace_")
     subspace = model.subspace_
     require_vectors(subspace)
-    check_count("repeats", repeats)
-    rng = make_rng(random_state)
+    numbers.check_count("repeats", repeats)
+    rng = numbers.make_rng(random_state)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
     if rows.ndim != 2 or rows.shape[1] != subspace.support.shape[1]:
         raise DataError(
@@ -399,7 +397,7 @@ def permutation(
     again, share = _fresh(model), explained_share(subspace, rows)
     drops, angles = np.empty((2, repeats, d))
     for j in range(d):
-        announce("permutation", j, d)
+        progress.announce("permutation", j, d)
         kept = rows[:, j].copy()
         for i in range(repeats):
             rows[:, j] = rng.permutation(kept)
@@ -412,7 +410,7 @@ def permutation(
 def explained_share(subspace: Subspace, X: Array) -> float:
     """Of the squared distances to the model's mean, what lies inside the subspace."""
     Z, residual = subspace.scores_and_residual(X)
-    inside = float(square_sums(Z).sum(dtype=np.float64))
+    inside = float(linalg.square_sums(Z).sum(dtype=np.float64))
     return inside / (inside + float(residual.sum(dtype=np.float64)))
 
 

@@ -21,9 +21,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from mercer._base.linalg import Sums, square_sums
+from mercer._base import linalg, numbers
 from mercer._base.machine import blocks, held, one_blas_thread, thread_map
-from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis
@@ -101,7 +100,7 @@ class Directions:
         S = self.subspace
         Z, residual = S.scores_and_residual(X)
         Z = Z.astype(np.float64, copy=False)
-        total = square_sums(Z) + residual
+        total = linalg.square_sums(Z) + residual
         K = Basis(S.kernel, self.landmarks).at(X)
         outside = (K - (Z + S.offset) @ self.products.T) @ self.root
         return np.hstack([Z, outside]) @ self.turn - self.shift, total
@@ -127,7 +126,7 @@ class Directions:
 
 
 @dataclass(frozen=True)
-class GroupSums(Sums):
+class GroupSums(linalg.Sums):
     """Weighted sums over rows in r directions, for each of G groups and for all.
 
     Attributes
@@ -410,7 +409,7 @@ def measure_uncertainty(
     >>> import numpy as np
     >>> from mercer import KernelPCA
     >>> from mercer.relevance import measure_uncertainty
-    >>> X = fixed_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
+    >>> X = np.random.default_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
     >>> model = KernelPCA(3, kernel="linear").fit(X)
     >>> found = measure_uncertainty(model.subspace_, X)
     >>> found.stable  # the second and the third have one variance, and no direction of their own
@@ -421,7 +420,7 @@ def measure_uncertainty(
         raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
     if len(X) < 8:
         raise DataError(f"{len(X)} rows say nothing about their own spread; give at least 8.")
-    rng = fixed_rng(seed)
+    rng = numbers.fixed_rng(seed)
     subspace = subspace.leading(COMPONENTS)
     q, groups = subspace.n_components, min(GROUPS, len(X))
     group = rng.permutation(len(X)).astype(np.int32) % groups

@@ -15,10 +15,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from mercer._base.held_out import deal_folds
-from mercer._base.machine import held
-from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
+from mercer._base import held_out, machine, numbers, progress
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, MercerWarning, ModelFileError, Remedy, warn
 from mercer.io.model_file.checks import check_loaded, expect
@@ -132,7 +129,7 @@ class Filling:
         return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])
 
 
-@held
+@machine.held
 def choose_filling(
     learn: Learn, X: Array, masks: Masks, preimage: str | PreImageSolver = "auto"
 ) -> Filling:
@@ -231,7 +228,7 @@ class _Trial:
             subspace, variances = learn(base.fill(known))
         answers = []
         for done, noise in enumerate(NOISE):
-            announce("choose by masked values", done, len(NOISE))
+            progress.announce("choose by masked values", done, len(NOISE))
             factors = shrinkage(variances, noise)
             found = impute(subspace, given, preimage, start, LIMITS, factors)
             answers.append(values(np.asarray(found.points, dtype=float)))
@@ -241,13 +238,13 @@ class _Trial:
             kernel=np.array(answers),
             left=left[row],
             count=_count(given)[row],
-            around=values(base.draw(given, fixed_rng(0)) - base.fill(given)),
+            around=values(base.draw(given, numbers.fixed_rng(0)) - base.fill(given)),
         )
 
 
 def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
     """Rows to learn from, rows held out, and which values to mask in these."""
-    rng = fixed_rng(0)
+    rng = numbers.fixed_rng(0)
     n = len(X)
     order = rng.permutation(n)
     folds = 3 if n < FEW_ROWS else 1
@@ -293,7 +290,7 @@ def _usual(gaussian: GaussianRows | None) -> Filling:
 # Rows to learn from that have holes: fit, fill in, repeat.
 
 
-@held
+@machine.held
 def fill_missing(
     learn: Learn,
     X: Array,
@@ -331,10 +328,10 @@ def fill_missing(
     filled = linear.astype(X.dtype)
     if not filling.share.any():
         return filled, np.empty(0), filling
-    fold_of = deal_folds(len(X), folds, rng)
+    fold_of = held_out.deal_folds(len(X), folds, rng)
     changes: list[float] = []
     for done in range(rounds):
-        announce("fill missing", done, rounds)
+        progress.announce("fill missing", done, rounds)
         before = filled.copy()
         for fold in range(fold_of.max() + 1):
             rows = np.flatnonzero((fold_of == fold) & missing.any(axis=1))

@@ -21,9 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import square_sums
-from mercer._base.machine import held
-from mercer._base.progress import announce
+from mercer._base import linalg, machine, progress
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_loaded, expect
@@ -91,7 +89,7 @@ class Imputer:
     max_iter: int = 300
 
 
-@held
+@machine.held
 def impute(
     subspace: Subspace,
     X: Array,
@@ -143,13 +141,13 @@ def impute(
     for done in range(limits.max_iter):
         if not running.size:
             break
-        announce("impute", done, limits.max_iter)
+        progress.announce("impute", done, limits.max_iter)
         at = points[running]
         image = bound.solve(subspace.scores(at) * factors, at)
         points[running] = np.where(missing[running], image.points, at)
         rounds[running] += 1
         status[running] = np.where(image.status == Status.FAILED, Status.FAILED, Status.CONVERGED)
-        step = np.sqrt(square_sums(points[running] - at))
+        step = np.sqrt(linalg.square_sums(points[running] - at))
         running = running[~(step <= smallest)]  # a step that is not a number is not small
     status[running] = Status.LIMIT
     return PreImages(points, status == Status.CONVERGED, rounds, status, whole.residual(points))
@@ -172,7 +170,7 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
 
 def _spread(S: RowsLike) -> float:
     """Root mean squared distance from the mean."""
-    return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
+    return float(np.sqrt(linalg.square_sums(S - S.mean(axis=0)).mean())) or 1.0
 
 
 #: Rows with up to so many missing values are solved exactly, pattern by pattern; others together,
@@ -299,7 +297,7 @@ class GaussianRows:
         return Y
 
 
-@held
+@machine.held
 def fit_gaussian(
     X: Array, strength: float = 1.0, *, max_iter: int = 30, tol: float = 1e-2
 ) -> GaussianRows:
@@ -333,7 +331,7 @@ def fit_gaussian(
     filled = np.nan_to_num(Y)
     summed = np.diag(missing.sum(axis=0).astype(float))
     for done in range(max_iter):
-        announce("conditional means", done, max_iter)
+        progress.announce("conditional means", done, max_iter)
         shift = filled.mean(axis=0)
         location, Y, filled = location + shift * scale, Y - shift, filled - shift
         moments = (filled.T @ filled + summed) / n

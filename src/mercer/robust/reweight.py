@@ -16,12 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base import catalogue
+from mercer._base import catalogue, held_out, machine, numbers, progress
 from mercer._base.config import Config
-from mercer._base.held_out import deal_folds, scores_by_fold
-from mercer._base.machine import held
-from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
 from mercer._base.registry import by_name
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
@@ -135,7 +131,7 @@ class Reweighting:
         return None
 
 
-@held
+@machine.held
 def reweight(
     learn: Callable[[Array, Array], Subspace],
     X: RowsLike,
@@ -171,17 +167,17 @@ def reweight(
     inside = trust.trusted
     weights = inside.astype(float)
     # The same folds in every round, so that the rounds can settle.
-    fold_of = deal_folds(len(X), folds, fixed_rng(int(rng.integers(2**31))))
+    fold_of = held_out.deal_folds(len(X), folds, numbers.fixed_rng(int(rng.integers(2**31))))
     changes: list[float] = []
     errors, converged = weights, False
     for done in range(max_iter):
-        announce("reweight", done, max_iter)
+        progress.announce("reweight", done, max_iter)
         before = weights
 
         def fitted(rows: Array, weights: Array = before) -> Callable[[Any], Array]:
             return partial(_distance, learn(rows, weights[rows]))
 
-        errors = scores_by_fold(fitted, X, fold_of)
+        errors = held_out.scores_by_fold(fitted, X, fold_of)
         weights = np.where(inside, loss.weight(excess(errors, inside)), 0)
         changes.append(float(np.abs(weights - before).mean()))
         converged = changes[-1] <= tol
@@ -276,7 +272,7 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     O(n r d) time for r = min(n, 2000) references, and n r numbers of memory.
     """
     n = len(X)
-    references = np.sort(fixed_rng(0).permutation(n)[:MOST_REFERENCES])
+    references = np.sort(numbers.fixed_rng(0).permutation(n)[:MOST_REFERENCES])
     D = _distances(X, references, kernel)
     size = max(len(references) // 2 + 1, min(NEIGHBOUR + 1, n))
     # The distance to the middle one of all other rows.
