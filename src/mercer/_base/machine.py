@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import islice, pairwise
 from pathlib import Path
@@ -141,11 +141,9 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Hold BLAS at one thread inside the block."""
-    with _LIMITS.at(1):
-        yield
+    return _LIMITS.at(1)
 
 
 def held(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -157,7 +155,7 @@ def held(function: Callable[P, Result]) -> Callable[P, Result]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
-        with _ours(n_threads(), 1):
+        with lapack_threads(0):  # of no rows: one
             return function(*args, **kwargs)
 
     return wrapper
@@ -174,16 +172,9 @@ def lapack_threads(n: int) -> Iterator[None]:
     """
     threads = n_threads()
     alone = threads > 1 and n >= SMALL and _machine_is_quiet()
-    with _ours(threads, threads if alone else 1):
-        yield
-
-
-@contextmanager
-def _ours(tiles: int, blas: int) -> Iterator[None]:
-    """Threads for the tiles, and others for BLAS."""
-    token = _before_our_limit.set(tiles)
+    token = _before_our_limit.set(threads)
     try:
-        with _LIMITS.at(blas):
+        with _LIMITS.at(threads if alone else 1):
             yield
     finally:
         _before_our_limit.reset(token)

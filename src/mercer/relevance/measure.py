@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import starmap
 from operator import add
 from typing import Any
 
@@ -277,12 +276,11 @@ def summed(work: Callable[[slice, Any], Any], X: RowsLike, step: int, stage: str
     else:
         tasks = blocks(len(X), step)
         total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
-
-    def announced(done: int, part: Any) -> Any:
+    sums = None
+    for done, part in enumerate(parts, 1):
         progress.announce(stage, done, total)
-        return part
-
-    return reduce(add, starmap(announced, enumerate(parts, 1)))
+        sums = part if sums is None else sums + part
+    return sums
 
 
 def _even_sample(rows: slice, share: float) -> Any:

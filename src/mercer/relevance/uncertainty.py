@@ -72,20 +72,8 @@ class Directions:
         cls, subspace: Subspace, X: Array, weight: Array, r: int, rng: np.random.Generator
     ) -> Directions:
         """The r leading axes of rows, among the model's directions and those of 2 r landmarks."""
-        plain = cls._beyond(subspace, X, 2 * r, rng)
-        F = plain.features(X)[0]
-        mean = weight @ F / weight.sum() if np.any(subspace.mean) else np.zeros(F.shape[1])
-        vectors = np.linalg.eigh(((F - mean) * weight[:, None]).T @ (F - mean))[1]
-        turn = vectors[:, ::-1][:, :r]
-        return replace(plain, turn=turn, shift=mean @ turn)
-
-    @classmethod
-    def _beyond(
-        cls, subspace: Subspace, X: Array, size: int, rng: np.random.Generator
-    ) -> Directions:
-        """With at most ``size`` landmarks chosen from X, before they are turned."""
         kernel = subspace.kernel
-        L = RPCholesky().select(kernel, X, min(size, len(X)), rng)
+        L = RPCholesky().select(kernel, X, min(2 * r, len(X)), rng)
         P = (subspace.scores(L) + subspace.offset).astype(np.float64)
         left = Basis(kernel, L).gram() - P @ P.T
         values, vectors = np.linalg.eigh((left + left.T) / 2)
@@ -93,7 +81,12 @@ class Directions:
         keep = values > 1e4 * np.finfo(subspace.coef.dtype).eps * max(values[-1], 1e-300)
         width = subspace.n_components + int(keep.sum())
         root = vectors[:, keep] / np.sqrt(values[keep])
-        return cls(subspace, L, P, root, np.eye(width), np.zeros(width))
+        plain = cls(subspace, L, P, root, np.eye(width), np.zeros(width))
+        F = plain.features(X)[0]
+        mean = weight @ F / weight.sum() if np.any(subspace.mean) else np.zeros(F.shape[1])
+        vectors = np.linalg.eigh(((F - mean) * weight[:, None]).T @ (F - mean))[1]
+        turn = vectors[:, ::-1][:, :r]
+        return replace(plain, turn=turn, shift=mean @ turn)
 
     def features(self, X: Array) -> tuple[Array, Array]:
         """Coordinates of rows, (n, r), and their squared distances to the mean, (n,)."""

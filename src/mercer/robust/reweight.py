@@ -324,8 +324,6 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
 def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Array:
     """Logarithm of the distance to the count-th nearest other reference of these rows."""
     columns = among[references]
-    if not columns.any():
-        return np.full(len(D), np.inf)
     own = np.zeros(len(D), dtype=int)
     own[references[columns]] = 1  # the distance to itself comes first
     order = np.minimum(count - 1 + own, columns.sum() - 1)
