@@ -394,8 +394,7 @@ def permutation(
     d = rows.shape[1]
     again, share = _fresh(model), explained_share(subspace, rows)
     drops, angles = np.empty((2, repeats, d))
-    for j in range(d):
-        progress.announce("permutation", j, d)
+    for j in progress.announced("permutation", range(d)):
         kept = rows[:, j].copy()
         for i in range(repeats):
             rows[:, j] = rng.permutation(kept)

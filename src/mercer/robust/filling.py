@@ -150,13 +150,14 @@ def choose_filling(
     n, d = X.shape
     if n < FEWEST_ROWS or d > MOST_COLUMNS:
         return _usual(None)
-    trials = [_Trial.run(learn, *split, preimage) for split in _splits(X, masks)]
+    trials = [_trial(learn, *split, preimage) for split in _splits(X, masks)]
     if not trials:
         return _usual(fit_gaussian(X))
-    t = _Trial.joined(trials)
-    best = int(((t.linear - t.truth) ** 2).sum(axis=1).argmin())
-    gaussian, linear = fit_gaussian(X, STRENGTHS[best]), t.linear[best]
-    if len(t.truth) < VALUES // 3:
+    joined = (np.concatenate(parts, axis=-1) for parts in zip(*trials, strict=True))
+    truth, answers, kernel, around, left, count = joined
+    best = int(((answers - truth) ** 2).sum(axis=1).argmin())
+    gaussian, linear = fit_gaussian(X, STRENGTHS[best]), answers[best]
+    if len(truth) < VALUES // 3:
         return _usual(gaussian)
 
     def classed(number: Array, by_count: bool) -> tuple[float, Filling]:
@@ -166,13 +167,13 @@ def choose_filling(
         edges = edges[edges < number.max()]  # no class without a value
         kind = np.searchsorted(edges, number)
         rows = [kind == k for k in range(len(edges) + 1)]
-        found = [_best(t.truth[r], linear[r], t.kernel[:, r], t.around[r]) for r in rows]
+        found = [_best(truth[r], linear[r], kernel[:, r], around[r]) for r in rows]
         noise, share, spread, before, after = np.array(found).T
         total = float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True)))
         errors = np.column_stack([before, after])
         return total, Filling(gaussian, by_count, edges, noise, share, spread, errors)
 
-    ways = classed(t.left, False), classed(t.count, True)
+    ways = classed(left, False), classed(count, True)
     return min(ways, key=itemgetter(0))[1]
 
 
@@ -194,52 +195,41 @@ def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
     return np.asarray(masks[:, groups])
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Masked values, in the Gaussian's units, and what each setting says of them."""
+def _trial(
+    learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
+) -> tuple[Array, ...]:
+    """Masked values, in the Gaussian's units, and what each setting says of them.
 
-    truth: Array  # (v,)
-    linear: Array  # (strengths, v)
-    kernel: Array  # (noises, v)
-    left: Array  # (v,) of the row
-    count: Array  # (v,) share of the row's values that are missing
-    around: Array  # (v,) a draw's deviation from the mean
+    Returns
+    -------
+    truth : (v,) array
+    linear : (strengths, v) array
+    kernel : (noises, v) array
+    around : (v,) array
+        A draw's deviation from the mean.
+    left, count : (v,) arrays
+        Of the row: what the linear answer leaves of its variance, and its share of missing values.
+    """
+    base = fit_gaussian(known)
+    given = np.where(masked, np.nan, rows)
+    row, column = np.nonzero(masked)
 
-    @classmethod
-    def joined(cls, trials: list[_Trial]) -> _Trial:
-        fields = zip(*(vars(trial).values() for trial in trials), strict=True)
-        return cls(*(np.concatenate(parts, axis=-1) for parts in fields))
+    def values(filled: Array) -> Array:
+        return np.asarray(filled[row, column] / base.scale[column])
 
-    @classmethod
-    def run(
-        cls, learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
-    ) -> _Trial:
-        base = fit_gaussian(known)
-        given = np.where(masked, np.nan, rows)
-        row, column = np.nonzero(masked)
-
-        def values(filled: Array) -> Array:
-            return np.asarray(filled[row, column] / base.scale[column])
-
-        linear = [base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS]
-        start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
-            subspace, variances = learn(base.fill(known))
-        answers = []
-        for done, noise in enumerate(NOISE):
-            progress.announce("choose by masked values", done, len(NOISE))
-            factors = shrinkage(variances, noise)
-            found = impute(subspace, given, preimage, start, LIMITS, factors)
-            answers.append(values(np.asarray(found.points, dtype=float)))
-        return cls(
-            truth=values(rows),
-            linear=np.array([values(filled) for filled, _ in linear]),
-            kernel=np.array(answers),
-            left=left[row],
-            count=_count(given)[row],
-            around=values(base.draw(given, numbers.fixed_rng(0)) - base.fill(given)),
-        )
+    linear = [base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS]
+    start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
+        subspace, variances = learn(base.fill(known))
+    kernel = []
+    for noise in progress.announced("choose by masked values", NOISE):
+        factors = shrinkage(variances, noise)
+        found = impute(subspace, given, preimage, start, LIMITS, factors)
+        kernel.append(values(np.asarray(found.points, dtype=float)))
+    around = values(base.draw(given, numbers.fixed_rng(0)) - base.fill(given))
+    answers = np.array([values(filled) for filled, _ in linear])
+    return values(rows), answers, np.array(kernel), around, left[row], _count(given)[row]
 
 
 def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
@@ -330,8 +320,7 @@ def fill_missing(
         return filled, np.empty(0), filling
     fold_of = held_out.deal_folds(len(X), folds, rng)
     changes: list[float] = []
-    for done in range(rounds):
-        progress.announce("fill missing", done, rounds)
+    for done in progress.announced("fill missing", range(rounds)):
         before = filled.copy()
         for fold in range(fold_of.max() + 1):
             rows = np.flatnonzero((fold_of == fold) & missing.any(axis=1))

@@ -330,8 +330,7 @@ def fit_gaussian(
     Y = (X - location) / scale
     filled = np.nan_to_num(Y)
     summed = np.diag(missing.sum(axis=0).astype(float))
-    for done in range(max_iter):
-        progress.announce("conditional means", done, max_iter)
+    for _ in progress.announced("conditional means", range(max_iter)):
         shift = filled.mean(axis=0)
         location, Y, filled = location + shift * scale, Y - shift, filled - shift
         moments = (filled.T @ filled + summed) / n

@@ -170,8 +170,7 @@ def reweight(
     fold_of = held_out.deal_folds(len(X), folds, numbers.fixed_rng(int(rng.integers(2**31))))
     changes: list[float] = []
     errors, converged = weights, False
-    for done in range(max_iter):
-        progress.announce("reweight", done, max_iter)
+    for _ in progress.announced("reweight", range(max_iter)):
         before = weights
 
         def fitted(rows: Array, weights: Array = before) -> Callable[[Any], Array]:
