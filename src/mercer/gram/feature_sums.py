@@ -157,11 +157,10 @@ class LandmarkFeatures:
         R = inverse_root(K)
         if R is not None:
             condition = _condition(K, R)
-            small = np.abs(K).max() < linalg.SQUARABLE
-            if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
-                return _Whitening(R, np.dtype(np.float32), before_sums=False)
+            fits = self.dtype == np.float32 and np.abs(K).max() < linalg.SQUARABLE
+            single = fits and condition < STEEP[np.float32]
             if condition < STEEP[np.float64]:
-                return _Whitening(R, np.dtype(np.float64), before_sums=False)
+                return _Whitening(R, np.dtype(np.float32 if single else np.float64), False)
         with machine.lapack_threads(len(K)):
             s, Q = np.linalg.eigh(K)
         tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]

@@ -467,14 +467,15 @@ def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Inter
     beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
     push = (sums.fourth[:, :q] / gaps).sum(axis=0) + beyond / top
     z = float(ndtri((1 + level) / 2))
-    made = []
-    for estimate, variance in ((top, own), (top / trace, share)):
+
+    def interval(estimate: Array, variance: Array) -> Interval:
         error = np.sqrt(np.maximum(variance, 0)) / weight
         # Between eigenvalues that sampling cannot tell apart the series means nothing.
         bias = np.clip(push / top / weight**2, -error / 2, error / 2)
         low, high = np.exp(-bias - z * error), np.exp(-bias + z * error)
-        made.append(Interval(estimate, estimate * low, estimate * high))
-    return made[0], made[1]
+        return Interval(estimate, estimate * low, estimate * high)
+
+    return interval(top, own), interval(top / trace, share)
 
 
 def _decreasing(C: Array) -> tuple[Array, Array]:

@@ -331,7 +331,8 @@ def fill_missing(
                 # The first two rounds count in full, later ones in the mean: rows between two
                 # groups of data change sides for ever.
                 filled[rows] += (found - before[rows]) / max(1, done)
-        changes.append(_relative_change(before, filled, missing))
+        moved, spread = (filled - before)[missing], float(np.std(filled[missing])) or 1.0
+        changes.append(float(np.sqrt(np.mean(moved**2)) / spread))
         if changes[-1] < tol:
             break
     else:
@@ -354,11 +355,6 @@ def _masks_like(missing: Array) -> Masks:
         return np.asarray(patterns[rng.integers(0, len(patterns), len(rows))])
 
     return masks
-
-
-def _relative_change(before: Array, after: Array, missing: Array) -> float:
-    size = float(np.std(after[missing])) or 1.0
-    return float(np.sqrt(np.mean((after - before)[missing] ** 2)) / size)
 
 
 @check_loaded.register
