@@ -155,7 +155,7 @@ def held(function: Callable[P, Result]) -> Callable[P, Result]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
-        with lapack_threads(0):  # of no rows: one
+        with lapack_threads(0):  # of no rows: BLAS at one
             return function(*args, **kwargs)
 
     return wrapper
