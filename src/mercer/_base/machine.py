@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import islice, pairwise
 from pathlib import Path
@@ -56,13 +56,10 @@ def size_text(size: float) -> str:
 
 
 def _machine_available() -> int:
-    try:
-        with Path("/proc/meminfo").open("rb") as lines:
-            for line in lines:
-                if line.startswith(b"MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass  # not Linux
+    with suppress(OSError), Path("/proc/meminfo").open("rb") as lines:  # Linux
+        for line in lines:
+            if line.startswith(b"MemAvailable:"):
+                return int(line.split()[1]) * 1024
     try:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     except (AttributeError, OSError, ValueError):

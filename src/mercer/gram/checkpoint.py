@@ -153,10 +153,7 @@ class Checkpoint:
             header = json.loads(state["header"].tobytes())
             version, fingerprint = header["mercer_checkpoint"], header["fingerprint"]
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise DataError(
-                f"'{self.path}' is no checkpoint of mercer ({error}); "
-                "give another path, or remove the file to start anew."
-            ) from error
+            raise _refusal(f"'{self.path}' is no checkpoint of mercer ({error})") from error
         if version != VERSION:
             raise self._foreign(f"it was written by another version of mercer, in format {version}")
         if fingerprint != self.fingerprint:
@@ -164,16 +161,15 @@ class Checkpoint:
         return state
 
     def _foreign(self, reason: str) -> DataError:
-        return DataError(
-            f"the checkpoint '{self.path}' cannot be resumed: {reason}; "
-            "give another path, or remove the file to start anew."
-        )
+        return _refusal(f"the checkpoint '{self.path}' cannot be resumed: {reason}")
 
     def _changed(self, what: str) -> DataError:
-        return DataError(
-            f"{what} have changed since the checkpoint '{self.path}' was written; "
-            "put the old rows back, or remove the file to start anew."
-        )
+        changed = f"{what} have changed since the checkpoint '{self.path}' was written"
+        return _refusal(changed, "put the old rows back")
+
+
+def _refusal(reason: str, remedy: str = "give another path") -> DataError:
+    return DataError(f"{reason}; {remedy}, or remove the file to start anew.")
 
 
 def digest(rows: slice, block: Any) -> int:
