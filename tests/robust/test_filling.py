@@ -158,3 +158,12 @@ def test_another_preimage_has_another_filling(rng):
     model.impute(holes)
     found = model.set_params(preimage="nearest").impute(holes)
     np.testing.assert_array_equal(found, KernelPCA(5, preimage="nearest").fit(X).impute(holes))
+
+
+def test_a_column_that_is_seldom_observed_can_be_filled(rng):
+    """None of the rows to learn from has it: nothing can be chosen, and the usual is taken."""
+    X = rng.standard_normal((700, 3))
+    X[:, 2] = np.nan
+    X[np.random.default_rng(0).permutation(700)[3], 2] = 1.0  # one of the rows that are held out
+    model = MissingKernelPCA(KernelPCA(2, random_state=0), random_state=0).fit(X)
+    assert np.isfinite(model.transform(X)).all()

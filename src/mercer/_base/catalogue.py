@@ -77,18 +77,22 @@ CALIBRATIONS = {
     "split": "mercer.novelty.calibration:Split",
 }
 
-ESTIMATORS = {
-    "KernelPCA": "mercer.estimators.kernel_pca:KernelPCA",
-    "KernelNovelty": "mercer.estimators.novelty:KernelNovelty",
-    "GenerativeKernelPCA": "mercer.estimators.generative:GenerativeKernelPCA",
-    "SparseKernelPCA": "mercer.estimators.sparse:SparseKernelPCA",
-    "IncrementalKernelPCA": "mercer.estimators.incremental:IncrementalKernelPCA",
-    "MissingKernelPCA": "mercer.estimators.wrapping:MissingKernelPCA",
-    "ReweightedKernelPCA": "mercer.estimators.wrapping:ReweightedKernelPCA",
-    "DeepGenerativeKernelPCA": "mercer.estimators.rkm:DeepGenerativeKernelPCA",
-    "RKMClassifier": "mercer.estimators.rkm:RKMClassifier",
-    "RKMRegressor": "mercer.estimators.rkm:RKMRegressor",
-}
+
+def _named(*places: str) -> dict[str, str]:
+    """Name → place, of ``"module:name"``, or of all names in ``"module:one two three"``."""
+    parts = (place.partition(":") for place in places)
+    return {name: f"{module}:{name}" for module, _, names in parts for name in names.split()}
+
+
+ESTIMATORS = _named(
+    "mercer.estimators.kernel_pca:KernelPCA",
+    "mercer.estimators.novelty:KernelNovelty",
+    "mercer.estimators.generative:GenerativeKernelPCA",
+    "mercer.estimators.sparse:SparseKernelPCA",
+    "mercer.estimators.incremental:IncrementalKernelPCA",
+    "mercer.estimators.wrapping:MissingKernelPCA ReweightedKernelPCA",
+    "mercer.estimators.rkm:DeepGenerativeKernelPCA RKMClassifier RKMRegressor",
+)
 #: Estimators as ``mercer fit --model`` and the page call them.
 MODELS = {
     "kpca": ESTIMATORS["KernelPCA"],
@@ -99,38 +103,29 @@ MODELS = {
     "robust": ESTIMATORS["ReweightedKernelPCA"],
 }
 #: Functions of the estimators' package.
-FUNCTIONS = {
-    "load": "mercer.estimators.base:load",
-    "compress": "mercer.estimators.sparse:compress",
-}
+FUNCTIONS = _named("mercer.estimators.base:load", "mercer.estimators.sparse:compress")
 #: What ``import mercer`` has. Loaded on first use: nobody waits for what they do not need.
 PUBLIC = {
     **ESTIMATORS,
     **FUNCTIONS,
-    "ParallelAnalysis": "mercer.model.rank:ParallelAnalysis",
-    "Subspace": "mercer.model.subspace:Subspace",
-    "TableEncoder": "mercer.tables.encoder:TableEncoder",
-    "TableModel": "mercer.tables.model:TableModel",
-    "export_onnx": "mercer.io.model_file.onnx_export:export_onnx",
-    "listen": "mercer._base.progress:listen",
-    "register": "mercer._base.registry:register",
-    "strict": "mercer.exceptions:strict",
+    **_named(
+        "mercer.model.rank:ParallelAnalysis",
+        "mercer.model.subspace:Subspace",
+        "mercer.tables.encoder:TableEncoder",
+        "mercer.tables.model:TableModel",
+        "mercer.io.model_file.onnx_export:export_onnx",
+        "mercer._base.progress:listen",
+        "mercer._base.registry:register",
+        "mercer.exceptions:strict",
+    ),
 }
 #: What :mod:`mercer.papers` has: the data of one paper do not wait for the code of all.
-PAPERS = {
-    "Check": "mercer.papers.item:Check",
-    "ITEMS": "mercer.papers.registry:ITEMS",
-    "Item": "mercer.papers.item:Item",
-    "Labelled": "mercer.papers.sources:Labelled",
-    "PAPERS": "mercer.papers.registry:PAPERS",
-    "Result": "mercer.papers.item:Result",
-    "Setting": "mercer.papers.item:Setting",
-    "Sources": "mercer.papers.sources:Sources",
-    "Verdict": "mercer.papers.item:Verdict",
-    "reproduce": "mercer.papers.report:reproduce",
-    "select": "mercer.papers.registry:select",
-    "write_report": "mercer.papers.report:write_report",
-}
+PAPERS = _named(
+    "mercer.papers.item:Check Item Result Setting Verdict",
+    "mercer.papers.registry:ITEMS PAPERS select",
+    "mercer.papers.report:reproduce write_report",
+    "mercer.papers.sources:Labelled Sources",
+)
 
 #: What a model file may hold, by the first part of its word. A word is of all files ever written:
 #: a class may move, its word may not.
@@ -141,27 +136,13 @@ _IN_FILES = {
         "mercer.points.sparse:SparseRows",
         "mercer.model.subspace:Subspace",
     ),
-    "kernels": (
-        *KERNELS.values(),
-        "mercer.kernels.composite:Product",
-        "mercer.kernels.composite:Scaled",
-        "mercer.kernels.composite:Sum",
-    ),
+    "kernels": (*KERNELS.values(), "mercer.kernels.composite:Product Scaled Sum"),
     "landmarks": (*LANDMARK_RULES.values(), "mercer.landmarks.base:Given"),
-    "gram": (
-        "mercer.gram.feature_sums:FeatureSums",
-        "mercer.gram.feature_sums:LandmarkFeatures",
-        "mercer.gram.feature_sums:_Whitening",
-    ),
-    "subspace": (
-        "mercer.model.rank:All",
-        "mercer.model.rank:Count",
-        "mercer.model.rank:ParallelAnalysis",
-        "mercer.model.rank:Share",
-    ),
-    "solvers": tuple(SOLVERS.values()),
-    "preimage": tuple(PREIMAGES.values()),
-    "sparse": tuple(SPARSE_SOLVERS.values()),
+    "gram": ("mercer.gram.feature_sums:FeatureSums LandmarkFeatures _Whitening",),
+    "subspace": ("mercer.model.rank:All Count ParallelAnalysis Share",),
+    "solvers": SOLVERS.values(),
+    "preimage": PREIMAGES.values(),
+    "sparse": SPARSE_SOLVERS.values(),
     "novelty": (
         *CALIBRATIONS.values(),
         "mercer.model.rank:ShareUpTo",
@@ -175,43 +156,32 @@ _IN_FILES = {
     ),
     "generative": (
         *DENSITIES.values(),
-        "mercer.generative.densities:FittedKDE",
-        "mercer.generative.densities:FittedInterpolate",
-        "mercer.generative.densities:FittedLocal",
-        "mercer.generative.densities:FittedMixture",
+        "mercer.generative.densities:FittedKDE FittedInterpolate FittedLocal FittedMixture",
         "mercer.generative.densities:FittedNormal",
-        "mercer.generative.rkm:LeastSquaresMachine",
+        "mercer.generative.rkm:LeastSquaresMachine RKM",
         "mercer.preimage.ridge:LocalRidge",
-        "mercer.generative.rkm:RKM",
         "mercer.preimage.smoother:KernelSmoother",
     ),
     "tables": (
-        "mercer.tables.columns:Category",
-        "mercer.tables.columns:Date",
-        "mercer.tables.columns:LeftOut",
-        "mercer.tables.columns:Number",
+        "mercer.tables.columns:Category Date LeftOut Number",
         "mercer.tables.encoder:TableEncoder",
         "mercer.tables.model:TableModel",
     ),
     "compat": ("mercer.compat:KernelPCA",),
     "alternatives": (
-        "mercer.alternatives.principal_surface:Mesh",
-        "mercer.alternatives.principal_curve:Polyline",
+        "mercer.alternatives.principal_surface:Mesh PrincipalSurface",
+        "mercer.alternatives.principal_curve:Polyline PrincipalCurve",
         "mercer.alternatives.autoencoder:BottleneckAutoencoder",
-        "mercer.alternatives.multilinear:MultilinearPCA",
-        "mercer.alternatives.multilinear_tensorly:NonNegativeMultilinearPCA",
-        "mercer.alternatives.principal_curve:PrincipalCurve",
-        "mercer.alternatives.principal_surface:PrincipalSurface",
-        "mercer.alternatives.multilinear_tensorly:RobustMultilinearPCA",
+        "mercer.alternatives.multilinear:MultilinearPCA UncorrelatedMultilinearPCA",
+        "mercer.alternatives.multilinear_tensorly:NonNegativeMultilinearPCA RobustMultilinearPCA",
         "mercer.alternatives.robust_pca:RobustPCA",
-        "mercer.alternatives.multilinear:UncorrelatedMultilinearPCA",
     ),
 }
 #: Words of model files, ``"kernels.Gaussian"``.
 WORDS = {
-    ".".join(filter(None, (layer, place.partition(":")[2].lstrip("_")))): place
+    ".".join(filter(None, (layer, name.lstrip("_")))): place
     for layer, places in _IN_FILES.items()
-    for place in places
+    for name, place in _named(*places).items()
 }
 #: Modules of 0.1 → where their names are now.
 MOVED = {

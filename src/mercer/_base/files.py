@@ -84,11 +84,9 @@ def atomic_folder(path: Path, may_replace: Callable[[Path], str | None]) -> Iter
     with _vanishing(path) as temporary:
         temporary.mkdir()
         yield temporary
-        if path.exists():
-            with _vanishing(path) as old:
+        with _vanishing(path) as old:
+            if path.exists():
                 path.rename(old)
-                temporary.rename(path)
-        else:
             temporary.rename(path)
 
 

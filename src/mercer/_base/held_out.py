@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base.numbers import check_count
-from mercer._base.progress import announce
+from mercer._base.progress import announced
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError, MercerWarning
 
@@ -36,9 +36,8 @@ def scores_by_fold(
     learn: Callable[[Array], Callable[[Any], Array]], X: RowsLike, fold_of: Array
 ) -> Array:
     """The same for folds that are dealt already."""
-    scores, folds = np.empty(len(X)), int(fold_of.max()) + 1
-    for fold in range(folds):
-        announce("held-out scores", fold, folds)
+    scores = np.empty(len(X))
+    for fold in announced("held-out scores", range(int(fold_of.max()) + 1)):
         rows, others = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
         with warnings.catch_warnings():
             # The fit on all rows has said it already, once.

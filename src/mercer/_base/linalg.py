@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import add
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,6 +15,13 @@ SQUARABLE = 1e15
 NEARLY = 1e4
 #: Numbers that stay in a core's cache between one step and the next.
 CACHED = 1 << 17
+
+
+class Sums:
+    """The base of frozen dataclasses of sums over rows: those of parts add up, field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*map(add, vars(self).values(), vars(other).values()))
 
 
 def fix_signs(V: Array) -> Array:
@@ -100,17 +108,15 @@ def write_shifted(X: Array, shift: Array, factor: float, out: Array) -> None:
     """``out = (X - shift) * factor`` in the precision of X or a finer one, rounded at the end."""
     finer = np.result_type(X.dtype, out.dtype)
     shift = shift.astype(finer, copy=False)
-    if finer == out.dtype:
-        np.subtract(X, shift, out=out)
-        if factor != 1:
-            out *= factor
-        return
-    step = max(1, CACHED // max(1, X.shape[1]))
+    in_place = finer == out.dtype
+    step = max(1, len(X) if in_place else CACHED // max(1, X.shape[1]))
     for start in range(0, len(X), step):
-        moved = X[start : start + step] - shift
+        rows = slice(start, start + step)
+        moved = np.subtract(X[rows], shift, out=out[rows] if in_place else None)
         if factor != 1:
             moved *= factor
-        out[start : start + step] = moved
+        if not in_place:
+            out[rows] = moved
 
 
 def first_unlike(K: Array, limit: float, count: int) -> Array:

@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import islice, pairwise
 from pathlib import Path
@@ -56,13 +56,10 @@ def size_text(size: float) -> str:
 
 
 def _machine_available() -> int:
-    try:
-        with Path("/proc/meminfo").open("rb") as lines:
-            for line in lines:
-                if line.startswith(b"MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass  # not Linux
+    with suppress(OSError), Path("/proc/meminfo").open("rb") as lines:  # Linux
+        for line in lines:
+            if line.startswith(b"MemAvailable:"):
+                return int(line.split()[1]) * 1024
     try:
         return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
     except (AttributeError, OSError, ValueError):
@@ -141,11 +138,9 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Hold BLAS at one thread inside the block."""
-    with _LIMITS.at(1):
-        yield
+    return _LIMITS.at(1)
 
 
 def held(function: Callable[P, Result]) -> Callable[P, Result]:
@@ -157,7 +152,7 @@ def held(function: Callable[P, Result]) -> Callable[P, Result]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
-        with _ours(n_threads(), 1):
+        with lapack_threads(0):  # of no rows: BLAS at one
             return function(*args, **kwargs)
 
     return wrapper
@@ -174,16 +169,9 @@ def lapack_threads(n: int) -> Iterator[None]:
     """
     threads = n_threads()
     alone = threads > 1 and n >= SMALL and _machine_is_quiet()
-    with _ours(threads, threads if alone else 1):
-        yield
-
-
-@contextmanager
-def _ours(tiles: int, blas: int) -> Iterator[None]:
-    """Threads for the tiles, and others for BLAS."""
-    token = _before_our_limit.set(tiles)
+    token = _before_our_limit.set(threads)
     try:
-        with _LIMITS.at(blas):
+        with _LIMITS.at(threads if alone else 1):
             yield
     finally:
         _before_our_limit.reset(token)

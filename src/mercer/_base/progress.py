@@ -3,9 +3,12 @@
 A listener that raises stops the work at the next step; that is how to cancel.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 #: Called with the name of the stage, the steps done, and the steps in all (0 if not known).
 Listener = Callable[[str, int, int], None]
@@ -44,3 +47,10 @@ def announce(stage: str, done: int, total: int = 0) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(stage, done, total)
+
+
+def announced(stage: str, items: Sequence[Item]) -> Iterator[Item]:
+    """The items, each announced before it is worked on: as the steps of a loop."""
+    for done, item in enumerate(items):
+        announce(stage, done, len(items))
+        yield item

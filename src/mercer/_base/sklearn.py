@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         """``fit_predict``."""
 
 else:
-    from sklearn.base import (
+    from sklearn.base import (  # noqa: F401  for the others
         BaseEstimator,
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
@@ -46,13 +46,3 @@ else:
         TransformerMixin,
     )
     from sklearn.utils import Tags
-
-__all__ = [
-    "BaseEstimator",
-    "ClassNamePrefixFeaturesOutMixin",
-    "ClassifierMixin",
-    "OutlierMixin",
-    "RegressorMixin",
-    "Tags",
-    "TransformerMixin",
-]

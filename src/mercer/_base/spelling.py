@@ -52,12 +52,9 @@ def answer_spelling(cls: Any) -> None:
 
     ``cls._foreign`` has arguments that neighbours have → what to write here.
     """
-    if "__init__" in vars(cls):
-        cls.__init__ = _answering(cls.__init__)
-
-
-def _answering(init: Callable[..., None]) -> Callable[..., None]:
-    """The constructor, whose complaint about arguments names the remedy."""
+    if "__init__" not in vars(cls):
+        return
+    init = cls.__init__
 
     @functools.wraps(init)  # so that signatures are those of before
     def answering(self: Any, *given: Any, **named: Any) -> None:
@@ -68,7 +65,7 @@ def _answering(init: Callable[..., None]) -> Callable[..., None]:
                 raise TypeError(remedy) from None
             raise
 
-    return answering
+    cls.__init__ = answering
 
 
 def _remedy(

@@ -10,10 +10,8 @@ import numpy as np
 from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array
 from mercer.gram.low_rank import LowRank, nystrom
-from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
-from mercer.points.tiles import Tiles
 
 #: Rows that tell the size of the kernel, where a pass over all of them costs too much.
 HEAD = 256
@@ -35,19 +33,20 @@ class GramOperator(ABC):
     """A symmetric matrix that can multiply a block of vectors and tell its diagonal."""
 
     @property
-    @abstractmethod
     def n(self) -> int:
         """Number of rows."""
+        return len(self.diagonal())
 
     @property
-    @abstractmethod
     def dtype(self) -> np.dtype:
         """The floating type of its entries."""
+        return self.diagonal().dtype
 
     @property
     def precision(self) -> np.dtype:
         """The floating type in which the entries are computed; its rounding limits the rank."""
-        return self.dtype
+        rows = self.packed_rows()
+        return self.dtype if rows is None else np.dtype(rows.dtype)
 
     @abstractmethod
     def matmat(self, V: Array) -> Array:
@@ -67,23 +66,27 @@ class GramOperator(ABC):
 
     def halves(self, count: int, rng: np.random.Generator) -> Array:
         """Random signs, (n, count), that are the same for rows which are next to each other."""
-        return rng.choice([-1.0, 1.0], (self.n, count))
+        rows = self.packed_rows()
+        if rows is None:
+            return rng.choice([-1.0, 1.0], (self.n, count))
+        return rows.points.halves(count, rng)
 
     def packed_rows(self) -> Basis | None:
-        """The rows in the precision of the entries, where the matrix is of a kernel."""
+        """The rows in the precision of the entries, where the matrix is of a kernel.
+
+        Precision, signs, approximation and refinement below are then those of the rows.
+        """
         return None
 
     def low_rank(
-        self,
-        rank: int,  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
-        weight: Array | None = None,  # noqa: ARG002
+        self, rank: int, rng: np.random.Generator, weight: Array | None = None
     ) -> LowRank | None:
         """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.
 
         Its landmarks are drawn with chances proportional to ``weight``, if given.
         """
-        return None
+        rows = self.packed_rows()
+        return None if rows is None else nystrom(rows, rank, rng, weight)
 
     def scale(self) -> float:
         """The largest entry before anything was projected out: what rounding is relative to."""
@@ -100,7 +103,10 @@ class GramOperator(ABC):
     @property
     def can_refine(self) -> bool:
         """Whether the entries can be computed in a finer precision than they are."""
-        return False
+        rows = self.packed_rows()
+        if rows is None or self.precision != np.float32:
+            return False
+        return rows.points.has_finer_entries
 
     def refined(self) -> GramOperator:
         """The same with entries in full precision, where :attr:`can_refine`."""
@@ -125,14 +131,6 @@ class MatrixOperator(GramOperator):
 
     matrix: Array
 
-    @property
-    def n(self) -> int:
-        return len(self.matrix)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
-
     def matmat(self, V: Array) -> Array:
         return np.asarray(self.matrix @ V)
 
@@ -144,66 +142,6 @@ class MatrixOperator(GramOperator):
 
     def to_dense(self) -> Array:
         return self.matrix.copy()
-
-
-@dataclass(frozen=True, eq=False)
-class KernelGram(GramOperator):
-    """The matrix of a kernel between rows, whose entries can be computed again.
-
-    Attributes
-    ----------
-    basis : the rows, packed
-    diag : (n,) the diagonal, exact
-    spot : a few rows of the matrix by the kernel's definition
-    """
-
-    basis: Basis
-    diag: Array
-    spot: SpotCheck
-
-    @property
-    def n(self) -> int:
-        return len(self.diag)
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.diag.dtype
-
-    def diagonal(self) -> Array:
-        return self.diag
-
-    def block(self, rows: Array | slice, columns: Array) -> Array:
-        basis, points = self.basis, self.basis.points
-        right = basis.pack(points.chosen(columns))
-        if isinstance(rows, slice):
-            left = basis.packed[rows]
-        elif rows is columns and points.is_open:
-            left = right
-        else:
-            left = basis.pack(points.take(rows))
-        return Tiles(basis.kernel.fill, left, right, self.precision).gram(np.float64)
-
-    def halves(self, count: int, rng: np.random.Generator) -> Array:
-        return self.basis.points.halves(count, rng)
-
-    def entry_errors(self, V: Array, row_scale: Array | None = None) -> Array:
-        return self.spot.shifts(self.row_products, V, row_scale)
-
-    @abstractmethod
-    def row_products(self, index: Array, V: Array) -> Array:
-        """Some rows of ``K V``, as :meth:`matmat` computes them."""
-
-    def packed_rows(self) -> Basis:
-        return self.basis
-
-    @property
-    def can_refine(self) -> bool:
-        return self.precision == np.float32 and self.basis.points.has_finer_entries
-
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, weight: Array | None = None
-    ) -> LowRank | None:
-        return nystrom(self.basis, rank, rng, weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mercer._base.files import remove_strays, write_atomic
-from mercer._base.progress import announce
+from mercer._base import files, linalg, progress
 from mercer._base.types import Array
 from mercer.exceptions import DataError, ModelFileError
 from mercer.gram.feature_sums import FeatureSums
@@ -37,6 +37,8 @@ OVERHEAD = 0.05
 MAX_BYTES = 1 << 32
 #: Version of the file; 1 had no digests.
 VERSION = 2
+#: What a block of rows adds: ``work(rows, block)``.
+Work = Callable[[slice, Array], FeatureSums]
 
 
 class Checkpoint:
@@ -86,8 +88,8 @@ class Checkpoint:
         if not self._state:
             names = _SPARSE if landmarks.is_sparse else ("landmarks",)
             self._state = dict(zip(names, landmarks.arrays(), strict=True))
-            self._state |= {"landmarks_width": np.array(landmarks.width)}
-            self._state |= {"seeds": seeds, "pool": chosen_from}
+            width = np.array(landmarks.width)
+            self._state |= {"landmarks_width": width, "seeds": seeds, "pool": chosen_from}
             self._save(0, None)
         elif self._state["pool"] != chosen_from:
             raise self._changed("the rows from which the landmarks were chosen")
@@ -103,11 +105,9 @@ class Checkpoint:
         self._compare(rows)
         return int(done), FeatureSums(float(weight), linear, square, float(diagonal))
 
-    def steps(
-        self, rows: Source, function: Callable[[slice, Array], FeatureSums], first: int
-    ) -> Iterator[FeatureSums]:
+    def steps(self, rows: Source, work: Work, first: int) -> Iterator[FeatureSums]:
         """What ``rows.map_steps`` gives, while the digests are noted for :meth:`keep`."""
-        for part in rows.map_steps(_Witness(function), first):
+        for part in rows.map_steps(partial(_witnessed, work), first):
             self._digests.append(part.digest)
             yield part.sums
 
@@ -119,7 +119,7 @@ class Checkpoint:
     def remove(self) -> None:
         """The fit is done: nothing is left to resume."""
         self.path.unlink(missing_ok=True)
-        remove_strays(self.path)
+        files.remove_strays(self.path)
 
     def _compare(self, rows: Source) -> None:
         """Read the rows that have been summed, without any work on them, and compare digests."""
@@ -127,19 +127,18 @@ class Checkpoint:
         for i, found in enumerate(islice(rows.map_steps(digest), done)):
             if found != self._digests[i]:
                 raise self._changed(f"the rows in part {i + 1} of {rows.n_steps}")
-            announce("rows compared", i + 1, done)
+            progress.announce("rows compared", i + 1, done)
 
     def _save(self, done: int, sums: FeatureSums | None) -> None:
         started = time.monotonic()
-        kept = ("landmarks", *_SPARSE, "landmarks_width", "seeds", "pool")
-        state: dict[str, Any] = {name: self._state[name] for name in kept if name in self._state}
+        state: dict[str, Any] = dict(self._state)
         if sums is not None:
             scalars = np.array([done, sums.weight, sums.diagonal], dtype=np.float64)
             state |= {"linear": sums.linear, "square": sums.square, "scalars": scalars}
             state["digests"] = np.array(self._digests[:done], dtype=np.uint64)
         header = json.dumps({"mercer_checkpoint": VERSION, "fingerprint": self.fingerprint})
         state["header"] = np.frombuffer(header.encode(), dtype=np.uint8)
-        write_atomic(self.path, lambda file: np.savez(file, **state))
+        files.write_atomic(self.path, lambda file: np.savez(file, **state))
         self._saved = time.monotonic()
         self._cost = self._saved - started
 
@@ -154,10 +153,7 @@ class Checkpoint:
             header = json.loads(state["header"].tobytes())
             version, fingerprint = header["mercer_checkpoint"], header["fingerprint"]
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise DataError(
-                f"'{self.path}' is no checkpoint of mercer ({error}); "
-                "give another path, or remove the file to start anew."
-            ) from error
+            raise _refusal(f"'{self.path}' is no checkpoint of mercer ({error})") from error
         if version != VERSION:
             raise self._foreign(f"it was written by another version of mercer, in format {version}")
         if fingerprint != self.fingerprint:
@@ -165,16 +161,15 @@ class Checkpoint:
         return state
 
     def _foreign(self, reason: str) -> DataError:
-        return DataError(
-            f"the checkpoint '{self.path}' cannot be resumed: {reason}; "
-            "give another path, or remove the file to start anew."
-        )
+        return _refusal(f"the checkpoint '{self.path}' cannot be resumed: {reason}")
 
     def _changed(self, what: str) -> DataError:
-        return DataError(
-            f"{what} have changed since the checkpoint '{self.path}' was written; "
-            "put the old rows back, or remove the file to start anew."
-        )
+        changed = f"{what} have changed since the checkpoint '{self.path}' was written"
+        return _refusal(changed, "put the old rows back")
+
+
+def _refusal(reason: str, remedy: str = "give another path") -> DataError:
+    return DataError(f"{reason}; {remedy}, or remove the file to start anew.")
 
 
 def digest(rows: slice, block: Any) -> int:
@@ -193,21 +188,13 @@ _SPARSE = ("landmarks_data", "landmarks_indices", "landmarks_indptr")
 
 
 @dataclass(frozen=True)
-class _Witnessed:
+class _Witnessed(linalg.Sums):
     """Sums over rows and the digest of these rows, which add up together."""
 
     sums: FeatureSums
     digest: int
 
-    def __add__(self, other: _Witnessed) -> _Witnessed:
-        return _Witnessed(self.sums + other.sums, self.digest + other.digest)
 
-
-@dataclass(frozen=True)
-class _Witness:
-    """The function, and a digest of what it has seen; for threads and workers."""
-
-    function: Callable[[slice, Array], FeatureSums]
-
-    def __call__(self, rows: slice, block: Array) -> _Witnessed:
-        return _Witnessed(self.function(rows, block), digest(rows, block))
+def _witnessed(work: Work, rows: slice, block: Array) -> _Witnessed:
+    """What the work makes of a block of rows, and a digest of these."""
+    return _Witnessed(work(rows, block), digest(rows, block))

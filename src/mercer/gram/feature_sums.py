@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mercer._base.linalg import SQUARABLE, square_sums
-from mercer._base.machine import blocks, lapack_threads
-from mercer._base.progress import announce
+from mercer._base import linalg, machine, progress
 from mercer._base.types import Array, Rows
 from mercer.gram.low_rank import inverse_root
 from mercer.kernels import Basis, Kernel, RadialKernel
@@ -39,7 +36,7 @@ TALL = 1e-4
 
 
 @dataclass(frozen=True)
-class FeatureSums:
+class FeatureSums(linalg.Sums):
     """Weighted sums over rows, which add up: of 1, of the features a, of a aᵀ, and of k(x, x)."""
 
     weight: float
@@ -47,12 +44,14 @@ class FeatureSums:
     square: Array
     diagonal: float
 
-    def __add__(self, other: FeatureSums) -> FeatureSums:
-        return FeatureSums(*map(add, vars(self).values(), vars(other).values()))
-
     def __mul__(self, factor: float) -> FeatureSums:
         """All sums times a factor: forgetting, for streams."""
         return FeatureSums(*(factor * part for part in vars(self).values()))
+
+    def mapped(self, M: Array) -> FeatureSums:
+        """The sums of ``M a`` in the place of a."""
+        square = M @ self.square @ M.T
+        return FeatureSums(self.weight, M @ self.linear, square, self.diagonal)
 
     @classmethod
     def zero(cls, r: int) -> FeatureSums:
@@ -138,10 +137,7 @@ class LandmarkFeatures:
 
     def whitened(self, sums: FeatureSums) -> FeatureSums:
         """The sums in the orthonormal coordinates ``Rᵀ k(Z, x)``."""
-        if self._whitening.before_sums:
-            return sums
-        R = self.basis
-        return FeatureSums(sums.weight, R.T @ sums.linear, R.T @ sums.square @ R, sums.diagonal)
+        return sums if self._whitening.before_sums else sums.mapped(self.basis.T)
 
     def in_single(self) -> LandmarkFeatures | None:
         """The same with kernel values in float32, in the same basis; None where that is no use."""
@@ -161,12 +157,11 @@ class LandmarkFeatures:
         R = inverse_root(K)
         if R is not None:
             condition = _condition(K, R)
-            small = np.abs(K).max() < SQUARABLE
-            if condition < STEEP[np.float32] and self.dtype == np.float32 and small:
-                return _Whitening(R, np.dtype(np.float32), before_sums=False)
+            fits = self.dtype == np.float32 and np.abs(K).max() < linalg.SQUARABLE
+            single = fits and condition < STEEP[np.float32]
             if condition < STEEP[np.float64]:
-                return _Whitening(R, np.dtype(np.float64), before_sums=False)
-        with lapack_threads(len(K)):
+                return _Whitening(R, np.dtype(np.float32 if single else np.float64), False)
+        with machine.lapack_threads(len(K)):
             s, Q = np.linalg.eigh(K)
         tall = self.leading is not None and s[-min(self.leading + 1, len(s))] > TALL * s[-1]
         keep = s > (1 / STEEP[np.float64] if tall else 1e-12) * s[-1]
@@ -203,7 +198,7 @@ class ChunkSums:
         weight = None if self.weight is None else self.weight[rows]
         square, linear, diagonal = np.zeros((r, r)), np.zeros(r), 0.0
         points = features.kernel.points(X)
-        for part in blocks(len(X), BLOCK):
+        for part in machine.blocks(len(X), BLOCK):
             block = points.take(part)
             if features.working == np.float64:  # else they are rounded around an origin, not here
                 block = block.cast(np.float64)
@@ -242,7 +237,7 @@ def sum_features(
         total, done = total + part, done + 1
         if checkpoint is not None:
             checkpoint.keep(done, total)
-        announce("landmarks", done, source.n_steps)
+        progress.announce("landmarks", done, source.n_steps)
     return total
 
 
@@ -253,7 +248,7 @@ def missed(features: LandmarkFeatures, rows: Points, share: float, room: int) ->
     """
     A = features.kernel_values(rows) @ features.basis
     own = features.own(rows)
-    left, bar = own - square_sums(A), share * own
+    left, bar = own - linalg.square_sums(A), share * own
     candidates = np.flatnonzero(left > bar)
     candidates = candidates[np.argsort(-left[candidates])][: 4 * room]  # enough to choose from
     if not candidates.size:
@@ -272,9 +267,5 @@ def missed(features: LandmarkFeatures, rows: Points, share: float, room: int) ->
 
 def carried(sums: FeatureSums, old: LandmarkFeatures, new: LandmarkFeatures) -> FeatureSums:
     """The old sums in the new features: what the old landmarks know of the rows before."""
-    whitened = old.whitened(sums)
     # φ(x) ≈ Φ_old R_old a(x), so that k(z, x) ≈ k(z, Z_old) R_old a(x) for every new landmark z.
-    to_new = new.of(old.points).T @ old.basis
-    return FeatureSums(
-        sums.weight, to_new @ whitened.linear, to_new @ whitened.square @ to_new.T, sums.diagonal
-    )
+    return old.whitened(sums).mapped(new.of(old.points).T @ old.basis)

@@ -42,9 +42,18 @@ class LowRank:
 
     def spectrum(self) -> tuple[Array, Array]:
         """Eigenvalues s (decreasing) of F Fᵀ, and M with eigenvectors ``U = P D C M``."""
-        square, linear = self._sums()
-        inner = self.basis.T @ (square - np.outer(linear, linear)) @ self.basis
-        s, Q = np.linalg.eigh(inner)
+        C, D, u = self.cross, self.root_weight, self.direction
+
+        def block(rows: slice) -> Array:
+            weighted = C[rows] if D is None else C[rows] * D[rows, None]
+            return (weighted.T @ weighted).astype(np.float64)  # BLAS computes one triangle only
+
+        # FᵀF = Rᵀ (Cᵀ D² C - Cᵀ D u uᵀ D C) R, in float64 sums of blocks
+        square = np.asarray(sum(thread_map(block, blocks(len(C), 8192))))
+        if u is not None:
+            linear = (C.T @ (u if D is None else u * D).astype(C.dtype)).astype(np.float64)
+            square -= np.outer(linear, linear)
+        s, Q = np.linalg.eigh(self.basis.T @ square @ self.basis)
         keep = s > 1e-10 * s[-1]
         s, Q = s[keep][::-1], Q[:, keep][:, ::-1]
         return s, self.basis @ (Q / np.sqrt(s))
@@ -75,20 +84,6 @@ class LowRank:
             lambda rows: (self.cross[rows].T @ V[rows]).astype(np.float64), blocks(len(V), 8192)
         )
         return np.asarray(sum(parts))
-
-    def _sums(self) -> tuple[Array, Array]:
-        """``Cᵀ D² C`` and ``Cᵀ D u``, in float64 sums of blocks."""
-        D = self.root_weight
-
-        def block(rows: slice) -> Array:
-            C = self.cross[rows] if D is None else self.cross[rows] * D[rows, None]
-            return (C.T @ C).astype(np.float64)  # C.T @ C: BLAS computes one triangle only
-
-        square = np.asarray(sum(thread_map(block, blocks(len(self.cross), 8192))))
-        if self.direction is None:
-            return square, np.zeros(len(square))
-        u = self.direction if D is None else self.direction * D
-        return square, np.asarray(self.cross.T @ u.astype(self.cross.dtype), dtype=np.float64)
 
 
 def nystrom(

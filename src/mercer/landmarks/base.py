@@ -54,11 +54,8 @@ class Given(LandmarkRule):
             return list(self.points)
         make = SparseRows.of if rows.is_sparse else np.asarray
         points = make(self.points, dtype=X.dtype)
-        if (
-            points.ndim != 2
-            or points.shape[1] != X.shape[1]
-            or not np.isfinite(as_points(points).largest)
-        ):
+        fit = points.ndim == 2 and points.shape[1] == X.shape[1]
+        if not fit or not np.isfinite(as_points(points).largest):
             raise DataError(
                 f"landmarks of shape {points.shape} do not fit rows of {X.shape[1]} columns; "
                 "give finite points with the same columns."

@@ -6,6 +6,7 @@ rejection sampling after Epperly, Tropp & Webber 2024 ("Embrace rejection").
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +62,7 @@ def random_pivots(kernel: Kernel, points: Points, m: int, rng: np.random.Generat
         return np.zeros(1, dtype=np.intp)
     pivots, exact = np.empty(0, dtype=np.intp), Basis(kernel, points, np.float64)
     if points.fit_float32(total):
-        rough = _Factor.empty(Basis(kernel, points, np.float32), total, m)
+        rough = _Factor.of(Basis(kernel, points, np.float32), total, m)
         pivots = rough.grow(rng, floor=ROUGH * total.sum()).pivots
         if len(pivots) == min(m, len(points)):
             return pivots
@@ -78,7 +79,7 @@ def partial_cholesky(
     """
     points = kernel.points(points)
     left = _diagonal(kernel, points)
-    factor = _Factor.empty(Basis(kernel, points), left, m).grow(rng, ROUNDING * left.sum(), block)
+    factor = _Factor.of(Basis(kernel, points), left, m).grow(rng, ROUNDING * left.sum(), block)
     return factor.pivots, factor.F[:, : len(factor.pivots)]
 
 
@@ -97,21 +98,15 @@ class _Factor:
     left: Array
 
     @classmethod
-    def empty(cls, rows: Basis, diagonal: Array, m: int) -> _Factor:
+    def of(cls, rows: Basis, diagonal: Array, m: int, pivots: Array | None = None) -> _Factor:
+        """With these pivots; without, where rounding leaves them no factor."""
         # Single precision is for its speed; all else is summed in double.
         dtype = np.float32 if rows.packed.dtype == rows.dtype == np.float32 else np.float64
         F = np.empty((len(rows), min(m, len(rows))), dtype=dtype)
-        return cls(rows, np.empty(0, dtype=np.intp), F, diagonal)
-
-    @classmethod
-    def of(cls, rows: Basis, diagonal: Array, m: int, pivots: Array) -> _Factor:
-        """With these pivots; without, where rounding leaves them no factor."""
-        factor = cls.empty(rows, diagonal, m)
-        try:
-            L = np.linalg.cholesky(factor.columns(pivots, pivots))
-        except np.linalg.LinAlgError:
-            return factor
-        factor.add(pivots, L)
+        factor = cls(rows, np.empty(0, dtype=np.intp), F, diagonal)
+        if pivots is not None:
+            with contextlib.suppress(np.linalg.LinAlgError):
+                factor.add(pivots, np.linalg.cholesky(factor.columns(pivots, pivots)))
         return factor
 
     def columns(self, index: Array, of: Array | None = None) -> Array:

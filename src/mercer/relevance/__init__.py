@@ -5,26 +5,16 @@ Every estimator has these as methods, ``relevance``, ``sensitivity`` and ``uncer
 
 from mercer.model.model import close_groups, spectrum_advice
 from mercer.relevance.measure import (
-    Interval,
+    Permutation,
     Relevance,
     measure_relevance,
+    permutation,
     sensitivity,
+    subspace_angles,
     support_rows,
 )
-from mercer.relevance.permutation import Permutation, permutation, subspace_angles
-from mercer.relevance.uncertainty import Uncertainty, measure_uncertainty
+from mercer.relevance.uncertainty import Interval, Uncertainty, measure_uncertainty
 
-__all__ = [
-    "Interval",
-    "Permutation",
-    "Relevance",
-    "Uncertainty",
-    "close_groups",
-    "measure_relevance",
-    "measure_uncertainty",
-    "permutation",
-    "sensitivity",
-    "spectrum_advice",
-    "subspace_angles",
-    "support_rows",
-]
+__all__ = ["Interval", "Permutation", "Relevance", "Uncertainty"]
+__all__ += ["close_groups", "measure_relevance", "measure_uncertainty", "permutation"]
+__all__ += ["sensitivity", "spectrum_advice", "subspace_angles", "support_rows"]

@@ -14,20 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import starmap
 from operator import add
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
+from mercer._base import linalg, numbers, progress
 from mercer._base.machine import blocks, held, ordered_map, thread_map
-from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Estimator, Rows, RowsLike
 from mercer.exceptions import DataError, KernelError
+from mercer.kernels import Kernel
 from mercer.kernels.jacobian import jacobian
-from mercer.model import Subspace
-from mercer.points import as_points
+from mercer.model import Subspace, names_of
+from mercer.points import Points, as_points
 from mercer.points.source import Source
 
 UNITS = ("std", "raw", "share")
@@ -103,15 +104,10 @@ class Relevance:
                 f"groups has {len(given)} names for {len(self.names)} variables; "
                 "give one for each variable."
             )
-        names = list(dict.fromkeys(given))
+        names = tuple(dict.fromkeys(given))
         member = np.array([[name == wanted for wanted in names] for name in given], dtype=float)
-        return replace(
-            self,
-            components=self.components @ member,
-            overall=self.overall @ member,
-            error=self.error @ member,
-            names=tuple(names),
-        )
+        added = {name: getattr(self, name) @ member for name in ("components", "overall", "error")}
+        return replace(self, names=names, **added)
 
 
 @held
@@ -144,7 +140,7 @@ def measure_relevance(
     >>> import numpy as np
     >>> from mercer import KernelPCA
     >>> from mercer.relevance import measure_relevance
-    >>> X = fixed_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
+    >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
     >>> model = KernelPCA(2, kernel="linear").fit(X)
     >>> measure_relevance(model.subspace_, X, unit="share").components.round(2)
     array([[1., 0., 0.],
@@ -166,28 +162,22 @@ def measure_relevance(
     if unit == "share":
         components, error = _shares(components), _shares(error)
     variances = sums.scores / sums.looked_at
-    given = [f"x{j}" for j in range(len(error))] if names is None else names
-    return Relevance(
-        components,
-        _shares(variances) @ components,
-        error,
-        variances,
-        tuple(map(str, given)),
-        unit,
-        sums.count,
-    )
+    overall, shown = _shares(variances) @ components, _shown(names, len(error))
+    return Relevance(components, overall, error, variances, shown, unit, sums.count)
 
 
 @held
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
     require_vectors(subspace)
-    size, points, support = _rows_at_once(subspace), as_points(X), subspace.support
+    step = _rows_at_once(subspace)
+    return jacobians(subspace.kernel, as_points(X), subspace.support, subspace.coef, step)
+
+
+def jacobians(kernel: Kernel, X: Points, support: Rows, coef: Array, step: int) -> Array:
+    """Derivatives of ``coefᵀ k(S, x)`` at each point, so many at a time, (n, q, d)."""
     parts = thread_map(
-        lambda rows: jacobian(
-            subspace.kernel, points.take(rows).to_dense(), support, subspace.coef
-        ),
-        blocks(len(X), size),
+        lambda rows: jacobian(kernel, X.take(rows).to_dense(), support, coef), blocks(len(X), step)
     )
     return np.concatenate(parts)
 
@@ -201,7 +191,7 @@ def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Arr
     require_vectors(subspace)
     S, weight = subspace.support, support_weight(subspace)
     if len(S) > most:
-        index = np.sort(fixed_rng(0).choice(len(S), most, replace=False))
+        index = np.sort(numbers.fixed_rng(0).choice(len(S), most, replace=False))
         S, weight = S[index], None if weight is None else weight[index]
     return S, weight
 
@@ -222,7 +212,7 @@ def require_vectors(subspace: Subspace) -> None:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _Sums(linalg.Sums):
     """Weighted sums: of 1, x and x² over all rows; of 1, z², J² and (½∇r)² where looked at."""
 
     weight: float
@@ -233,9 +223,6 @@ class _Sums:
     scores: Array
     slopes: Array
     error: Array
-
-    def __add__(self, other: _Sums) -> _Sums:
-        return _Sums(*map(add, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True)
@@ -260,9 +247,8 @@ class _Pass:
 
     def _sums(self, rows: slice, block: Array) -> _Sums:
         S = self.subspace
-        X = (
-            as_points(block).to_dense().astype(S.coef.dtype, copy=False)
-        )  # a q-th of its own derivatives
+        # Dense: a q-th of its own derivatives.
+        X = as_points(block).to_dense().astype(S.coef.dtype, copy=False)
         w = np.ones(len(X)) if self.weight is None else self.weight[rows]
         shifted = X - self.middle  # float64, and around the middle no digits cancel
         whole = (float(w.sum()), w @ shifted, w @ shifted**2)
@@ -290,12 +276,11 @@ def summed(work: Callable[[slice, Any], Any], X: RowsLike, step: int, stage: str
     else:
         tasks = blocks(len(X), step)
         total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
-
-    def announced(done: int, part: Any) -> Any:
-        announce(stage, done, total)
-        return part
-
-    return reduce(add, starmap(announced, enumerate(parts, 1)))
+    sums = None
+    for done, part in enumerate(parts, 1):
+        progress.announce(stage, done, total)
+        sums = part if sums is None else sums + part
+    return sums
 
 
 def _even_sample(rows: slice, share: float) -> Any:
@@ -313,84 +298,133 @@ def _rows_at_once(subspace: Subspace) -> int:
     return int(min(512, max(least, ENTRIES // width)))
 
 
+def _shown(names: Sequence[Any] | None, d: int) -> tuple[str, ...]:
+    """Names of d variables, ``x0`` and so on where there are none."""
+    return tuple(f"x{j}" for j in range(d)) if names is None else tuple(map(str, names))
+
+
 def _shares(values: Array) -> Array:
     """Divided by their sum; zeros where all are zero."""
     total = values.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))
 
 
-# Intervals of relevance: how it changes when the components turn.
-
-
-#: Replicates that relevance is measured on.
-REPLICATES = 100
-#: Derivatives that may be held at once for sparse rows, which have many variables.
-MOST_ENTRIES = 1 << 26
+# A slow second opinion: destroy one variable at a time, and see what breaks.
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate with its lower and upper limit, arrays of one shape."""
+class Permutation:
+    """What happens when the entries of a variable change places.
 
-    estimate: Array
-    low: Array
-    high: Array
-
-    def times(self, factor: float) -> Interval:
-        """On another scale."""
-        return Interval(self.estimate * factor, self.low * factor, self.high * factor)
-
-    def contains(self, value: Any) -> Array:
-        """Where the value lies between the limits."""
-        return np.asarray((self.low <= value) & (value <= self.high))
-
-
-def relevance_interval(resamples: Any, level: float) -> Interval:
-    """Of the shares of relevance, (q, d), from components that turned and rows that were drawn.
-
-    A component of a resample is ``sum_l V_lk w_l``, and so are its derivatives: those of the
-    leading 2 q directions at a few hundred rows tell the relevance in every replicate.
+    Attributes
+    ----------
+    drop : (d,) array
+        Of the share of the variance that the model explains, when the rows are broken and the
+        model stays as it is; the mean over the repeats.
+    angle : (d,) array
+        Between the components and those of a fit to the broken rows: the mean of the principal
+        angles in degrees, and over the repeats.
+    drops, angles : (repeats, d) arrays
+    share : float
+        What the model explains of the rows as they are.
+    names : tuple of str
     """
-    R = resamples
-    q = R.turns.shape[2]
-    points, coef = R.directions.coefficients()
-    V, rows = R.turns[:REPLICATES, : 2 * q], _dense_rows(R.rows, 2 * q)
-    kernel = R.directions.subspace.kernel
-    parts = thread_map(
-        lambda part: jacobian(kernel, rows[part], points, coef[:, : 2 * q]),
-        blocks(len(rows), 64),
-    )
-    J = np.concatenate(parts).astype(np.float64)
-    n, p, d = J.shape
-    mean = R.row_weight @ rows / R.row_weight.sum()
-    variance = R.row_weight @ (rows - mean) ** 2 / R.row_weight.sum()
-    columns = np.moveaxis(J, 1, 0).reshape(p, n * d)
-    # The rows at hand stand for all: their weights vary as those of n rows would.
-    damped = 1 + (R.weights - 1) * np.sqrt(min(1.0, n / R.n_rows))
 
-    def shares(turn: Array, weight: Array) -> Array:
-        squares = np.square(turn.T @ columns).reshape(-1, n, d)
-        found = np.einsum("a,kaj->kj", weight, squares) * variance
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+    drops: Array
+    angles: Array
+    share: float
+    names: tuple[str, ...]
 
-    estimate = shares(np.eye(p, q), R.row_weight)
-    drawn = np.stack(
-        thread_map(lambda b: shares(V[b], R.row_weight * damped[b, R.group]), list(range(len(V))))
-    )
-    # On the log, around the estimate: turning spreads relevance, which is a bias.
-    logs = np.log(np.maximum(drawn, 1e-300))
-    low, high = np.quantile(logs - logs.mean(axis=0), [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return Interval(estimate, estimate * np.exp(low), np.minimum(estimate * np.exp(high), 1.0))
+    @property
+    def drop(self) -> Array:
+        """Mean drop of the explained share for each variable."""
+        return np.asarray(self.drops.mean(axis=0))
+
+    @property
+    def angle(self) -> Array:
+        """Mean angle of the subspace for each variable, in degrees."""
+        return np.asarray(self.angles.mean(axis=0))
 
 
-def _dense_rows(rows: Any, components: int) -> Array:
-    """The rows; sparse ones dense, if the derivatives of so many components can be held."""
-    points = as_points(rows)
-    entries = len(points) * components * points.width
-    if points.is_sparse and entries > MOST_ENTRIES:
+@held
+def permutation(
+    model: Estimator, X: RowsLike, *, repeats: int = 5, random_state: Any = None
+) -> Permutation:
+    """Permute each variable, measure the explained share, and fit again for the angle.
+
+    Asks another question than ``model.relevance``: not how fast the scores move with a variable,
+    but what they lose without its order among the rows. Where two variables say the same, each of
+    them has a large relevance, and permuting one still breaks the pair.
+
+    Parameters
+    ----------
+    model : fitted estimator with a ``subspace_`` of vectors
+    X : (n, d) array or data frame, in memory
+        The training rows.
+    repeats : int, default=5
+    random_state : int, Generator or None, default=None
+
+    Notes
+    -----
+    Costs ``d * repeats`` fits. The kernel of the model is kept, width and all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.relevance import permutation
+    >>> rng = np.random.default_rng(0)
+    >>> t = rng.uniform(0, 6.28, 150)
+    >>> X = np.column_stack([np.cos(t), np.sin(t), 0.2 * rng.standard_normal(150)])
+    >>> found = permutation(KernelPCA(4).fit(X), X, random_state=0)
+    >>> bool(found.angle[:2].min() > found.angle[2])
+    True
+    """
+    check_is_fitted(model, "subspace_")
+    subspace = model.subspace_
+    require_vectors(subspace)
+    numbers.check_count("repeats", repeats)
+    rng = numbers.make_rng(random_state)
+    rows = np.array(X, dtype=subspace.coef.dtype, order="C")
+    if rows.ndim != 2 or rows.shape[1] != subspace.support.shape[1]:
         raise DataError(
-            f"intervals of relevance need the derivatives of {components} components by all "
-            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
-            "components or variables (max_features of the vectorizer), or use relevance() alone."
+            f"X has shape {rows.shape}, and the model {subspace.support.shape[1]} variables; "
+            "give the rows of the fit."
         )
-    return np.asarray(points.to_dense())
+    d = rows.shape[1]
+    again, share = _fresh(model), explained_share(subspace, rows)
+    drops, angles = np.empty((2, repeats, d))
+    for j in progress.announced("permutation", range(d)):
+        kept = rows[:, j].copy()
+        for i in range(repeats):
+            rows[:, j] = rng.permutation(kept)
+            drops[i, j] = share - explained_share(subspace, rows)
+            angles[i, j] = subspace_angles(subspace, again.fit(rows).subspace_).mean()
+        rows[:, j] = kept
+    return Permutation(drops, np.degrees(angles), share, _shown(names_of(model), d))
+
+
+def explained_share(subspace: Subspace, X: Array) -> float:
+    """Of the squared distances to the model's mean, what lies inside the subspace."""
+    Z, residual = subspace.scores_and_residual(X)
+    inside = float(linalg.square_sums(Z).sum(dtype=np.float64))
+    return inside / (inside + float(residual.sum(dtype=np.float64)))
+
+
+def subspace_angles(first: Subspace, second: Subspace) -> Array:
+    """Principal angles (radians, increasing) between two subspaces of one feature space."""
+    # Cosines are the singular values of W₁ᵀW₂ = B₁ᵀ k(S₁, S₂) B₂.
+    products = (first.scores(second.support) + first.offset).T @ second.coef
+    cosines = np.linalg.svd(products.astype(np.float64), compute_uv=False)
+    return np.arccos(np.clip(cosines, 0, 1))
+
+
+def _fresh(model: Estimator) -> Any:
+    """An unfitted copy with the kernel that the model has found, and a seed of its own."""
+    copy = clone(model)
+    parameters = copy.get_params(deep=False)
+    if "kernel" in parameters:
+        copy.set_params(kernel=model.subspace_.kernel)
+    if parameters.get("random_state", 0) is None:
+        copy.set_params(random_state=0)
+    return copy

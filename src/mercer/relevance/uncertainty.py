@@ -12,19 +12,17 @@ replicates in which groups of rows get random weights, and costs one small eigen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from operator import add
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from mercer._base.linalg import square_sums
+from mercer._base import linalg, numbers
 from mercer._base.machine import blocks, held, one_blas_thread, thread_map
-from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis
@@ -32,7 +30,7 @@ from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
 from mercer.model.model import listed
 from mercer.points import as_points
-from mercer.relevance.measure import TASK, Interval, relevance_interval, require_vectors, summed
+from mercer.relevance.measure import TASK, jacobians, require_vectors, summed
 
 # The model's directions and some that it left out, and what rows add up to in them.
 #
@@ -74,20 +72,8 @@ class Directions:
         cls, subspace: Subspace, X: Array, weight: Array, r: int, rng: np.random.Generator
     ) -> Directions:
         """The r leading axes of rows, among the model's directions and those of 2 r landmarks."""
-        plain = cls._beyond(subspace, X, 2 * r, rng)
-        F = plain.features(X)[0]
-        mean = weight @ F / weight.sum() if np.any(subspace.mean) else np.zeros(F.shape[1])
-        vectors = np.linalg.eigh(((F - mean) * weight[:, None]).T @ (F - mean))[1]
-        turn = vectors[:, ::-1][:, :r]
-        return replace(plain, turn=turn, shift=mean @ turn)
-
-    @classmethod
-    def _beyond(
-        cls, subspace: Subspace, X: Array, size: int, rng: np.random.Generator
-    ) -> Directions:
-        """With at most ``size`` landmarks chosen from X, before they are turned."""
         kernel = subspace.kernel
-        L = RPCholesky().select(kernel, X, min(size, len(X)), rng)
+        L = RPCholesky().select(kernel, X, min(2 * r, len(X)), rng)
         P = (subspace.scores(L) + subspace.offset).astype(np.float64)
         left = Basis(kernel, L).gram() - P @ P.T
         values, vectors = np.linalg.eigh((left + left.T) / 2)
@@ -95,17 +81,27 @@ class Directions:
         keep = values > 1e4 * np.finfo(subspace.coef.dtype).eps * max(values[-1], 1e-300)
         width = subspace.n_components + int(keep.sum())
         root = vectors[:, keep] / np.sqrt(values[keep])
-        return cls(subspace, L, P, root, np.eye(width), np.zeros(width))
+        plain = cls(subspace, L, P, root, np.eye(width), np.zeros(width))
+        F = plain.features(X)[0]
+        mean = weight @ F / weight.sum() if np.any(subspace.mean) else np.zeros(F.shape[1])
+        vectors = np.linalg.eigh(((F - mean) * weight[:, None]).T @ (F - mean))[1]
+        turn = vectors[:, ::-1][:, :r]
+        return replace(plain, turn=turn, shift=mean @ turn)
 
     def features(self, X: Array) -> tuple[Array, Array]:
         """Coordinates of rows, (n, r), and their squared distances to the mean, (n,)."""
         S = self.subspace
         Z, residual = S.scores_and_residual(X)
         Z = Z.astype(np.float64, copy=False)
-        total = square_sums(Z) + residual
+        total = linalg.square_sums(Z) + residual
         K = Basis(S.kernel, self.landmarks).at(X)
         outside = (K - (Z + S.offset) @ self.products.T) @ self.root
         return np.hstack([Z, outside]) @ self.turn - self.shift, total
+
+    def sums(self, weight: Array, group: Array, groups: int, rows: slice, block: Any) -> GroupSums:
+        """What a block of rows adds; ``weight`` and ``group`` are those of all rows."""
+        Z, total = self.features(block.astype(self.subspace.coef.dtype, copy=False))
+        return GroupSums.of(Z, total, weight[rows], group[rows], groups)
 
     def turned(self, axes: Array) -> Directions:
         """Turned once more."""
@@ -123,7 +119,7 @@ class Directions:
 
 
 @dataclass(frozen=True)
-class GroupSums:
+class GroupSums(linalg.Sums):
     """Weighted sums over rows in r directions, for each of G groups and for all.
 
     Attributes
@@ -170,9 +166,6 @@ class GroupSums:
             np.array([w2 @ t, w2 @ t**2]),
         )
 
-    def __add__(self, other: GroupSums) -> GroupSums:
-        return GroupSums(*map(add, vars(self).values(), vars(other).values()))
-
     def turned(self, axes: Array) -> GroupSums:
         """In other axes of the same space; moments of fourth order only where they have moved.
 
@@ -197,6 +190,10 @@ class GroupSums:
         return C
 
 
+#: Replicates that relevance is measured on.
+RELEVANCE_REPLICATES = 100
+#: Derivatives that may be held at once for sparse rows, which have many variables.
+MOST_ENTRIES = 1 << 26
 #: Leading components that are looked at.
 COMPONENTS = 64
 #: Rows on which the axes are found; the sums are over all rows.
@@ -205,6 +202,23 @@ SAMPLE = 4096
 GROUPS, REPLICATES = 128, 200
 #: A component is stable if resampling leaves more than half of it: 45 degrees.
 STABLE = 45.0
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its lower and upper limit, arrays of one shape."""
+
+    estimate: Array
+    low: Array
+    high: Array
+
+    def times(self, factor: float) -> Interval:
+        """On another scale."""
+        return Interval(self.estimate * factor, self.low * factor, self.high * factor)
+
+    def contains(self, value: Any) -> Array:
+        """Where the value lies between the limits."""
+        return np.asarray((self.low <= value) & (value <= self.high))
 
 
 @dataclass(frozen=True)
@@ -267,13 +281,40 @@ class Uncertainty:
 
     @property
     def advice(self) -> list[str]:
-        """What follows, in plain words."""
-        return _in_words(self)
+        """What follows, in plain words: what is stable, what mixes, and what is noise."""
+        q, level, noise = len(self.angle), f"{self.level:.0%}", np.flatnonzero(self.noise)
+        stable = (
+            f"{self.n_stable} of {q} components are stable: in {level} of samples of "
+            f"{self.n_rows:,} rows they turn by less than 45 degrees."
+        )
+        mixing = [
+            f"Components {listed(group)} are not distinguishable from each other: their variances "
+            "are close, and sampling turns them into each other. Read them as one."
+            for group in self._mixing_groups()
+        ]
+        lines = [stable, *mixing]
+        if noise.size:
+            lines.append(
+                f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)} cannot be told "
+                "from noise: sampling replaces most of it by directions that the model has left "
+                "out."
+            )
+        together = f"All {q} together turn by at most {self.subspace_angle:.0f} degrees ({level})."
+        return [*lines, together]
+
+    def _mixing_groups(self) -> list[Array]:
+        """Components that turn into each other, joined; stable ones and noise left out."""
+        q = len(self.angle)
+        turned = (self.mixing[:, :q] >= 0.1) | np.eye(q, dtype=bool)
+        turned[:, self.stable | self.noise] = False
+        count, label = connected_components(turned.T @ turned)
+        groups = (np.flatnonzero(label == i) for i in range(count))
+        return [group for group in groups if len(group) > 1]
 
     @cached_property
     def relevance(self) -> Interval:
         """Intervals of ``relevance(unit="share").components``, (q, d); computed when asked for."""
-        return relevance_interval(self._resamples, self.level)
+        return self._resamples.relevance(self.level)
 
     def __str__(self) -> str:
         return "\n".join(self.advice)
@@ -284,12 +325,52 @@ class _Resamples:
     """What intervals of further quantities need: the axes, how they turned, some of the rows."""
 
     directions: Directions
-    turns: Array
-    weights: Array
+    turns: Array  # (b, r, q)
     rows: Any
-    row_weight: Array
-    group: Array
-    n_rows: int
+    weight: Array  # (n,) of the rows
+    weights: Array  # (b, n) of the rows in each resample
+
+    def relevance(self, level: float) -> Interval:
+        """Of the shares of relevance, (q, d), from components that turned and rows that were drawn.
+
+        A component of a resample is ``sum_l V_lk w_l``, and so are its derivatives: those of the
+        leading 2 q directions at a few hundred rows tell the relevance in every replicate.
+        """
+        q = self.turns.shape[2]
+        points, coef = self.directions.coefficients()
+        V, rows = self.turns[:RELEVANCE_REPLICATES, : 2 * q], _dense_rows(self.rows, 2 * q)
+        kernel = self.directions.subspace.kernel
+        J = jacobians(kernel, as_points(rows), points, coef[:, : 2 * q], 64).astype(np.float64)
+        n, p, d = J.shape
+        mean = self.weight @ rows / self.weight.sum()
+        variance = self.weight @ (rows - mean) ** 2 / self.weight.sum()
+        columns = np.moveaxis(J, 1, 0).reshape(p, n * d)
+
+        def shares(turn: Array, weight: Array) -> Array:
+            squares = np.square(turn.T @ columns).reshape(-1, n, d)
+            found = np.einsum("a,kaj->kj", weight, squares) * variance
+            return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+        estimate = shares(np.eye(p, q), self.weight)
+        drawn = thread_map(lambda b: shares(V[b], self.weights[b]), range(len(V)))
+        # On the log, around the estimate: turning spreads relevance, which is a bias.
+        logs = np.log(np.maximum(drawn, 1e-300))
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        low, high = np.quantile(logs - logs.mean(axis=0), tails, axis=0)
+        return Interval(estimate, estimate * np.exp(low), np.minimum(estimate * np.exp(high), 1.0))
+
+
+def _dense_rows(rows: Any, components: int) -> Array:
+    """The rows; sparse ones dense, if the derivatives of so many components can be held."""
+    points = as_points(rows)
+    entries = len(points) * components * points.width
+    if points.is_sparse and entries > MOST_ENTRIES:
+        raise DataError(
+            f"intervals of relevance need the derivatives of {components} components by all "
+            f"{points.width} variables at {len(points)} rows, {entries * 8 >> 20} MB; fit fewer "
+            "components or variables (max_features of the vectorizer), or use relevance() alone."
+        )
+    return np.asarray(points.to_dense())
 
 
 @held
@@ -321,7 +402,7 @@ def measure_uncertainty(
     >>> import numpy as np
     >>> from mercer import KernelPCA
     >>> from mercer.relevance import measure_uncertainty
-    >>> X = fixed_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
+    >>> X = np.random.default_rng(0).standard_normal((400, 3)) * [3.0, 1.0, 1.0]
     >>> model = KernelPCA(3, kernel="linear").fit(X)
     >>> found = measure_uncertainty(model.subspace_, X)
     >>> found.stable  # the second and the third have one variance, and no direction of their own
@@ -332,7 +413,7 @@ def measure_uncertainty(
         raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
     if len(X) < 8:
         raise DataError(f"{len(X)} rows say nothing about their own spread; give at least 8.")
-    rng = fixed_rng(seed)
+    rng = numbers.fixed_rng(seed)
     subspace = subspace.leading(COMPONENTS)
     q, groups = subspace.n_components, min(GROUPS, len(X))
     group = rng.permutation(len(X)).astype(np.int32) % groups
@@ -341,8 +422,7 @@ def measure_uncertainty(
     rows = subspace.in_precision(X[index])
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
-    work = _Pass(directions, w, group, groups)
-    sums: GroupSums = summed(work, X, 4 * TASK, "uncertainty")
+    sums: GroupSums = summed(partial(directions.sums, w, group, groups), X, 4 * TASK, "uncertainty")
     center = bool(np.any(subspace.mean))
     lam, axes = _decreasing(sums.covariances(np.ones((1, groups)), center))
     sums = sums.turned(axes[0])
@@ -353,6 +433,11 @@ def measure_uncertainty(
     inside = np.linalg.svd(turns[:, :q], compute_uv=False)[:, -1]
     largest = np.degrees(np.arccos(np.clip(inside, 0, 1)))
     kept = rng.permutation(len(rows))[:512]
+    # The rows at hand stand for all: their weights vary as those of all rows would.
+    damped = 1 + (draws - 1) * np.sqrt(min(1.0, len(kept) / len(X)))
+    own = w[index][kept]
+    drawn = own * damped[:, group[index][kept]]
+    resamples = _Resamples(directions.turned(axes[0]), turns, rows[kept], own, drawn)
     return Uncertainty(
         eigenvalues.times(float(sums.weight.sum())),
         shares,
@@ -362,31 +447,8 @@ def measure_uncertainty(
         float(np.quantile(largest, level)),
         level,
         len(X),
-        _Resamples(
-            directions.turned(axes[0]),
-            turns,
-            draws,
-            rows[kept],
-            w[index][kept],
-            group[index][kept],
-            len(X),
-        ),
+        resamples,
     )
-
-
-@dataclass(frozen=True)
-class _Pass:
-    """What a block of rows adds; unlike a closure it can be sent to workers."""
-
-    directions: Directions
-    weight: Array
-    group: Array
-    groups: int
-
-    def __call__(self, rows: slice, block: Any) -> GroupSums:
-        X = block.astype(self.directions.subspace.coef.dtype, copy=False)
-        Z, total = self.directions.features(X)
-        return GroupSums.of(Z, total, self.weight[rows], self.group[rows], self.groups)
 
 
 def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Interval, Interval]:
@@ -405,14 +467,15 @@ def _intervals(lam: Array, sums: GroupSums, q: int, level: float) -> tuple[Inter
     beyond = sums.cross[:q] - sums.fourth[:, :q].sum(axis=0)  # directions with λ near 0
     push = (sums.fourth[:, :q] / gaps).sum(axis=0) + beyond / top
     z = float(ndtri((1 + level) / 2))
-    made = []
-    for estimate, variance in ((top, own), (top / trace, share)):
+
+    def interval(estimate: Array, variance: Array) -> Interval:
         error = np.sqrt(np.maximum(variance, 0)) / weight
         # Between eigenvalues that sampling cannot tell apart the series means nothing.
         bias = np.clip(push / top / weight**2, -error / 2, error / 2)
         low, high = np.exp(-bias - z * error), np.exp(-bias + z * error)
-        made.append(Interval(estimate, estimate * low, estimate * high))
-    return made[0], made[1]
+        return Interval(estimate, estimate * low, estimate * high)
+
+    return interval(top, own), interval(top / trace, share)
 
 
 def _decreasing(C: Array) -> tuple[Array, Array]:
@@ -425,39 +488,3 @@ def _turns(C: Array, q: int) -> Array:
     with one_blas_thread():
         parts = thread_map(lambda rows: _decreasing(C[rows])[1][:, :, :q], blocks(len(C), 25))
     return np.concatenate(parts)
-
-
-def _in_words(found: Uncertainty) -> list[str]:
-    """How many components are stable, which mix, and which are noise."""
-    q, level = len(found.angle), f"{found.level:.0%}"
-    stable = (
-        f"{found.n_stable} of {q} components are stable: in {level} of samples of "
-        f"{found.n_rows:,} rows they turn by less than 45 degrees."
-    )
-    lines = [stable]
-    lines += [
-        f"Components {listed(group)} are not distinguishable from each other: their variances are "
-        "close, and sampling turns them into each other. Read them as one."
-        for group in _mixing_groups(found.neighbours, found.stable | found.noise)
-    ]
-    noise = np.flatnonzero(found.noise)
-    if noise.size:
-        lines.append(
-            f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)} cannot be told "
-            "from noise: sampling replaces most of it by directions that the model has left out."
-        )
-    lines.append(f"All {q} together turn by at most {found.subspace_angle:.0f} degrees ({level}).")
-    return lines
-
-
-def _mixing_groups(neighbours: Sequence[Sequence[int]], apart: Array) -> list[list[int]]:
-    """Components that turn into each other, joined; stable ones and noise left out."""
-    groups: list[set[int]] = []
-    for k, others in enumerate(neighbours):
-        member = {i for i in (k, *others) if not apart[i]}
-        if len(member) < 2:
-            continue
-        touching = [group for group in groups if group & member]
-        groups = [group for group in groups if not group & member]
-        groups.append(set.union(member, *touching))
-    return sorted(sorted(group) for group in groups)

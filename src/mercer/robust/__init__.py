@@ -11,21 +11,6 @@ from mercer.robust.impute import (
 )
 from mercer.robust.reweight import Hampel, Loss, Reweighting, Tukey, as_loss, reweight
 
-__all__ = [
-    "Filling",
-    "GaussianRows",
-    "Hampel",
-    "Imputer",
-    "Loss",
-    "Reweighting",
-    "Tukey",
-    "as_loss",
-    "choose_filling",
-    "fill_missing",
-    "fit_gaussian",
-    "impute",
-    "mixed_masks",
-    "one_hot_groups",
-    "reweight",
-    "shrinkage",
-]
+__all__ = ["Filling", "GaussianRows", "Hampel", "Imputer", "Loss", "Reweighting", "Tukey"]
+__all__ += ["as_loss", "choose_filling", "fill_missing", "fit_gaussian"]
+__all__ += ["impute", "mixed_masks", "one_hot_groups", "reweight", "shrinkage"]

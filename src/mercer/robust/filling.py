@@ -11,13 +11,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
-from mercer._base.held_out import deal_folds
-from mercer._base.machine import held
-from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
+from mercer._base import held_out, machine, numbers, progress
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceWarning, MercerWarning, ModelFileError, Remedy, warn
 from mercer.io.model_file.checks import check_loaded, expect
@@ -131,12 +129,9 @@ class Filling:
         return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])
 
 
-@held
+@machine.held
 def choose_filling(
-    learn: Learn,
-    X: Array,
-    masks: Masks,
-    preimage: str | PreImageSolver = "auto",
+    learn: Learn, X: Array, masks: Masks, preimage: str | PreImageSolver = "auto"
 ) -> Filling:
     """Choose by masked values, and fit the Gaussian to all rows.
 
@@ -155,33 +150,31 @@ def choose_filling(
     n, d = X.shape
     if n < FEWEST_ROWS or d > MOST_COLUMNS:
         return _usual(None)
-    trials = [_Trial.run(learn, *split, preimage) for split in _splits(X, masks)]
-    errors = [[((t.linear[s] - t.truth) ** 2).sum() for s in range(len(STRENGTHS))] for t in trials]
-    best = int(np.argmin(np.sum(errors, axis=0)))
-    gaussian = fit_gaussian(X, STRENGTHS[best])
-    truth = np.concatenate([t.truth for t in trials])
+    trials = [_trial(learn, *split, preimage) for split in _splits(X, masks)]
+    if not trials:
+        return _usual(fit_gaussian(X))
+    joined = (np.concatenate(parts, axis=-1) for parts in zip(*trials, strict=True))
+    truth, answers, kernel, around, left, count = joined
+    best = int(((answers - truth) ** 2).sum(axis=1).argmin())
+    gaussian, linear = fit_gaussian(X, STRENGTHS[best]), answers[best]
     if len(truth) < VALUES // 3:
         return _usual(gaussian)
-    linear = np.concatenate([t.linear[best] for t in trials])
-    kernel = np.concatenate([t.kernel for t in trials], axis=1)
-    around = np.concatenate([t.around for t in trials])
 
-    def classed(by_count: bool) -> Filling:
-        number = np.concatenate([t.count if by_count else t.left for t in trials])
-        classes = int(np.clip(len(truth) // VALUES, 1, 3))
+    def classed(number: Array, by_count: bool) -> tuple[float, Filling]:
+        """The squared error of all masked values, and what to do with classes by this number."""
+        classes = int(np.clip(len(number) // VALUES, 1, 3))
         edges = np.unique(np.quantile(number, np.arange(1, classes) / classes, method="lower"))
         edges = edges[edges < number.max()]  # no class without a value
         kind = np.searchsorted(edges, number)
         rows = [kind == k for k in range(len(edges) + 1)]
         found = [_best(truth[r], linear[r], kernel[:, r], around[r]) for r in rows]
         noise, share, spread, before, after = np.array(found).T
-        total.append(float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True))))
+        total = float(sum(r.sum() * error**2 for r, error in zip(rows, after, strict=True)))
         errors = np.column_stack([before, after])
-        return Filling(gaussian, by_count, edges, noise, share, spread, errors)
+        return total, Filling(gaussian, by_count, edges, noise, share, spread, errors)
 
-    total: list[float] = []
-    ways = [classed(False), classed(True)]
-    return ways[int(np.argmin(total))]
+    ways = classed(left, False), classed(count, True)
+    return min(ways, key=itemgetter(0))[1]
 
 
 def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
@@ -202,52 +195,46 @@ def mixed_masks(X: Array, rng: np.random.Generator) -> Array:
     return np.asarray(masks[:, groups])
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """Masked values, in the Gaussian's units, and what each setting says of them."""
+def _trial(
+    learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
+) -> tuple[Array, ...]:
+    """Masked values, in the Gaussian's units, and what each setting says of them.
 
-    truth: Array  # (v,)
-    linear: Array  # (strengths, v)
-    kernel: Array  # (noises, v)
-    left: Array  # (v,) of the row
-    count: Array  # (v,) share of the row's values that are missing
-    around: Array  # (v,) a draw's deviation from the mean
+    Returns
+    -------
+    truth : (v,) array
+    linear : (strengths, v) array
+    kernel : (noises, v) array
+    around : (v,) array
+        A draw's deviation from the mean.
+    left, count : (v,) arrays
+        Of the row: what the linear answer leaves of its variance, and its share of missing values.
+    """
+    base = fit_gaussian(known)
+    given = np.where(masked, np.nan, rows)
+    row, column = np.nonzero(masked)
 
-    @classmethod
-    def run(
-        cls, learn: Learn, known: Array, rows: Array, masked: Array, preimage: str | PreImageSolver
-    ) -> _Trial:
-        base = fit_gaussian(known)
-        given = np.where(masked, np.nan, rows)
-        unit = np.broadcast_to(base.scale, rows.shape)[masked]
-        fills, lefts = zip(
-            *(base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS), strict=True
-        )
-        errors = [np.sum(((fill - rows)[masked] / unit) ** 2) for fill in fills]
-        best = int(np.argmin(errors))
-        start, left = fills[best], lefts[best]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
-            subspace, variances = learn(base.fill(known))
-        answers = []
-        for done, noise in enumerate(NOISE):
-            announce("choose by masked values", done, len(NOISE))
-            factors = shrinkage(variances, noise)
-            found = impute(subspace, given, preimage, start, LIMITS, factors)
-            answers.append(np.asarray(found.points, dtype=float)[masked] / unit)
-        return cls(
-            truth=rows[masked] / unit,
-            linear=np.array([fill[masked] / unit for fill in fills]),
-            kernel=np.array(answers),
-            left=np.broadcast_to(left[:, None], rows.shape)[masked],
-            count=np.broadcast_to(_count(given)[:, None], rows.shape)[masked],
-            around=(base.draw(given, fixed_rng(0)) - base.fill(given))[masked] / unit,
-        )
+    def values(filled: Array) -> Array:
+        return np.asarray(filled[row, column] / base.scale[column])
+
+    linear = [base.shrunk(factor).fill_and_left(given) for factor in STRENGTHS]
+    start, left = min(linear, key=lambda answer: np.sum(values(answer[0] - rows) ** 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MercerWarning)  # the fit to all rows says it once
+        subspace, variances = learn(base.fill(known))
+    kernel = []
+    for noise in progress.announced("choose by masked values", NOISE):
+        factors = shrinkage(variances, noise)
+        found = impute(subspace, given, preimage, start, LIMITS, factors)
+        kernel.append(values(np.asarray(found.points, dtype=float)))
+    around = values(base.draw(given, numbers.fixed_rng(0)) - base.fill(given))
+    answers = np.array([values(filled) for filled, _ in linear])
+    return values(rows), answers, np.array(kernel), around, left[row], _count(given)[row]
 
 
 def _splits(X: Array, masks: Masks) -> Iterator[tuple[Array, Array, Array]]:
     """Rows to learn from, rows held out, and which values to mask in these."""
-    rng = fixed_rng(0)
+    rng = numbers.fixed_rng(0)
     n = len(X)
     order = rng.permutation(n)
     folds = 3 if n < FEW_ROWS else 1
@@ -276,14 +263,8 @@ def _best(truth: Array, linear: Array, kernel: Array, around: Array) -> tuple[fl
     off = truth - linear - share[:, None] * away
     errors = np.sqrt((off**2).mean(axis=1))
     k = int(errors.argmin())
-    spread = float(errors[k] / (np.sqrt((around**2).mean()) or 1.0))
-    return (
-        NOISE[k],
-        float(share[k]),
-        spread,
-        float(np.sqrt(((truth - linear) ** 2).mean())),
-        errors[k],
-    )
+    spread = errors[k] / (np.sqrt((around**2).mean()) or 1.0)
+    return NOISE[k], share[k], spread, np.sqrt(((truth - linear) ** 2).mean()), errors[k]
 
 
 def _count(X: Array) -> Array:
@@ -292,16 +273,14 @@ def _count(X: Array) -> Array:
 
 
 def _usual(gaussian: GaussianRows | None) -> Filling:
-    one = np.ones(1)
-    return Filling(
-        gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, np.full((1, 2), np.nan)
-    )
+    one, unknown = np.ones(1), np.full((1, 2), np.nan)
+    return Filling(gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, unknown)
 
 
 # Rows to learn from that have holes: fit, fill in, repeat.
 
 
-@held
+@machine.held
 def fill_missing(
     learn: Learn,
     X: Array,
@@ -339,10 +318,9 @@ def fill_missing(
     filled = linear.astype(X.dtype)
     if not filling.share.any():
         return filled, np.empty(0), filling
-    fold_of = deal_folds(len(X), folds, rng)
+    fold_of = held_out.deal_folds(len(X), folds, rng)
     changes: list[float] = []
-    for done in range(rounds):
-        announce("fill missing", done, rounds)
+    for done in progress.announced("fill missing", range(rounds)):
         before = filled.copy()
         for fold in range(fold_of.max() + 1):
             rows = np.flatnonzero((fold_of == fold) & missing.any(axis=1))
@@ -353,7 +331,8 @@ def fill_missing(
                 # The first two rounds count in full, later ones in the mean: rows between two
                 # groups of data change sides for ever.
                 filled[rows] += (found - before[rows]) / max(1, done)
-        changes.append(_relative_change(before, filled, missing))
+        moved, spread = (filled - before)[missing], float(np.std(filled[missing])) or 1.0
+        changes.append(float(np.sqrt(np.mean(moved**2)) / spread))
         if changes[-1] < tol:
             break
     else:
@@ -376,11 +355,6 @@ def _masks_like(missing: Array) -> Masks:
         return np.asarray(patterns[rng.integers(0, len(patterns), len(rows))])
 
     return masks
-
-
-def _relative_change(before: Array, after: Array, missing: Array) -> float:
-    size = float(np.std(after[missing])) or 1.0
-    return float(np.sqrt(np.mean((after - before)[missing] ** 2)) / size)
 
 
 @check_loaded.register

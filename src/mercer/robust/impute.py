@@ -21,9 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mercer._base.linalg import square_sums
-from mercer._base.machine import held
-from mercer._base.progress import announce
+from mercer._base import linalg, machine, progress
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ModelFileError
 from mercer.io.model_file.checks import check_loaded, expect
@@ -51,22 +49,13 @@ def one_hot_groups(X: Array) -> Array:
     >>> one_hot_groups(np.array([[0.3, 0, 2, 0], [0.4, 2, 0, 0], [0.1, 0, 0, 2]]))
     array([0, 1, 1, 1])
     """
-    heights = np.array([_height(column) for column in X.T])
-    numbers, at = np.empty(X.shape[1], dtype=int), 0
-    for number in range(X.shape[1]):
-        width = _width(X, heights, at)
-        numbers[at : at + width] = number
-        at += width
-        if at >= X.shape[1]:
-            break
-    return numbers
-
-
-def _height(column: Array) -> float:
-    """Of a column of nothing but 0 and one positive number; 0 for any other."""
-    seen = column[~np.isnan(column)]
-    height = float(seen.max(initial=0))
-    return height if ((seen == 0) | (seen == height)).all() else 0.0
+    # The height of a column of nothing but 0 and one positive number; 0 for any other.
+    largest = np.nanmax(X, axis=0, initial=0)
+    heights = np.where(((X == 0) | (largest == X) | np.isnan(X)).all(axis=0), largest, 0)
+    widths: list[int] = []
+    while sum(widths) < X.shape[1]:
+        widths.append(_width(X, heights, sum(widths)))
+    return np.repeat(np.arange(len(widths)), widths)
 
 
 def _width(X: Array, heights: Array, first: int) -> int:
@@ -100,7 +89,7 @@ class Imputer:
     max_iter: int = 300
 
 
-@held
+@machine.held
 def impute(
     subspace: Subspace,
     X: Array,
@@ -152,13 +141,13 @@ def impute(
     for done in range(limits.max_iter):
         if not running.size:
             break
-        announce("impute", done, limits.max_iter)
+        progress.announce("impute", done, limits.max_iter)
         at = points[running]
         image = bound.solve(subspace.scores(at) * factors, at)
         points[running] = np.where(missing[running], image.points, at)
         rounds[running] += 1
         status[running] = np.where(image.status == Status.FAILED, Status.FAILED, Status.CONVERGED)
-        step = np.sqrt(square_sums(points[running] - at))
+        step = np.sqrt(linalg.square_sums(points[running] - at))
         running = running[~(step <= smallest)]  # a step that is not a number is not small
     status[running] = Status.LIMIT
     return PreImages(points, status == Status.CONVERGED, rounds, status, whole.residual(points))
@@ -181,7 +170,7 @@ def _step_solver(preimage: str | PreImageSolver, kernel: Kernel) -> PreImageSolv
 
 def _spread(S: RowsLike) -> float:
     """Root mean squared distance from the mean."""
-    return float(np.sqrt(square_sums(S - S.mean(axis=0)).mean())) or 1.0
+    return float(np.sqrt(linalg.square_sums(S - S.mean(axis=0)).mean())) or 1.0
 
 
 #: Rows with up to so many missing values are solved exactly, pattern by pattern; others together,
@@ -262,14 +251,10 @@ class GaussianRows:
         ``E[x_m | x_o] + z_m - E[z_m | z_o]``.
         """
         missing = np.isnan(X)
-        return np.where(missing, self.fill(X) + self.scale * self._deviations(missing, rng), X)
-
-    def _deviations(self, missing: Array, rng: np.random.Generator) -> Array:
-        """Draws of the missing values around their means, 0 elsewhere."""
-        Z = rng.standard_normal(missing.shape) @ np.linalg.cholesky(self.covariance).T
-        given = np.where(missing, np.nan, -Z)
+        Z = rng.standard_normal(X.shape) @ np.linalg.cholesky(self.covariance).T
         one = replace(self, location=np.zeros_like(self.scale), scale=np.ones_like(self.scale))
-        return np.where(missing, one.fill(given) + Z, 0)
+        expected = one.fill(np.where(missing, np.nan, -Z))
+        return np.where(missing, self.fill(X) + self.scale * (expected + Z), X)
 
     def _expected(self, Y: Array) -> tuple[Array, Array]:
         """Filled rows, and the sum over rows of the covariances of what was filled in."""
@@ -312,7 +297,7 @@ class GaussianRows:
         return Y
 
 
-@held
+@machine.held
 def fit_gaussian(
     X: Array, strength: float = 1.0, *, max_iter: int = 30, tol: float = 1e-2
 ) -> GaussianRows:
@@ -345,8 +330,7 @@ def fit_gaussian(
     Y = (X - location) / scale
     filled = np.nan_to_num(Y)
     summed = np.diag(missing.sum(axis=0).astype(float))
-    for done in range(max_iter):
-        announce("conditional means", done, max_iter)
+    for _ in progress.announced("conditional means", range(max_iter)):
         shift = filled.mean(axis=0)
         location, Y, filled = location + shift * scale, Y - shift, filled - shift
         moments = (filled.T @ filled + summed) / n

@@ -10,17 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mercer._base import catalogue
+from mercer._base import catalogue, held_out, machine, numbers, progress
 from mercer._base.config import Config
-from mercer._base.held_out import held_out_scores
-from mercer._base.machine import held
-from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
 from mercer._base.registry import by_name
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
@@ -134,7 +131,7 @@ class Reweighting:
         return None
 
 
-@held
+@machine.held
 def reweight(
     learn: Callable[[Array, Array], Subspace],
     X: RowsLike,
@@ -169,18 +166,17 @@ def reweight(
     trust = trusted_rows(X, kernel)
     inside = trust.trusted
     weights = inside.astype(float)
-    seed = int(rng.integers(2**31))
+    # The same folds in every round, so that the rounds can settle.
+    fold_of = held_out.deal_folds(len(X), folds, numbers.fixed_rng(int(rng.integers(2**31))))
     changes: list[float] = []
     errors, converged = weights, False
-    for done in range(max_iter):
-        announce("reweight", done, max_iter)
+    for _ in progress.announced("reweight", range(max_iter)):
         before = weights
 
         def fitted(rows: Array, weights: Array = before) -> Callable[[Any], Array]:
-            return _distance(learn(rows, weights[rows]))
+            return partial(_distance, learn(rows, weights[rows]))
 
-        # The same folds in every round, so that the rounds can settle.
-        errors = held_out_scores(fitted, X, folds, fixed_rng(seed))
+        errors = held_out.scores_by_fold(fitted, X, fold_of)
         weights = np.where(inside, loss.weight(excess(errors, inside)), 0)
         changes.append(float(np.abs(weights - before).mean()))
         converged = changes[-1] <= tol
@@ -198,16 +194,12 @@ def excess(errors: Array, among: Array) -> Array:
     return np.asarray(np.maximum(errors - middle, 0) / spread)
 
 
-def _distance(subspace: Subspace) -> Callable[[Any], Array]:
+def _distance(subspace: Subspace, X: RowsLike) -> Array:
     """Distance from the subspace, relative to that of a point with k(x, S) = 0."""
-
-    def relative(X: RowsLike) -> Array:
-        # The residual k(x,x) - 2 cᵀk(S,x) + cᵀK_SS c - |z|² where k(S,x) = 0 and thus z = -b.
-        mean_outside = max(subspace.mean_square - float(subspace.offset @ subspace.offset), 0.0)
-        isolated = float(np.median(subspace.kernel.diag(X))) + mean_outside
-        return np.asarray(np.sqrt(subspace.residual(X) / (isolated or 1.0)))
-
-    return relative
+    # The residual k(x,x) - 2 cᵀk(S,x) + cᵀK_SS c - |z|² where k(S,x) = 0 and thus z = -b.
+    mean_outside = max(subspace.mean_square - float(subspace.offset @ subspace.offset), 0.0)
+    isolated = float(np.median(subspace.kernel.diag(X))) + mean_outside
+    return np.asarray(np.sqrt(subspace.residual(X) / (isolated or 1.0)))
 
 
 # Which rows belong together: a start that neither gross outliers nor small groups of them turn.
@@ -279,7 +271,7 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     O(n r d) time for r = min(n, 2000) references, and n r numbers of memory.
     """
     n = len(X)
-    references = np.sort(fixed_rng(0).permutation(n)[:MOST_REFERENCES])
+    references = np.sort(numbers.fixed_rng(0).permutation(n)[:MOST_REFERENCES])
     D = _distances(X, references, kernel)
     size = max(len(references) // 2 + 1, min(NEIGHBOUR + 1, n))
     # The distance to the middle one of all other rows.
@@ -331,8 +323,6 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
 def _log_neighbour(D: Array, references: Array, among: Array, count: int) -> Array:
     """Logarithm of the distance to the count-th nearest other reference of these rows."""
     columns = among[references]
-    if not columns.any():
-        return np.full(len(D), np.inf)
     own = np.zeros(len(D), dtype=int)
     own[references[columns]] = 1  # the distance to itself comes first
     order = np.minimum(count - 1 + own, columns.sum() - 1)
