@@ -6,8 +6,11 @@ and a :class:`Result` is *reproduced* if all of them hold on the data that the p
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -47,8 +50,19 @@ def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
     ax.set_title(title, fontsize=10)
     ax.spines[:].set_visible(False)
     if not ticks:
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
+
+
+def remarks(key: str, **numbers: object) -> list[str]:
+    """What is to be said of an item, from ``remarks.toml``, with numbers of the run filled in."""
+    about = {key, key.split("/")[0]}
+    return [r["text"].format(**numbers) for r in _all_remarks() if not about.isdisjoint(r["of"])]
+
+
+@cache
+def _all_remarks() -> Sequence[Mapping[str, Any]]:
+    text = files("mercer.papers").joinpath("remarks.toml").read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["remark"])
 
 
 #: Failed checks that a verdict names before it counts the rest.

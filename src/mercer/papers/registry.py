@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mercer.exceptions import MercerError
-from mercer.papers import baran2018, mika1999_digits, mika1999_toys, schreurs2018, tipping2001
+from mercer.papers import baran2018, mika1999, mika1999_digits, schreurs2018, tipping2001
 from mercer.papers.item import Item
 
 #: Key → authors, title and place.
@@ -19,8 +19,8 @@ PAPERS: Mapping[str, str] = {
 }
 
 ITEMS: Sequence[Item] = (
-    Item("mika1999", "table1", "Gaussians in ten dimensions, denoised", mika1999_toys.run_table1),
-    Item("mika1999", "figure1", "A half circle and a square, denoised", mika1999_toys.run_figure1),
+    Item("mika1999", "table1", "Gaussians in ten dimensions, denoised", mika1999.run_table1),
+    Item("mika1999", "figure1", "A half circle and a square, denoised", mika1999.run_figure1),
     Item("mika1999", "figure2", "Components of USPS digits as images", mika1999_digits.run_figure2),
     Item("mika1999", "figure3", "USPS digits from their components", mika1999_digits.run_figure3),
     Item("mika1999", "figure4", "USPS digits, denoised", mika1999_digits.run_figure4),
