@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mercer.papers import tipping2001 as paper
+from mercer.papers.sources import read_pima_part
 
 
 def test_figures_1_to_3_over_20_draws():
@@ -43,8 +44,8 @@ def test_figure_3_error_is_small_on_the_clusters_and_one_far_away():
 @pytest.fixture(scope="module")
 def pima(data_dir):
     return (
-        *paper.read_pima(data_dir / "Pima.tr.csv"),
-        *paper.read_pima(data_dir / "Pima.te.csv"),
+        *read_pima_part(data_dir / "Pima.tr.csv"),
+        *read_pima_part(data_dir / "Pima.te.csv"),
     )
 
 

@@ -119,16 +119,16 @@ PUBLIC = {
 #: What :mod:`mercer.papers` has: the data of one paper do not wait for the code of all.
 PAPERS = {
     "Check": "mercer.papers.item:Check",
-    "ITEMS": "mercer.papers.registry:ITEMS",
+    "ITEMS": "mercer.papers.item:ITEMS",
     "Item": "mercer.papers.item:Item",
     "Labelled": "mercer.papers.sources:Labelled",
-    "PAPERS": "mercer.papers.registry:PAPERS",
+    "PAPERS": "mercer.papers.item:PAPERS",
     "Result": "mercer.papers.item:Result",
     "Setting": "mercer.papers.item:Setting",
     "Sources": "mercer.papers.sources:Sources",
     "Verdict": "mercer.papers.item:Verdict",
     "reproduce": "mercer.papers.report:reproduce",
-    "select": "mercer.papers.registry:select",
+    "select": "mercer.papers.item:select",
     "write_report": "mercer.papers.report:write_report",
 }
 

@@ -6,8 +6,6 @@ numbers say in how far they are true.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.decomposition import FastICA
 from sklearn.linear_model import LogisticRegression
@@ -16,10 +14,9 @@ from sklearn.tree import DecisionTreeClassifier
 from mercer import KernelPCA
 from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng
-from mercer._base.types import Array, Axes
+from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian, Precomputed
-from mercer.papers import item
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, remarks, sheet
+from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, row, sheet
 from mercer.papers.mika1999 import Curve, linear_denoise
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint
@@ -135,7 +132,7 @@ def run_figure1(setting: Setting) -> Result:
         {"component": k, "x": axes[k, 0], "y": axes[k, 1], "share": share[k]} for k in (0, 1)
     ]
 
-    def draw() -> Any:
+    def draw() -> Figure:
         figure, panels = sheet(1, 1, (5, 4))
         ax, mean = panels[0, 0], X.mean(axis=0)
         cloud(ax, X, PALE, 9)
@@ -148,7 +145,7 @@ def run_figure1(setting: Setting) -> Result:
         plane(ax, "principal components")
         return figure
 
-    return Result(numbers, checks, draw, {"points": len(X)}, remarks("baran2018/figure1"))
+    return Result(numbers, checks, draw, {"points": len(X)})
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -168,7 +165,7 @@ def run_figure2(setting: Setting) -> Result:
         Check("kernel PCA / noisy, squared distance to the curve", bent / noisy, high=0.5),
     ]
 
-    def draw() -> Any:
+    def draw() -> Figure:
         figure, panels = sheet(1, 2, (8, 3.6))
         for ax, name in zip(panels[0], list(found)[1:], strict=True):
             cloud(ax, X, PALE, 7)
@@ -179,7 +176,7 @@ def run_figure2(setting: Setting) -> Result:
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
     chosen = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
     chosen["share of the first linear component"] = f"{linear_pca(X)[1][0]:.3f}"
-    return Result(numbers, checks, draw, chosen, remarks("baran2018/figure2"))
+    return Result(numbers, checks, draw, chosen)
 
 
 def run_figure3(setting: Setting) -> Result:
@@ -198,13 +195,11 @@ def run_figure3(setting: Setting) -> Result:
               angle_between(axes[2], np.array([0, 0, 1.0])), high=3),
     ]  # fmt: skip
 
-    def draw() -> Any:
-        figure = item.blank((9, 3.8))
-        ax = figure.add_subplot(1, 2, 1, projection="3d")
-        _groups(ax, X, labels)
-        ax.set_box_aspect((4, 4, 2.2))
-        ax.set_title("three pancakes", fontsize=10)
-        ax = figure.add_subplot(1, 2, 2)
+    def draw() -> Figure:
+        figure, (deep, ax) = row((9, 3.8), "3d", None)
+        _groups(deep, X, labels)
+        deep.set_box_aspect((4, 4, 2.2))
+        deep.set_title("three pancakes", fontsize=10)
         # The values of one axis are spread a little across it, so that they can be seen.
         jitter = fixed_rng(2018).uniform(-0.28, 0.28, len(X))
         for k in range(3):
@@ -213,7 +208,7 @@ def run_figure3(setting: Setting) -> Result:
         ax.spines[:].set_visible(False)
         return figure
 
-    return Result(numbers, checks, draw, {"points": len(X)}, remarks("baran2018/figure3"))
+    return Result(numbers, checks, draw, {"points": len(X)})
 
 
 def run_figure4(setting: Setting) -> Result:
@@ -240,7 +235,7 @@ def run_figure4(setting: Setting) -> Result:
         Check("angle between the clouds", angle_between(*truth), 49.9, 50.1),
     ]
 
-    def draw() -> Any:
+    def draw() -> Figure:
         figure, panels = sheet(1, 2, (8, 3.8))
         for ax, (name, axes) in zip(panels[0], found.items(), strict=True):
             cloud(ax, X, PALE, 6)
@@ -249,8 +244,7 @@ def run_figure4(setting: Setting) -> Result:
             plane(ax, name)
         return figure
 
-    chosen = {"points": len(X), "angle": 50}
-    return Result(numbers, checks, draw, chosen, remarks("baran2018/figure4"))
+    return Result(numbers, checks, draw, {"points": len(X), "angle": 50})
 
 
 def run_figure5(setting: Setting) -> Result:
@@ -266,16 +260,12 @@ def run_figure5(setting: Setting) -> Result:
         Check("share of the first component in feature space", shares["feature"], low=0.98),
         Check("share of the first component in input space", shares["input"], high=0.9),
     ]  # fmt: skip
-    return Result(
-        [{"space": name, "share of the first component": value} for name, value in shares.items()],
-        checks,
-        lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]),
-        {"points": len(X), "kernel": "x₁²y₁² + x₂²y₂², so that φ = (x₁², x₂²)"},
-        remarks("baran2018/figure5"),
-    )
+    numbers = [{"space": name, "share of the first component": shares[name]} for name in shares]
+    chosen = {"points": len(X), "kernel": "x₁²y₁² + x₂²y₂², so that φ = (x₁², x₂²)"}
+    return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]), chosen)
 
 
-def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Any:
+def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Figure:
     figure, panels = sheet(1, 2, (9, 3.8))
     side, green = np.linspace(-2.6, 2.6, 120), "#4f9d69"
     grid = np.stack(np.meshgrid(side, side / 1.6), axis=-1)
@@ -307,19 +297,16 @@ def run_figure6(setting: Setting) -> Result:
         Check("3-D: points that linear cuts put right", right["3-D"], low=0.99, paper="all"),
     ]
 
-    def draw() -> Any:
-        figure = item.blank((9, 4))
-        ax = figure.add_subplot(1, 2, 1)
-        _groups(ax, X, labels)
-        plane(ax, "in the plane")
-        ax = figure.add_subplot(1, 2, 2, projection="3d")
-        _groups(ax, Z, labels)
-        ax.set_title("three kernel components", fontsize=10)
+    def draw() -> Figure:
+        figure, (flat, deep) = row((9, 4), None, "3d")
+        _groups(flat, X, labels)
+        plane(flat, "in the plane")
+        _groups(deep, Z, labels)
+        deep.set_title("three kernel components", fontsize=10)
         return figure
 
     numbers = [{"space": name, "put right": share} for name, share in right.items()]
-    chosen = {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"}
-    return Result(numbers, checks, draw, chosen, remarks("baran2018/figure6"))
+    return Result(numbers, checks, draw, {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"})
 
 
 def run_figure7(setting: Setting) -> Result:
@@ -337,7 +324,7 @@ def run_figure7(setting: Setting) -> Result:
               high=0.75, paper="not separable"),
     ]  # fmt: skip
 
-    def draw() -> Any:
+    def draw() -> Figure:
         figure, panels = sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
@@ -347,5 +334,4 @@ def run_figure7(setting: Setting) -> Result:
         return figure
 
     numbers = [{"method": name, "told by the first component": told[name]} for name in told]
-    chosen = {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"}
-    return Result(numbers, checks, draw, chosen, remarks("baran2018/figure7"))
+    return Result(numbers, checks, draw, {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"})

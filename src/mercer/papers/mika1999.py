@@ -10,19 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer import KernelPCA
-from mercer._base.linalg import square_sums
+from mercer._base import linalg, progress
 from mercer._base.numbers import fixed_rng
-from mercer._base.progress import announce
-from mercer._base.types import Array
+from mercer._base.types import Array, Estimator, Figure
 from mercer.alternatives import BottleneckAutoencoder, PrincipalCurve
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, remarks, sheet
+from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint, PreImageSolver
 
@@ -48,7 +46,7 @@ def linear_denoise(train: Array, X: Array, q: int) -> Array:
 
 def mean_error(found: Array, truth: Array) -> float:
     """Mean squared distance of points to the truth."""
-    return float(square_sums(found - truth).mean())
+    return float(linalg.square_sums(found - truth).mean())
 
 
 #: σ → the nine ratios printed in Table 1.
@@ -78,8 +76,8 @@ def gaussians(sigma: float, rng: np.random.Generator) -> Draw:
     """
     centres = rng.uniform(-0.5, 0.5, (11, 10))
     train, test = np.repeat(centres, 100, axis=0), np.repeat(centres, 33, axis=0)
-    noisy = [points + sigma * rng.standard_normal(points.shape) for points in (train, test)]
-    return Draw(*noisy, test)
+    first, second = (X + sigma * rng.standard_normal(X.shape) for X in (train, test))
+    return Draw(first, second, test)
 
 
 def table1(
@@ -111,7 +109,7 @@ def table1(
     result = {name: {sigma: np.empty((draws, 9)) for sigma in sigmas} for name in methods}
     for number, sigma in enumerate(sigmas):
         for i in range(draws):
-            announce("table 1", number * draws + i, draws * len(sigmas))
+            progress.announce("table 1", number * draws + i, draws * len(sigmas))
             data = gaussians(sigma, fixed_rng([seed, i, int(1000 * sigma)]))
             # c = 2σ² in exp(-r²/(d c)), d = 10
             model = KernelPCA(9, kernel=Gaussian(width=np.sqrt(20) * sigma), center=center)
@@ -198,10 +196,10 @@ def run_table1(setting: Setting) -> Result:
     inside = sum(row["min"] <= row["paper"] <= row["max"] for row in numbers)
     checks.append(Check("printed cells inside our spread, of 45", inside, low=35))
     chosen = {"draws": draws, "kernel": "exp(-r²/(20σ²))", "centres in": "[-0.5, 0.5]¹⁰"}
-    return Result(numbers, checks, lambda: _draw_table1(found), chosen, remarks("mika1999/table1"))
+    return Result(numbers, checks, lambda: _draw_table1(found), chosen)
 
 
-def _draw_table1(found: Mapping[float, Array]) -> Any:
+def _draw_table1(found: Mapping[float, Array]) -> Figure:
     figure, axes = sheet(1, 5, (11, 2.9), sharex=True)
     n = np.arange(1, 10)
     for ax, (sigma, ratios), color in zip(axes[0], found.items(), PALETTE, strict=False):
@@ -232,26 +230,21 @@ def run_figure1(setting: Setting) -> Result:
         "half circle": _denoised(curves["half circle"], (4,), others),
         "square": _denoised(curves["square"], (4, 8), others | closed),
     }
-    rows = {
-        (name, method): {
-            "curve": name,
-            "method": method,
-            "squared distance": curves[name].squared_distance(X),
-            "coverage": curves[name].coverage(X),
-        }
-        for name, methods in points.items()
-        for method, X in methods.items()
-    }
-    return Result(
-        list(rows.values()),
-        _figure1_checks(rows),
-        lambda: _draw_figure1(curves, points),
-        {"points": 200, "noise": 0.1, "kernel": "exp(-r²/(2·0.5))"},
-        remarks("mika1999/figure1"),
-    )
+    pairs = [(name, method) for name, methods in points.items() for method in methods]
+    distance = {(c, m): curves[c].squared_distance(points[c][m]) for c, m in pairs}
+    coverage = {(c, m): curves[c].coverage(points[c][m]) for c, m in pairs}
+    numbers = [
+        {"curve": c, "method": m, "squared distance": distance[c, m], "coverage": coverage[c, m]}
+        for c, m in pairs
+    ]
+    checks = _figure1_checks(distance, coverage)
+    chosen = {"points": 200, "noise": 0.1, "kernel": "exp(-r²/(2·0.5))"}
+    return Result(numbers, checks, lambda: _draw_figure1(curves, points), chosen)
 
 
-def _denoised(curve: Curve, counts: Sequence[int], others: Mapping[str, Any]) -> dict[str, Array]:
+def _denoised(
+    curve: Curve, counts: Sequence[int], others: Mapping[str, Estimator]
+) -> dict[str, Array]:
     """The points by kernel PCA with so many components, and by every other method."""
     X = curve.points
     return {
@@ -262,8 +255,9 @@ def _denoised(curve: Curve, counts: Sequence[int], others: Mapping[str, Any]) ->
     }
 
 
-def _figure1_checks(rows: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Check]:
-    distance = {key: float(row["squared distance"]) for key, row in rows.items()}
+def _figure1_checks(
+    distance: Mapping[tuple[str, str], float], coverage: Mapping[tuple[str, str], float]
+) -> list[Check]:
     half, eight = distance["half circle", "kernel PCA, n = 4"], ("square", "kernel PCA, n = 8")
     return [
         Check("half circle: kernel PCA, squared distance", half, high=0.0015),
@@ -273,12 +267,12 @@ def _figure1_checks(rows: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[C
         Check("square: kernel PCA with n = 8, squared distance", distance[eight], high=0.0032),
         Check("square: linear PCA “fails completely”: linear / kernel",
               distance["square", "linear PCA"] / distance[eight], low=10, paper="fails"),
-        Check("square: kernel PCA closes the loop: coverage", float(rows[eight]["coverage"]),
+        Check("square: kernel PCA closes the loop: coverage", coverage[eight],
               low=0.9, paper="closed"),
     ]  # fmt: skip
 
 
-def _draw_figure1(curves: Mapping[str, Curve], points: Mapping[str, Mapping[str, Array]]) -> Any:
+def _draw_figure1(curves: Mapping[str, Curve], points: Mapping[str, Mapping[str, Array]]) -> Figure:
     figure, axes = sheet(2, 4, (10, 4.9))
     # The square has two kernel PCAs and two curves: the better one and the paper's are drawn.
     for line, (name, methods), q in zip(axes, points.items(), (4, 8), strict=True):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -13,11 +11,11 @@ from scipy.ndimage import gaussian_filter
 from mercer import KernelPCA
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Array, Axes
+from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian
-from mercer.papers.item import Check, Result, Setting, remarks, sheet
+from mercer.papers.item import Check, Result, Setting, sheet
 from mercer.papers.mika1999 import linear_denoise, mean_error
-from mercer.papers.sources import Labelled, read_usps
+from mercer.papers.sources import Labelled, Source, read_usps
 from mercer.plots._base import PALETTE, show_tiles, tidy
 from mercer.preimage import FixedPoint, PreImageSolver
 from mercer.preimage.noise import match_noise
@@ -50,7 +48,7 @@ def per_digit(data: Labelled) -> tuple[int, int]:
 
 
 def usps_digits(
-    source: str | Path | Labelled, rng: np.random.Generator, *, smooth: bool = True
+    source: Source, rng: np.random.Generator, *, smooth: bool = True
 ) -> tuple[Array, Array]:
     """300 training and 50 test images of each digit, in their order, pixels from -1 to 1.
 
@@ -59,8 +57,7 @@ def usps_digits(
 
     ``source`` is the folder where ``usps.npz`` is, or the digits; a stand-in may have fewer images.
     """
-    data = source if isinstance(source, Labelled) else read_usps(source)
-    chosen = []
+    data, chosen = read_usps(source), []
     parts = ((data.X, data.y), (data.X_test, data.y_test))
     for (X, y), count in zip(parts, per_digit(data), strict=True):
         rows = [rng.choice(np.flatnonzero(y == digit), count, replace=False) for digit in range(10)]
@@ -71,7 +68,7 @@ def usps_digits(
     return chosen[0], chosen[1]
 
 
-def _chosen(data: Labelled, **more: object) -> dict[str, object]:
+def _setting(data: Labelled, **more: object) -> dict[str, object]:
     """What the items on digits say of their setting."""
     train, test = per_digit(data)
     return {"images": f"{train} + {test} of each digit", "kernel": "exp(-r²/128)", **more}
@@ -110,19 +107,18 @@ def run_figure2(setting: Setting) -> Result:
         Check("pre-images: largest pixel (they stay digits)", float(np.abs(preimages).max()),
               high=1.5),
     ]  # fmt: skip
-    chosen = _chosen(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
+    chosen = _setting(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
 
     return Result(
         numbers,
         checks,
         lambda: _draw_figure2(np.stack(list(pictures.values())), shown),
         chosen,
-        remarks("mika1999/figure2"),
-        data.stands_in,
+        stands_in=data.stands_in,
     )
 
 
-def _draw_figure2(images: Array, shown: Sequence[int]) -> Any:
+def _draw_figure2(images: Array, shown: Sequence[int]) -> Figure:
     figure, axes = sheet(1, 1, (8.6, 3.2))
     low, high = images.min(axis=2, keepdims=True), images.max(axis=2, keepdims=True)
     names = ["linear PCA", "kernel PCA:\npre-image", "kernel PCA:\nprojections of eᵢ"]
@@ -163,7 +159,7 @@ def run_figure3(setting: Setting) -> Result:
          "shown digit": errors[1, i] / errors[0, i]}
         for i in range(20)
     ]  # fmt: skip
-    better = np.flatnonzero(ratio > 1.1) + 1
+    better = [i + 1 for i in range(20) if ratio[i] > 1.1]
     checks = [
         Check("n = 1: kernel / linear", ratio[0], 0.9, 1.1, "nearly the same"),
         Check("n = 5: kernel / linear", ratio[4], 0.95, 1.2, "nearly the same"),
@@ -176,13 +172,12 @@ def run_figure3(setting: Setting) -> Result:
         numbers,
         checks,
         lambda: _draw_figure3(tiles, test[shown], errors[1] / errors[0]),
-        _chosen(data, n="1 to 20"),
-        remarks("mika1999/figure3"),
-        data.stands_in,
+        _setting(data, n="1 to 20"),
+        stands_in=data.stands_in,
     )
 
 
-def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Any:
+def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Figure:
     figure, axes = sheet(1, 1, (11.5, 1.7))
     beside = np.concatenate([tiles, np.tile(original, (2, 1, 1))], axis=1)
     ax, _ = show_tiles(
@@ -211,7 +206,7 @@ class UspsRow:
 
 
 def usps(
-    source: str | Path | Labelled,
+    source: Source,
     seed: int = 0,
     *,
     counts: Sequence[int] = COUNTS,
@@ -239,14 +234,14 @@ def usps(
             straight = linear_denoise(train, X, q) if q <= 256 else X
             plain = bound.solve(Z, X).points
             matched = bound.solve(match_noise(subspace, X, Z), X).points
-            errors = [mean_error(points, test) for points in (straight, plain, matched)]
+            linear, kernel, better = (mean_error(Y, test) for Y in (straight, plain, matched))
             shown = {"digit": test, "noisy": X, "linear": straight, "kernel": plain}
             images = {what: points[first] for what, points in shown.items()}
-            rows.append(UspsRow(name, q, *errors, images))
+            rows.append(UspsRow(name, q, linear, kernel, better, images))
     return rows
 
 
-def factors(rows: Sequence[UspsRow], noise: str, method: str = "kernel") -> dict[str, Any]:
+def factors(rows: Sequence[UspsRow], noise: str, method: str = "kernel") -> dict[str, float]:
     """Best against best, the optimal numbers of components, the largest factor at equal ones."""
     own = [row for row in rows if row.noise == noise]
     linear = min((row for row in own if row.q <= 256), key=lambda row: row.linear)
@@ -291,18 +286,12 @@ def run_figure4(setting: Setting) -> Result:
     for name, (noise, bar) in matched.items():
         ratio = middle(noise, "best/best", "matched")
         checks.append(Check(f"{name}, noise matched: best / best", ratio, low=bar))
-    chosen = _chosen(data, seeds=len(seeds), n=", ".join(map(str, COUNTS)))
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure4(studies[setting.seed]),
-        chosen,
-        remarks("mika1999/figure4"),
-        data.stands_in,
-    )
+    chosen = _setting(data, seeds=len(seeds), n=", ".join(map(str, COUNTS)))
+    first = studies[setting.seed]
+    return Result(numbers, checks, lambda: _draw_figure4(first), chosen, stands_in=data.stands_in)
 
 
-def _draw_figure4(rows: Sequence[UspsRow]) -> Any:
+def _draw_figure4(rows: Sequence[UspsRow]) -> Figure:
     figure, axes = sheet(1, 3, (11.5, 4.5), width_ratios=[1, 1, 0.9])
     lines = [(1, "digit"), (1, "noisy"), *((q, way) for way in ("linear", "kernel") for q in DRAWN)]
     labels = ["digit", "noisy", *(f"{way} {q}" for q, way in lines[2:])]

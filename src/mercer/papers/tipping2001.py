@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.svm import LinearSVC
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Array, Estimator
+from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, remarks, sheet
-from mercer.papers.sources import read_pima_part
+from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
 from mercer.plots._base import PALETTE, tidy
 
-read_pima = read_pima_part
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
 WIDTH = 0.25
 NOISE = 0.25
@@ -180,13 +177,8 @@ def run_figure1(setting: Setting) -> Result:
     X, _ = three_clusters(setting.seed)
     model = figure1(X)
     titles = [f"{value:.3f}" for value in model.explained_variance_]
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_components(X, model, titles),
-        {**SETTING, "draws": len(spectra)},
-        remarks("tipping2001/figure1"),
-    )
+    chosen = {**SETTING, "draws": len(spectra)}
+    return Result(numbers, checks, lambda: _draw_components(X, model, titles), chosen)
 
 
 def _picked(Z: Array, labels: Array) -> int:
@@ -218,16 +210,11 @@ def run_figure2(setting: Setting) -> Result:
     X, _ = three_clusters(setting.seed)
     model = figure2(X)
     titles = [f"component {k}" for k in range(9)]
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_components(X, model, titles),
-        {**SETTING, "σ": 0.25, "draws": len(sizes)},
-        remarks("tipping2001/figure2"),
-    )
+    chosen = {**SETTING, "σ": 0.25, "draws": len(sizes)}
+    return Result(numbers, checks, lambda: _draw_components(X, model, titles), chosen)
 
 
-def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Any:
+def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Figure:
     """Lines of equal score for the first nine components, if there are so many."""
     figure, axes = sheet(3, 3, (7.2, 7.2))
     grid = grid_around(X, 80)
@@ -262,7 +249,7 @@ def run_figure3(setting: Setting) -> Result:
         Check("error in a corner far away", error[0, -1], low=0.99),
     ]  # fmt: skip
 
-    def draw() -> Any:
+    def draw() -> Figure:
         figure, axes = sheet(1, 1, (5.4, 4.8))
         ax = axes[0, 0]
         cloud(ax, X, INK, 9)
@@ -274,7 +261,7 @@ def run_figure3(setting: Setting) -> Result:
         return figure
 
     setting_ = {**SETTING, "σ": 0.25, "draws": len(fewest)}
-    return Result(numbers, checks, draw, setting_, remarks("tipping2001/figure3"))
+    return Result(numbers, checks, draw, setting_)
 
 
 def run_figure4(setting: Setting) -> Result:
@@ -301,17 +288,12 @@ def run_figure4(setting: Setting) -> Result:
         Check("rms, refit / full, p = 25", refit[24], 1, 1.5),
         Check("test errors, sparse − full, mean", apart, -4, 4, "marginally fewer"),
     ]
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure4(found),
-        {"rows": f"{len(data.X)} + {len(data.X_test)}", "kernel": "exp(-r²/10²), standardised"},
-        remarks("tipping2001/figure4"),
-        data.stands_in,
-    )
+    rows = f"{len(data.X)} + {len(data.X_test)}"
+    chosen = {"rows": rows, "kernel": "exp(-r²/10²), standardised"}
+    return Result(numbers, checks, lambda: _draw_figure4(found), chosen, stands_in=data.stands_in)
 
 
-def _draw_figure4(found: Figure4) -> Any:
+def _draw_figure4(found: Figure4) -> Figure:
     figure, axes = sheet(1, 2, (9, 3.6))
     curves = {"rms reconstruction error": found.rms, "test errors": found.errors}
     styles = {"full": ("all 200", INK), "sparse": ("40, paper's", PALETTE[2]),
