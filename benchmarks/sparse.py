@@ -21,6 +21,7 @@ from mercer import KernelPCA, SparseKernelPCA
 from mercer._base.machine import one_blas_thread
 from mercer.kernels import Gaussian
 from mercer.papers import tipping2001
+from mercer.papers.sources import read_pima_part
 from mercer.sparse import EM, MM, ColumnGeneration, Fast, Greedy, SparseSolver
 
 SIZES = (20_000, 50_000, 100_000, 200_000)
@@ -74,7 +75,7 @@ def fit_cover(n: int, sweeps: int) -> Callable[[], dict[str, Any]]:
 def optimisers() -> None:
     """The paper's iterations and ours, on the paper's two data sets."""
     toy = tipping2001.three_clusters(0)[0]
-    pima, _ = tipping2001.read_pima(folder() / "Pima.tr.csv")
+    pima, _ = read_pima_part(folder() / "Pima.tr.csv")
     pima = (pima - pima.mean(axis=0)) / pima.std(axis=0)
     cases = {
         "clusters, 90 rows": (toy, Gaussian(width=0.25), 0.25),

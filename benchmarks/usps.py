@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.decomposition import KernelPCA as SklearnKernelPCA
 
 from mercer import listen
-from mercer.papers.mika1999 import NOISES, factors, usps, usps_digits
+from mercer.papers.mika1999_digits import NOISES, factors, usps, usps_digits
 from mercer.preimage import Distances, FixedPoint, Ridge
 
 SEEDS = (1, 2, 3)

@@ -6,7 +6,8 @@ import pytest
 from mercer import KernelPCA
 from mercer.kernels import Gaussian
 from mercer.papers import mika1999
-from mercer.papers.mika1999 import PAPER_TABLE1, factors, figure1, gaussians, table1, usps
+from mercer.papers.mika1999 import PAPER_TABLE1, figure1, gaussians, table1
+from mercer.papers.mika1999_digits import factors, usps
 from mercer.preimage import FixedPoint
 
 # Lower bars for medians of ten draws: a right implementation misses any of the 45 once in a hundred

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.exceptions import DataError, MercerWarning
-from mercer.papers import Labelled, Sources, mika1999, sources
+from mercer.papers import Labelled, Sources, mika1999_digits, sources
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +88,7 @@ def test_no_network_is_no_failure(monkeypatch):
 def test_a_stand_in_has_fewer_images_and_says_how_many():
     with pytest.warns(MercerWarning):
         data = Sources(offline=True).usps()
-    train, test = mika1999.usps_digits(data, np.random.default_rng(0))
-    assert (len(train), len(test)) == tuple(10 * count for count in mika1999.per_digit(data))
-    assert mika1999.per_digit(data) == (117, 50)
+    train, test = mika1999_digits.usps_digits(data, np.random.default_rng(0))
+    counts = mika1999_digits.per_digit(data)
+    assert (len(train), len(test)) == tuple(10 * count for count in counts)
+    assert counts == (117, 50)

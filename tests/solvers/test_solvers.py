@@ -33,7 +33,7 @@ from mercer.model import Count
 from mercer.model.model import estimate_errors
 from mercer.solvers import Davidson, Dense, EigenSolver, Lanczos, Problem, as_solver
 from mercer.testing import check_eigensolver, lapack_ratio
-from mercer.testing.eigensolvers import check_orthonormal, matrix_with_spectrum
+from mercer.testing.operators import check_orthonormal, matrix_with_spectrum
 
 EXACT = [Dense(), Lanczos()]
 NAMED = [solver for solver in map(as_solver, catalogue.SOLVERS) if isinstance(solver, EigenSolver)]

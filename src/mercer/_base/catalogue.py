@@ -121,8 +121,7 @@ PUBLIC = {
 }
 #: What :mod:`mercer.papers` has: the data of one paper do not wait for the code of all.
 PAPERS = _named(
-    "mercer.papers.item:Check Item Result Setting Verdict",
-    "mercer.papers.registry:ITEMS PAPERS select",
+    "mercer.papers.item:Check ITEMS Item PAPERS Result Setting Verdict select",
     "mercer.papers.report:reproduce write_report",
     "mercer.papers.sources:Labelled Sources",
 )

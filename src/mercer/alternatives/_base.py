@@ -9,13 +9,13 @@ from typing import ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import square_sums
+from mercer._base import linalg, numbers
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, ArrayLike, RowsLike, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError
+from mercer.exceptions import ConvergenceWarning, DataError, warn
 from mercer.kernels import Linear
 
 #: What every model file keeps of the data's shape; each method adds what its predictions need.
@@ -30,8 +30,10 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    #: Whether values may be missing.
+    #: Whether values may be missing, whether they must not be negative, and samples with modes.
     _takes_nan: ClassVar[bool] = False
+    _positive: ClassVar[bool] = False
+    _takes_tensors: ClassVar[bool] = False
     tol: float
     max_iter: int
 
@@ -80,7 +82,14 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return codes.astype(np.float64), codes.dtype
 
     def _check_parameters(self) -> None:
-        """Those of the iteration; methods with others check these, too."""
+        """Those that many methods have; methods with others check these, too."""
+        for name, check in (
+            ("n_components", numbers.check_count),
+            ("penalty", numbers.check_positive),
+        ):
+            value = getattr(self, name, None)
+            if value is not None:
+                check(name, value, instead=", or None")
         if not 0 < self.tol < 1 or self.max_iter < 1:
             raise DataError(
                 f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
@@ -94,6 +103,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.allow_nan = self._takes_nan
+        tags.input_tags.positive_only = self._positive
+        tags.input_tags.three_d_array = self._takes_tensors
         return tags
 
 
@@ -123,7 +134,7 @@ class ReversibleAlternative(Alternative):
         """
         rows, _ = self._samples(X)
         apart = np.asarray(self.denoise(X), dtype=np.float64) - rows
-        return -float(square_sums(apart.reshape(len(apart), -1)).mean())
+        return -float(linalg.square_sums(apart.reshape(len(apart), -1)).mean())
 
 
 def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Array, float]:
@@ -137,3 +148,8 @@ def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Arr
     if largest == 0:
         raise DataError(f"all {noun} are equal; {method} needs {noun} that differ.")
     return mean, around / largest, largest
+
+
+def warn_unsettled(what: str, remedy: str = "raise max_iter or tol.") -> None:
+    """An iteration that ended before it settled: what was still moving, and what to do."""
+    warn(f"{what}; {remedy}", ConvergenceWarning)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
-from mercer._base.numbers import check_count, make_rng
-from mercer._base.progress import announce
+from mercer._base import numbers, progress
 from mercer._base.types import Array, Seed
-from mercer.alternatives._base import SEEN, ReversibleAlternative, centred
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.exceptions import DataError
 
 
 class BottleneckAutoencoder(ReversibleAlternative):
@@ -102,17 +100,15 @@ class BottleneckAutoencoder(ReversibleAlternative):
         self._center, unit, largest = centred(rows, "a network")
         self._scale = float(largest * unit.std(axis=0).max())
         scaled = (rows - self._center) / self._scale
-        networks = self._train(scaled, make_rng(self.random_state))
+        networks = self._train(scaled, numbers.make_rng(self.random_state))
         self.losses_ = np.array([network.loss_ for network in networks])
         self.network_ = networks[int(np.argmin(self.losses_))]
         self._weights = list(zip(self.network_.coefs_, self.network_.intercepts_, strict=True))
         self.n_iter_ = self.network_.n_iter_
         if self.n_iter_ >= self.max_iter:
-            warn(
-                f"the network still learnt after {self.n_iter_} steps, its loss is "
-                f"{self.network_.loss_:.3g}; raise max_iter, tol or alpha.",
-                ConvergenceWarning,
-            )
+            loss = f"its loss is {self.network_.loss_:.3g}"
+            still = f"the network still learnt after {self.n_iter_} steps, {loss}"
+            warn_unsettled(still, "raise max_iter, tol or alpha.")
 
     def _encode(self, rows: Array) -> Array:
         layer = (rows - self._center) / self._scale
@@ -129,11 +125,11 @@ class BottleneckAutoencoder(ReversibleAlternative):
     def _n_features_out(self) -> int:
         return int(self._weights[1][0].shape[1])
 
-    def _train(self, X: Array, rng: np.random.Generator) -> list[Any]:
+    def _train(self, X: Array, rng: np.random.Generator) -> list[MLPRegressor]:
         target = X.ravel() if X.shape[1] == 1 else X
         networks = []
         for i in range(self.n_init):
-            announce("autoencoder", i, self.n_init)
+            progress.announce("autoencoder", i, self.n_init)
             network = MLPRegressor(
                 hidden_layer_sizes=(self.hidden, self.n_components, self.hidden),
                 activation="tanh",
@@ -144,15 +140,14 @@ class BottleneckAutoencoder(ReversibleAlternative):
                 tol=self.tol,
                 random_state=int(rng.integers(2**31)),
             )
-            with warnings.catch_warnings():
-                # Told once, and in our words, for the network that is kept.
-                warnings.simplefilter("ignore", SklearnConvergenceWarning)
+            # Told once, and in our words, for the network that is kept.
+            with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
                 networks.append(network.fit(X, target))
         return networks
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "hidden", "n_init", "max_iter"):
-            check_count(name, getattr(self, name))
+            numbers.check_count(name, getattr(self, name))
         for name in ("alpha", "tol"):
             value = getattr(self, name)
             if not (isinstance(value, Real) and 0 <= float(value) < np.inf):

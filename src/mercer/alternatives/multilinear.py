@@ -8,18 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from mercer._base.linalg import fix_signs
-from mercer._base.numbers import check_count
-from mercer._base.progress import announce
-from mercer._base.sklearn import Tags
+from mercer._base import linalg, progress
 from mercer._base.types import Array, ArrayLike, RowsLike
-from mercer.alternatives._base import SEEN, Alternative, ReversibleAlternative, centred
-from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
+from mercer.alternatives import _base
+from mercer.alternatives._base import SEEN, centred, warn_unsettled
+from mercer.exceptions import DataError, RankWarning, warn
 
 #: A number of components, or a share of the variance, for all modes or for each.
 Ranks = int | float | Sequence[int | float]
@@ -56,9 +53,10 @@ def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
     return tuple(_count(rank, values) for rank, values in zip(wanted, spectra, strict=True))
 
 
-class TensorAlternative(Alternative):
+class TensorAlternative(_base.Alternative):
     """An alternative for samples that are arrays of one or more modes."""
 
+    _takes_tensors = True
     tensor_shape_: tuple[int, ...]
     ranks_: tuple[int, ...]
 
@@ -67,10 +65,8 @@ class TensorAlternative(Alternative):
         return math.prod(self.ranks_)
 
     def _samples(self, X: RowsLike, *, reset: bool = False) -> tuple[Array, np.dtype]:
-        if not reset:
-            check_is_fitted(self)
         flat, shape = _flatten(X)
-        known = None if reset else self.tensor_shape_
+        known = None if reset else getattr(self, "tensor_shape_", None)
         if known and (shape or len(known) > 1) and shape != known:
             raise DataError(
                 f"X has shape {np.shape(X)}, but {type(self).__name__} was fitted to samples of "
@@ -83,16 +79,10 @@ class TensorAlternative(Alternative):
 
     def _check_codes(self, Z: ArrayLike) -> tuple[Array, np.dtype]:
         """Codes as tensors of shape ``ranks_``; they may come flat, as transform returns them."""
-        check_is_fitted(self)
-        if np.ndim(Z) > 2 and np.shape(Z)[1:] == self.ranks_:
+        if np.ndim(Z) > 2 and np.shape(Z)[1:] == getattr(self, "ranks_", None):
             Z = np.reshape(Z, (len(Z), -1))
         codes, dtype = super()._check_codes(Z)
         return codes.reshape(-1, *self.ranks_), dtype
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        return tags
 
 
 def _flatten(X: RowsLike) -> tuple[Any, tuple[int, ...] | None]:
@@ -130,7 +120,7 @@ def _count(rank: Any, values: Array) -> int:
     )
 
 
-class MultilinearPCA(TensorAlternative, ReversibleAlternative):
+class MultilinearPCA(TensorAlternative, _base.ReversibleAlternative):
     r"""Principal components of tensors, one orthonormal factor per mode.
 
     Samples are arrays :math:`X_i` of shape (d1, …, dK): images, spectrograms, volumes. They are
@@ -194,15 +184,8 @@ class MultilinearPCA(TensorAlternative, ReversibleAlternative):
     0.82
     """
 
-    _saved: ClassVar[tuple[str, ...]] = (
-        "factors_",
-        "mean_",
-        "ranks_",
-        "tensor_shape_",
-        "explained_variance_ratio_",
-        "n_iter_",
-        *SEEN,
-    )
+    _saved = ("factors_", "mean_", "ranks_", "tensor_shape_", "explained_variance_ratio_",
+              "n_iter_", *SEEN)  # fmt: skip
 
     def __init__(self, ranks: Ranks = 0.97, *, tol: float = 1e-6, max_iter: int = 50) -> None:
         self.ranks = ranks
@@ -234,17 +217,14 @@ def alternate(X: Array, ranks: Ranks, tol: float, max_iter: int) -> tuple[list[A
     captured, settled, rounds = _captured(X, factors), len(factors) == 1, 0
     while not settled and rounds < max_iter:
         rounds += 1
-        announce("multilinear PCA", rounds)
+        progress.announce("multilinear PCA", rounds)
         for k in modes:
             factors[k] = _eigen(scatter(project(X, factors, skip=k), k))[1][:, : counts[k]]
         before, captured = captured, _captured(X, factors)
         settled = captured - before <= tol * captured
     if not settled:
-        warn(
-            f"the captured variance still grew by {captured / before - 1:.1e} after {rounds} "
-            "rounds; raise max_iter or tol.",
-            ConvergenceWarning,
-        )
+        growth = f"{captured / before - 1:.1e} after {rounds} rounds"
+        warn_unsettled(f"the captured variance still grew by {growth}")
     return factors, max(rounds, 1)
 
 
@@ -256,7 +236,7 @@ def _eigen(A: Array) -> tuple[Array, Array]:
     """Eigenvalues in decreasing order, none below zero, and eigenvectors with fixed signs."""
     values, vectors = np.linalg.eigh(A)
     vectors = vectors[:, ::-1]
-    return np.maximum(values[::-1], 0.0), np.asarray(vectors * fix_signs(vectors))
+    return np.maximum(values[::-1], 0.0), np.asarray(vectors * linalg.fix_signs(vectors))
 
 
 class UncorrelatedMultilinearPCA(TensorAlternative):
@@ -322,11 +302,6 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _check_parameters(self) -> None:
-        if self.n_components is not None:
-            check_count("n_components", self.n_components, instead=", or None")
-        super()._check_parameters()
-
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         mean, unit, scale = centred(tensors, "uncorrelated multilinear PCA", "samples")
         self.n_iter_ = 0
@@ -361,7 +336,7 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         scores = np.empty((len(X), 0))
         smallest = 1e-12 * float((X**2).sum())
         for p in range(q):
-            announce("uncorrelated multilinear PCA", p, q)
+            progress.announce("uncorrelated multilinear PCA", p, q)
             vectors = self._component(X, scores)
             y = _contract(X, vectors)
             if y @ y <= smallest and found:
@@ -389,13 +364,9 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
             if abs(variance - last) <= self.tol * variance:
                 break
         else:
-            warn(
-                f"the variance of component {scores.shape[1]} still changed by "
-                f"{abs(variance - last) / variance:.1e} of it after {self.max_iter} rounds; raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-            )
-        return [u * fix_signs(u[:, None])[0] for u in vectors]
+            change = f"{abs(variance - last) / variance:.1e} of it after {self.max_iter} rounds"
+            warn_unsettled(f"the variance of component {scores.shape[1]} still changed by {change}")
+        return [u * linalg.fix_signs(u[:, None])[0] for u in vectors]
 
 
 def _contract(X: Array, vectors: Sequence[Array], skip: int | None = None) -> Array:

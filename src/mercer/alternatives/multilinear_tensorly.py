@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from types import ModuleType
 
 import numpy as np
 
-from mercer._base.numbers import check_positive, make_rng
-from mercer._base.optional import require
-from mercer._base.sklearn import Tags
+from mercer._base import numbers, optional
 from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives import multilinear
-from mercer.alternatives._base import SEEN, ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
 from mercer.alternatives.robust_pca import split_rows
 from mercer.estimators.door import verb
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.exceptions import DataError
 
 #: Steps for the codes of new samples, and their bar in units of the largest code.
 STEPS, SETTLED = 2000, 1e-8
@@ -70,6 +67,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
     ((100, 20), True)
     """
 
+    _positive = True
     _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *SEEN)
 
     def __init__(
@@ -85,39 +83,26 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        _tensorly()
-        super()._check_parameters()
-
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         _check_sign(tensors, type(self).__name__)
         tensors = tensors / _largest(tensors)
-        spectra = [
-            np.linalg.eigvalsh(multilinear.scatter(tensors, k))[::-1]
-            for k in range(tensors.ndim - 1)
-        ]
-        counts = multilinear.count_ranks(
-            self.ranks, [np.maximum(values, 0.0) for values in spectra]
+        scatters = [multilinear.scatter(tensors, k) for k in range(tensors.ndim - 1)]
+        spectra = [np.maximum(np.linalg.eigvalsh(S)[::-1], 0.0) for S in scatters]
+        counts = multilinear.count_ranks(self.ranks, spectra)
+        (_, factors), errors = _tensorly(
+            "non_negative_tucker_hals",
+            tensors,
+            rank=[min(len(tensors), math.prod(counts)), *counts],
+            n_iter_max=self.max_iter,
+            tol=self.tol,
+            random_state=int(numbers.make_rng(self.random_state).integers(2**31)),
         )
-        with _tensorly().backend_context("numpy"):
-            (_, factors), errors = _tensorly().decomposition.non_negative_tucker_hals(
-                tensors,
-                rank=[min(len(tensors), math.prod(counts)), *counts],
-                n_iter_max=self.max_iter,
-                tol=self.tol,
-                random_state=int(make_rng(self.random_state).integers(2**31)),
-                return_errors=True,
-            )
         self.factors_ = [_unit_columns(np.asarray(U)).astype(dtype) for U in factors[1:]]
         self.ranks_ = counts
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
         if change > self.tol:
-            warn(
-                f"the error still changed by {change:.1e} after {self.n_iter_} steps; raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-            )
+            warn_unsettled(f"the error still changed by {change:.1e} after {self.n_iter_} steps")
 
     def _encode(self, tensors: Array) -> Array:
         _check_sign(tensors, type(self).__name__)
@@ -127,11 +112,6 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
 
     def _decode(self, cores: Array) -> Array:
         return multilinear.expand(cores, self.factors_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 def _codes(X: Array, factors: list[Array]) -> Array:
@@ -249,12 +229,6 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
         self.tol = tol
         self.max_iter = max_iter
 
-    def _check_parameters(self) -> None:
-        _tensorly()
-        if self.penalty is not None:
-            check_positive("penalty", self.penalty, instead=", or None")
-        super()._check_parameters()
-
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         scale = _largest(tensors)
         self.penalty_ = float(_universal(tensors.shape) if self.penalty is None else self.penalty)
@@ -293,33 +267,30 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
         size = float(np.linalg.norm(tensors))
         unfolded = [np.moveaxis(tensors, k, 0).reshape(n, -1) for k, n in enumerate(tensors.shape)]
         largest = max(np.linalg.norm(matrix, 2) for matrix in unfolded)
-        with _tensorly().backend_context("numpy"):
-            low_rank, sparse, errors = _tensorly().decomposition.robust_pca(
-                tensors,
-                tol=self.tol * size,
-                reg_E=self.penalty_,
-                mu_init=1.25 / float(largest),
-                mu_max=1e12,
-                learning_rate=GROWTH,
-                n_iter_max=self.max_iter,
-                return_errors=True,
-                verbose=0,
-            )
+        low_rank, sparse, errors = _tensorly(
+            "robust_pca",
+            tensors,
+            tol=self.tol * size,
+            reg_E=self.penalty_,
+            mu_init=1.25 / float(largest),
+            mu_max=1e12,
+            learning_rate=GROWTH,
+            n_iter_max=self.max_iter,
+            verbose=0,
+        )
         self.n_iter_ = len(errors)
         if errors[-1] > self.tol * size:
-            warn(
-                f"robust tensor PCA stopped after {len(errors)} steps with a residual of "
-                f"{errors[-1] / size:.1e}; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
+            residual = f"with a residual of {errors[-1] / size:.1e}"
+            warn_unsettled(f"robust tensor PCA stopped after {len(errors)} steps {residual}")
         return np.asarray(low_rank), np.asarray(sparse)
 
 
-def _tensorly() -> ModuleType:
-    """TensorLy with its decompositions, or an error that says how to get it."""
-    require("tensorly.decomposition", "tensor")
-    module: ModuleType = require("tensorly", "tensor")
-    return module
+def _tensorly(method: str, tensors: Array, **options: object) -> tuple[Array, ...]:
+    """TensorLy's decomposition of that name, on NumPy's arrays, and its errors."""
+    decompose = getattr(optional.require("tensorly.decomposition", "tensor"), method)
+    with optional.require("tensorly", "tensor").backend_context("numpy"):
+        parts: tuple[Array, ...] = decompose(tensors, return_errors=True, **options)
+    return parts
 
 
 def _largest(tensors: Array) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Self
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -12,11 +11,10 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 from sklearn.metrics import pairwise_distances_argmin
 
-from mercer._base.linalg import fix_signs, square_sums
-from mercer._base.progress import announce
+from mercer._base import linalg, progress
 from mercer._base.types import Array
-from mercer.alternatives._base import SEEN, ReversibleAlternative, centred
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -28,11 +26,11 @@ class Polyline:
     closed: bool
 
     @classmethod
-    def through(cls, nodes: Array, *, closed: bool) -> Self:
+    def through(cls, nodes: Array, *, closed: bool) -> Polyline:
         """The polygon through the nodes; the first is repeated at the end if it is closed."""
         if closed:
             nodes = np.vstack([nodes, nodes[:1]])
-        steps = np.sqrt(square_sums(np.diff(nodes, axis=0)))
+        steps = np.sqrt(linalg.square_sums(np.diff(nodes, axis=0)))
         return cls(nodes, np.concatenate([[0.0], np.cumsum(steps)]), closed)
 
     @property
@@ -66,11 +64,11 @@ class Polyline:
 
     def _onto_piece(self, X: Array, i: Array) -> tuple[Array, Array]:
         start, along = self.nodes[i], self.nodes[i + 1] - self.nodes[i]
-        size = square_sums(along)
+        size = linalg.square_sums(along)
         part = np.einsum("ij,ij->i", X - start, along)
         part = np.clip(np.divide(part, size, out=np.zeros_like(part), where=size > 0), 0, 1)
         apart = X - start - part[:, None] * along
-        return self.arc[i] + part * np.sqrt(size), square_sums(apart)
+        return self.arc[i] + part * np.sqrt(size), linalg.square_sums(apart)
 
 
 DEGREE = 3
@@ -85,7 +83,7 @@ class PenalizedSpline:
     closed: bool
 
     @classmethod
-    def fit(cls, t: Array, X: Array, length: float, df: float, *, closed: bool) -> Self:
+    def fit(cls, t: Array, X: Array, length: float, df: float, *, closed: bool) -> PenalizedSpline:
         """Least squares with a penalty on the curvature that leaves ``df`` degrees of freedom.
 
         The penalty is that of Eilers & Marx (1996, Statistical Science 11): second differences of
@@ -221,6 +219,7 @@ class PrincipalCurve(ReversibleAlternative):
     3
     """
 
+    _n_features_out = 1
     _saved = ("nodes_", "length_", "df_", "n_iter_", "_line", "_center", "_scale", *SEEN)
 
     def __init__(
@@ -237,7 +236,11 @@ class PrincipalCurve(ReversibleAlternative):
         self.max_iter = max_iter
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
-        self._check_room(rows)
+        if self.df is not None and self.df > len(rows):
+            room = f"df={self.df!r} for {len(rows)} rows"
+            raise DataError(f"{room}: give at most that many, or None.")
+        if self.closed and rows.shape[1] < 2:
+            raise DataError("a closed curve needs 2 columns, not 1 feature(s); use closed=False.")
         self._center, unit, self._scale = centred(rows, "a curve")
         best, levels, self.n_iter_ = self._anneal(unit)
         self._line = best.line
@@ -249,11 +252,9 @@ class PrincipalCurve(ReversibleAlternative):
             [(v.df, self._scale * np.sqrt(v.error), c) for v, c in zip(levels, judged, strict=True)]
         )
         if not best.settled:
-            warn(
-                f"the curve with {best.df:.3g} degrees of freedom still moved after {best.rounds} "
-                "rounds; raise max_iter or tol, or lower df.",
-                ConvergenceWarning,
-            )
+            curve = f"the curve with {best.df:.3g} degrees of freedom"
+            remedy = "raise max_iter or tol, or lower df."
+            warn_unsettled(f"{curve} still moved after {best.rounds} rounds", remedy)
 
     def _encode(self, rows: Array) -> Array:
         t, _ = self._line.project((rows - self._center) / self._scale)
@@ -271,16 +272,12 @@ class PrincipalCurve(ReversibleAlternative):
         t = np.mod(t, length) if self.closed else np.clip(t, 0.0, length)
         return np.asarray(self._center + self._scale * self._line.at(t / self._scale))
 
-    @property
-    def _n_features_out(self) -> int:
-        return 1
-
     def _anneal(self, X: Array) -> tuple[_Level, list[_Level], int]:
         """The chosen level, all levels, and the number of rounds."""
         line = _first_line(X, closed=self.closed)
         levels: list[_Level] = []
         for df in self._schedule(len(X)):
-            announce("principal curve", len(levels))
+            progress.announce("principal curve", len(levels))
             levels.append(_settle(X, line, df, self.tol, self.max_iter))
             line = levels[-1].line
             chosen = len(levels) - 1
@@ -301,14 +298,6 @@ class PrincipalCurve(ReversibleAlternative):
         if self.df is not None and not (isinstance(self.df, Real) and 2 <= self.df < np.inf):
             raise DataError(f"df={self.df!r}: give a number of 2 or more, or None.")
         super()._check_parameters()
-
-    def _check_room(self, rows: Array) -> None:
-        if self.df is not None and self.df > len(rows):
-            raise DataError(
-                f"df={self.df!r} for {len(rows)} rows: give at most that many, or None."
-            )
-        if self.closed and rows.shape[1] < 2:
-            raise DataError("a closed curve needs 2 columns, not 1 feature(s); use closed=False.")
 
 
 @dataclass(frozen=True)
@@ -377,7 +366,7 @@ def _grid(start: float, end: float, closed: bool) -> Array:
 def _first_line(X: Array, *, closed: bool) -> Polyline:
     """The first principal component, or the ellipse of the first two."""
     _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    Vt = Vt * fix_signs(Vt.T)[:, None]
+    Vt = Vt * linalg.fix_signs(Vt.T)[:, None]
     if not closed:
         z = X @ Vt[0]
         return Polyline.through(_grid(z.min(), z.max(), closed)[:, None] * Vt[0], closed=False)

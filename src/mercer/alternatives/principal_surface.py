@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from numbers import Integral
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.metrics import pairwise_distances_argmin
 
-from mercer._base.linalg import fix_signs, square_sums
-from mercer._base.numbers import check_positive
-from mercer._base.progress import announce
+from mercer._base import linalg, numbers, progress
 from mercer._base.types import Array
-from mercer.alternatives._base import SEEN, ReversibleAlternative, centred
-from mercer.exceptions import ConvergenceWarning, DataError, warn
+from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.exceptions import DataError
 
 
 @dataclass(frozen=True)
@@ -26,12 +23,6 @@ class Place:
     weights: Array
     coordinates: Array
     squared_distance: Array
-
-    def nearer(self, other: Place) -> Place:
-        """Of two places for each point, the nearer."""
-        closer = other.squared_distance < self.squared_distance
-        fields = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Place(*(np.where(closer.reshape(-1, *[1] * (a.ndim - 1)), b, a) for a, b in fields))
 
 
 @dataclass(frozen=True)
@@ -67,13 +58,12 @@ class Mesh:
         near = pairwise_distances_argmin(X, self.flat)
         node = np.column_stack([near // self.side, near % self.side])
         places = [
-            self._onto(X, np.clip(node - [di, dj], 0, self.side - 2), np.full(len(X), far))
-            for di, dj, far in product((0, 1), (0, 1), (False, True))
+            self._onto(X, np.clip(node - [di, dj], 0, self.side - 2), np.full(len(X), bool(far)))
+            for di, dj, far in np.ndindex(2, 2, 2)
         ]
-        best = places[0]
-        for place in places[1:]:
-            best = best.nearer(place)
-        return best
+        best = np.argmin([place.squared_distance for place in places], axis=0)
+        fields = zip(*(vars(place).values() for place in places), strict=True)
+        return Place(*(np.stack(field)[best, np.arange(len(X))] for field in fields))
 
     def _corners(self, square: Array, far: Array) -> Array:
         """Node numbers of triangles: the near or the far corner of a square, and its neighbours."""
@@ -90,7 +80,7 @@ class Mesh:
         weights = _weights(part)
         found = np.einsum("nk,nkd->nd", weights, self.flat[corners])
         coordinates = np.where(far[:, None], square + 1 - part, square + part)
-        return Place(corners, weights, coordinates, square_sums(X - found))
+        return Place(corners, weights, coordinates, linalg.square_sums(X - found))
 
 
 def _weights(part: Array) -> Array:
@@ -193,6 +183,7 @@ class PrincipalSurface(ReversibleAlternative):
     True
     """
 
+    _n_features_out = 2
     _saved = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *SEEN)
 
     def __init__(
@@ -230,10 +221,6 @@ class PrincipalSurface(ReversibleAlternative):
         points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
         return np.asarray(self._center + self._scale * points)
 
-    @property
-    def _n_features_out(self) -> int:
-        return 2
-
     def _anneal(self, X: Array) -> Mesh:
         mesh = _first_mesh(X, self.side)
         bend = _bending(self.side) + STRETCH * _stretching(self.side)
@@ -241,21 +228,19 @@ class PrincipalSurface(ReversibleAlternative):
         self.n_iter_ = 0
         settled = False
         for level, beta in enumerate(np.geomspace(max(STIFF, self.bending), self.bending, levels)):
-            announce("principal surface", level, levels)
+            progress.announce("principal surface", level, levels)
             mesh, rounds, settled = _settle(X, mesh, beta * bend, self.tol, self.max_iter)
             self.n_iter_ += rounds
         if not settled:
-            warn(
-                f"the surface still moved after {self.max_iter} rounds with a bending of "
-                f"{self.bending:.3g}; raise max_iter, tol or bending.",
-                ConvergenceWarning,
-            )
+            bending = f"with a bending of {self.bending:.3g}"
+            still = f"the surface still moved after {self.max_iter} rounds {bending}"
+            warn_unsettled(still, "raise max_iter, tol or bending.")
         return mesh
 
     def _check_parameters(self) -> None:
         if not isinstance(self.side, Integral) or not 3 <= self.side <= 60:
             raise DataError(f"side={self.side!r}: give a whole number from 3 to 60.")
-        check_positive("bending", self.bending)
+        numbers.check_positive("bending", self.bending)
         super()._check_parameters()
 
 
@@ -286,7 +271,7 @@ def _solve(X: Array, place: Place, penalty: Array) -> Array:
 def _first_mesh(X: Array, side: int) -> Mesh:
     """A plate in the plane of the first two components that covers the data."""
     Vt = np.linalg.svd(X, full_matrices=False)[2][:2]
-    Vt = Vt * fix_signs(Vt.T)[:, None]
+    Vt = Vt * linalg.fix_signs(Vt.T)[:, None]
     Z = X @ Vt.T
     low, high = Z.min(axis=0), Z.max(axis=0)
     # A plate without any width has no triangles.

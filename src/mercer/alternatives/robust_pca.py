@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import fix_signs, orthonormalize
-from mercer._base.machine import lapack_threads
-from mercer._base.numbers import check_count, check_positive, make_rng
-from mercer._base.progress import announce
+from mercer._base import linalg, machine, numbers, progress
 from mercer._base.types import Array, RowsLike, Seed
-from mercer.alternatives._base import SEEN, ReversibleAlternative
+from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
 from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
-from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, warn
+from mercer.exceptions import DataError, RankWarning, warn
 
 #: The first penalty in units of 1/‖M‖₂ (Lin et al.), its growth, and the bar for the dual residual.
 FIRST, GROWTH, SETTLED = 1.25, 2.0, 1e-5
@@ -102,7 +99,7 @@ def principal_component_pursuit(
     primal = dual = np.inf
     step = 0
     for step in range(1, max_iter + 1):
-        announce("principal component pursuit", step)
+        progress.announce("principal component pursuit", step)
         # As many new directions as a quarter of the old ones: the rank may grow by that in a step.
         new = rng.standard_normal((M.shape[1], 5 + len(Vt) // 4))
         U, s, Vt = shrink_singular_values(M - S + Y / mu, 1 / mu, np.hstack([Vt.T, new]))
@@ -220,7 +217,7 @@ class RobustPCA(ReversibleAlternative):
             observed=None if observed.all() else observed,
             tol=self.tol,
             max_iter=self.max_iter,
-            rng=make_rng(self.random_state),
+            rng=numbers.make_rng(self.random_state),
         )
         self._keep(found, scale, dtype)
 
@@ -268,9 +265,7 @@ class RobustPCA(ReversibleAlternative):
         """Number of components that the model has."""
         return len(self.components_)
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
+    _n_features_out = n_components_
 
     def _split(self, rows: Array) -> Array:
         """The low-rank part."""
@@ -287,24 +282,15 @@ class RobustPCA(ReversibleAlternative):
                 RankWarning,
             )
         if not found.converged:
-            warn(
-                f"principal component pursuit stopped after {found.n_iter} steps with residuals of "
-                f"{found.primal:.1e} and {found.dual:.1e}; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
-        Vt = found.Vt[:q] * fix_signs(found.Vt[:q].T)[:, None]
+            residuals = f"with residuals of {found.primal:.1e} and {found.dual:.1e}"
+            steps = f"principal component pursuit stopped after {found.n_iter} steps"
+            warn_unsettled(f"{steps} {residuals}")
+        Vt = found.Vt[:q] * linalg.fix_signs(found.Vt[:q].T)[:, None]
         self.components_ = Vt.astype(dtype)
         self.singular_values_ = (scale * found.s[:q]).astype(dtype)
         self.low_rank_ = (scale * found.low_rank).astype(dtype)
         self.sparse_ = (scale * found.sparse).astype(dtype)
         self.n_iter_, self.residual_ = found.n_iter, found.primal
-
-    def _check_parameters(self) -> None:
-        if self.n_components is not None:
-            check_count("n_components", self.n_components, instead=", or None")
-        if self.penalty is not None:
-            check_positive("penalty", self.penalty, instead=", or None")
-        super()._check_parameters()
 
 
 def _check_observed(rows: Array, observed: Array) -> None:
@@ -355,7 +341,7 @@ def shrink_singular_values(A: Array, tau: float, start: Array) -> tuple[Array, A
     """
     found = _leading(A, tau, start)
     if found is None:
-        with lapack_threads(min(A.shape)):
+        with machine.lapack_threads(min(A.shape)):
             found = np.linalg.svd(A, full_matrices=False)
     U, s, Vt = found
     keep = s > tau
@@ -367,7 +353,7 @@ def _leading(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array] |
     limit = int(WHOLE * min(A.shape))
     if start.shape[1] > limit:
         return None
-    basis = orthonormalize(start)
+    basis = linalg.orthonormalize(start)
     image = A @ basis
     while True:
         U, s, Wt = np.linalg.svd(image, full_matrices=False)
@@ -382,7 +368,7 @@ def _leading(A: Array, tau: float, start: Array) -> tuple[Array, Array, Array] |
         doubtful = np.flatnonzero(size[: r + BELOW] > ACCURACY * max(s[0], tau))
         if basis.shape[1] + len(doubtful) > limit or not len(doubtful):
             return None
-        fresh = orthonormalize(residual[:, doubtful], basis)
+        fresh = linalg.orthonormalize(residual[:, doubtful], basis)
         basis = np.hstack([basis, fresh])
         image = np.hstack([image, A @ fresh])
 
@@ -440,15 +426,8 @@ def split_rows(
         going = i[change[i] > STILL]
         if not going.size:
             break
-    _report(change, max_iter)
+    if (change > MOVING).any():
+        rows = f"{(change > MOVING).sum()} of {len(change)} rows"
+        still = f"moved by up to {change.max():.1g} of their length even after {max_iter} steps"
+        warn_unsettled(f"{rows} {still} of the split", "fewer components settle sooner.")
     return L * size, np.where(observed, S, 0.0) * size
-
-
-def _report(change: Array, max_iter: int) -> None:
-    moving = change > MOVING
-    if moving.any():
-        warn(
-            f"{moving.sum()} of {len(change)} rows moved by up to {change.max():.1g} of their "
-            f"length even after {max_iter} steps of the split; fewer components settle sooner.",
-            ConvergenceWarning,
-        )

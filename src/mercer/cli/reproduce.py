@@ -56,7 +56,7 @@ def reproduce(
     USPS, MNIST and Pima are not part of mercer: they come from --data, else from OpenML, else
     scikit-learn's own data stand in and the verdict says so.
     """  # fmt: skip
-    from mercer.papers.registry import ITEMS, select
+    from mercer.papers import ITEMS, select
 
     if not what:
         _list(ITEMS)

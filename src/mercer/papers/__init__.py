@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from mercer._base import catalogue
 
 if TYPE_CHECKING:
+    from mercer.papers.item import ITEMS as ITEMS
+    from mercer.papers.item import PAPERS as PAPERS
     from mercer.papers.item import Check as Check
     from mercer.papers.item import Item as Item
     from mercer.papers.item import Result as Result
     from mercer.papers.item import Setting as Setting
     from mercer.papers.item import Verdict as Verdict
-    from mercer.papers.registry import ITEMS as ITEMS
-    from mercer.papers.registry import PAPERS as PAPERS
-    from mercer.papers.registry import select as select
+    from mercer.papers.item import select as select
     from mercer.papers.report import reproduce as reproduce
     from mercer.papers.report import write_report as write_report
     from mercer.papers.sources import Labelled as Labelled

@@ -1,4 +1,4 @@
-"""What a table or figure of a paper is here: something to run, and what comes of it.
+"""The tables and figures of the papers: something to run, and what comes of it.
 
 A verdict is computed and never written by hand: each :class:`Check` says where a number has to lie,
 and a :class:`Result` is *reproduced* if all of them hold on the data that the paper used.
@@ -6,14 +6,18 @@ and a :class:`Result` is *reproduced* if all of them hold on the data that the p
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from mercer._base.optional import require
+from mercer._base import catalogue, optional
 from mercer._base.types import Array, Axes
+from mercer.exceptions import MercerError
 from mercer.papers.sources import Sources
 
 INK, PALE = "#1c2733", "#a9b4c0"
@@ -21,19 +25,20 @@ INK, PALE = "#1c2733", "#a9b4c0"
 
 def need_matplotlib() -> Any:
     """matplotlib's ``Figure``, or an error that says how to get it."""
-    return require("matplotlib.figure", "plot").Figure
-
-
-def blank(size: tuple[float, float]) -> Any:
-    """A figure of ``size`` inches."""
-    return need_matplotlib()(figsize=size, layout="constrained")
+    return optional.require("matplotlib.figure", "plot").Figure
 
 
 def sheet(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Array]:
     """A figure of ``size`` inches, and its (rows, columns) axes."""
-    figure = blank(size)
-    axes = figure.subplots(rows, columns, squeeze=False, **options)
-    return figure, np.asarray(axes)
+    figure = need_matplotlib()(figsize=size, layout="constrained")
+    return figure, np.asarray(figure.subplots(rows, columns, squeeze=False, **options))
+
+
+def row(size: tuple[float, float], *projections: str | None) -> tuple[Any, list[Any]]:
+    """A figure of ``size`` inches, and axes beside each other: ``"3d"``, or None for a plane."""
+    figure, count = need_matplotlib()(figsize=size, layout="constrained"), len(projections)
+    places = enumerate(projections, start=1)
+    return figure, [figure.add_subplot(1, count, i, projection=kind) for i, kind in places]
 
 
 def cloud(ax: Axes, points: Array, color: str = PALE, size: float = 6, **options: Any) -> None:
@@ -47,8 +52,12 @@ def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
     ax.set_title(title, fontsize=10)
     ax.spines[:].set_visible(False)
     if not ticks:
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
+
+
+def packaged(name: str) -> str:
+    """The text of a file that lies beside the code."""
+    return files("mercer.papers").joinpath(name).read_text(encoding="utf-8")
 
 
 #: Failed checks that a verdict names before it counts the rest.
@@ -117,6 +126,17 @@ class Check:
         low = "" if self.low == -np.inf else f"≥ {self.low:.4g}"
         high = "" if self.high == np.inf else f"≤ {self.high:.4g}"
         return ", ".join(filter(None, (low, high)))
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The number and the paper's beside it, for tables."""
+        return {
+            "what": self.what,
+            "paper": "" if self.paper is None else self.paper,
+            "mercer": float(f"{self.found:.4g}"),
+            "bar": self.bar,
+            "holds": "yes" if self.holds else "no",
+        }
 
     @property
     def fault(self) -> str:
@@ -212,3 +232,77 @@ class Item:
     def key(self) -> str:
         """``paper/name``, as the command line takes it."""
         return f"{self.paper}/{self.name}"
+
+
+#: Key → authors, title and place.
+PAPERS = {
+    "mika1999": "S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz & G. Rätsch, “Kernel PCA "
+    "and de-noising in feature spaces”, NIPS 11, 1999",
+    "tipping2001": "M. E. Tipping, “Sparse kernel principal component analysis”, NIPS 13, 2001",
+    "schreurs2018": "J. Schreurs & J. A. K. Suykens, “Generative kernel PCA”, ESANN 2018",
+    "baran2018": "I. Baran & H. Pylieva, “Kernel principal component analysis and its "
+    "applications”, project report, Ukrainian Catholic University, 2018",
+}
+
+
+def _item(module: str, name: str, title: str) -> Item:
+    """An item whose code is loaded when it is run: to list them all takes no time."""
+    return Item(module.split("_")[0], name, title, partial(_load_and_run, module, name))
+
+
+def _load_and_run(module: str, name: str, setting: Setting) -> Result:
+    """The result of an item, with what ``remarks.toml`` says of it."""
+    result: Result = catalogue.load(f"mercer.papers.{module}:run_{name}")(setting)
+    paper = module.split("_")[0]
+    said = tomllib.loads(packaged("remarks.toml"))["remark"]
+    own = [r["text"] for r in said if paper in r["of"] or f"{paper}/{name}" in r["of"]]
+    return replace(result, remarks=[*result.remarks, *own])
+
+
+#: What can be reproduced.
+ITEMS = (
+    _item("mika1999", "table1", "Gaussians in ten dimensions, denoised"),
+    _item("mika1999", "figure1", "A half circle and a square, denoised"),
+    _item("mika1999_digits", "figure2", "Components of USPS digits as images"),
+    _item("mika1999_digits", "figure3", "USPS digits from their components"),
+    _item("mika1999_digits", "figure4", "USPS digits, denoised"),
+    _item("tipping2001", "figure1", "Three clusters: nine components"),
+    _item("tipping2001", "figure2", "The same from few kernels"),
+    _item("tipping2001", "figure3", "Points that represent the data"),
+    _item("tipping2001", "figure4", "Pima: 40 kernels against 200"),
+    _item("schreurs2018", "figure1", "Circle and lines, denoised"),
+    _item("schreurs2018", "figure2", "New digits"),
+    _item("baran2018", "figure1", "Principal components"),
+    _item("baran2018", "figure2", "PCA on a parabola"),
+    _item("baran2018", "figure3", "Pancakes"),
+    _item("baran2018", "figure4", "Directions that are not orthogonal"),
+    _item("baran2018", "figure5", "The idea of kernel PCA"),
+    _item("baran2018", "figure6", "Concentric clouds in 2-D and 3-D"),
+    _item("baran2018", "figure7", "PCA against kernel PCA"),
+)
+
+
+def select(*names: str) -> list[Item]:
+    """The items that names mean: ``"all"``, a paper, or ``paper/item``; each once, in order.
+
+    Examples
+    --------
+    >>> from mercer.papers import select
+    >>> [item.key for item in select("mika1999/table1")]
+    ['mika1999/table1']
+    >>> len(select("mika1999"))
+    5
+    """
+    meant = {item.key for name in names for item in _meant(name)}
+    return [item for item in ITEMS if item.key in meant]
+
+
+def _meant(what: str) -> list[Item]:
+    found = [item for item in ITEMS if what in ("all", item.paper, item.key)]
+    if found:
+        return found
+    paper = what.split("/")[0]
+    if paper in PAPERS:
+        names = ", ".join(item.name for item in ITEMS if item.paper == paper)
+        raise MercerError(f"'{what}' is not there; {paper} has {names}.")
+    raise MercerError(f"there is no paper '{paper}'; give 'all' or one of {', '.join(PAPERS)}.")

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -18,8 +17,7 @@ from typing import Any
 from mercer import __version__
 from mercer._base.progress import announce
 from mercer.io import atomic_file
-from mercer.papers.item import Check, Item, Result, Setting, need_matplotlib
-from mercer.papers.registry import ITEMS, PAPERS
+from mercer.papers.item import ITEMS, PAPERS, Item, Result, Setting, need_matplotlib, packaged
 
 #: Checks shown at once; the rest of a long table opens with a click.
 OPEN_CHECKS = 12
@@ -27,38 +25,30 @@ OPEN_CHECKS = 12
 
 def write_report(folder: str | Path) -> Path:
     """Write ``report.html`` over the items whose files are in ``folder``; the path of the page."""
-    folder = Path(folder)
-    records = []
+    page, parts = Path(folder) / "report.html", dict[str, list[str]]()
+    index, verdicts = [], []
     for item in ITEMS:
-        stem = folder / item.paper / item.name
-        if stem.with_suffix(".json").is_file():
-            record = json.loads(stem.with_suffix(".json").read_text(encoding="utf-8"))
-            records.append((record, stem.with_suffix(".png").read_bytes()))
-    page = folder / "report.html"
+        stem = Path(folder) / item.key
+        if not stem.with_suffix(".json").is_file():
+            continue
+        facts = json.loads(stem.with_suffix(".json").read_text(encoding="utf-8"))
+        index.append(_line(facts))
+        verdicts.append(facts["verdict"] == "reproduced")
+        heading = f'<h2 id="{item.paper}">{item.paper}</h2>'
+        about = f'<p class="soft">{escape(PAPERS[item.paper])}</p>'
+        article = _article(facts, stem.with_suffix(".png").read_bytes())
+        parts.setdefault(item.paper, [heading, about]).append(article)
+    words = {
+        "good": sum(verdicts),
+        "count": len(verdicts),
+        "differ": len(verdicts) - sum(verdicts),
+        "version": escape(__version__),
+        "index": "\n".join(index),
+        "papers": "\n".join(line for lines in parts.values() for line in lines),
+    }
     with atomic_file(page) as file:
-        file.write(_render(records).encode())
+        file.write(Template(packaged("page.html")).substitute(words).encode())
     return page
-
-
-def _render(records: Sequence[tuple[Mapping[str, Any], bytes]]) -> str:
-    page = files("mercer.papers").joinpath("page.html").read_text(encoding="utf-8")
-    papers = list(dict.fromkeys(record["paper"] for record, _ in records))
-    parts = []
-    for paper in papers:
-        own = [(record, image) for record, image in records if record["paper"] == paper]
-        body = "\n".join(_article(record, image) for record, image in own)
-        parts.append(
-            f'<h2 id="{paper}">{paper}</h2>\n<p class="soft">{escape(PAPERS[paper])}</p>\n{body}'
-        )
-    good = sum(record["verdict"] == "reproduced" for record, _ in records)
-    return Template(page).substitute(
-        good=good,
-        count=len(records),
-        differ=len(records) - good,
-        version=escape(__version__),
-        index="\n".join(_line(record) for record, _ in records),
-        papers="\n".join(parts),
-    )
 
 
 def _line(record: Mapping[str, Any]) -> str:
@@ -75,50 +65,41 @@ def _badge(record: Mapping[str, Any]) -> str:
 
 
 def _article(record: Mapping[str, Any], image: bytes) -> str:
-    key = f"{record['paper']}/{record['item']}"
-    data = base64.b64encode(image).decode()
     setting = {**record["setting"], "run": record["run"], "seed": record["seed"]}
-    chosen = " · ".join(f"{name} {value}" for name, value in setting.items())
-    reason = record["reason"]
-    word = "" if record["verdict"] == "reproduced" else "because "
-    remarks = "".join(f"<li>{escape(remark)}</li>" for remark in record["remarks"])
-    links = " · ".join(
-        f'<a href="{record["paper"]}/{record["item"]}{end}">{name}</a>'
-        for name, end in (
-            ("picture", ".png"),
-            ("numbers", ".csv"),
-            ("checks", "-paper.csv"),
-            ("JSON", ".json"),
-        )
-    )
-    return f"""<article id="{key}">
-<h3>{escape(record["title"])} <small>{escape(key)}</small></h3>
-<p>{_badge(record)} {word}{escape(reason)}</p>
-<img alt="{escape(record["title"])}" src="data:image/png;base64,{data}">
-{_checks(record["checks"])}
-<ul>{remarks}</ul>
-<p class="soft small">{escape(chosen)}<br>{links}</p>
-</article>"""
+    because = "" if record["verdict"] == "reproduced" else "because "
+    words = {
+        "key": f"{record['paper']}/{record['item']}",
+        "title": escape(record["title"]),
+        "badge": _badge(record),
+        "reason": because + escape(record["reason"]),
+        "image": base64.b64encode(image).decode(),
+        "checks": _checks(record["checks"]),
+        "remarks": "".join(f"<li>{escape(remark)}</li>" for remark in record["remarks"]),
+        "setting": escape(" · ".join(f"{name} {value}" for name, value in setting.items())),
+    }
+    return Template(packaged("article.html")).substitute(words).rstrip("\n")
 
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
     if not checks:
         return ""
-    lines = "\n".join(
-        f'<tr class="{"" if check["holds"] == "yes" else "miss"}"><td>{escape(check["what"])}</td>'
-        f'<td class="right">{escape(str(check["paper"])) or "–"}</td>'
-        f'<td class="right">{check["mercer"]:g}</td><td class="right">{escape(check["bar"])}</td>'
-        f"<td>{check['holds']}</td></tr>"
-        for check in checks
-    )
-    head = (
-        '<tr><th>number</th><th class="right">paper</th><th class="right">mercer</th>'
-        '<th class="right">bar</th><th>holds</th></tr>'
-    )
-    table = f'<div class="wide"><table>{head}\n{lines}</table></div>'
+    lines = [_row("th", "number", "paper", "mercer", "bar", "holds")]
+    for check in checks:
+        paper, ours = escape(str(check["paper"])) or "–", f"{check['mercer']:g}"
+        cells = (escape(check["what"]), paper, ours, escape(check["bar"]), check["holds"])
+        kind = "" if check["holds"] == "yes" else "miss"
+        lines.append(_row("td", *cells).replace("<tr>", f'<tr class="{kind}">'))
+    table = '<div class="wide"><table>' + "\n".join(lines) + "</table></div>"
     if len(checks) <= OPEN_CHECKS:
         return table
     return f"<details><summary>{len(checks)} numbers beside the paper's</summary>{table}</details>"
+
+
+def _row(tag: str, *cells: str) -> str:
+    """Cells of a line: words, numbers, and a word again."""
+    first, *numbers, last = cells
+    right = "".join(f'<{tag} class="right">{number}</{tag}>' for number in numbers)
+    return f"<tr><{tag}>{first}</{tag}>{right}<{tag}>{last}</{tag}></tr>"
 
 
 DPI = 110
@@ -140,17 +121,19 @@ def write(outcome: Outcome, folder: Path) -> Path:
     Files of an earlier run are replaced. Returns the path of the JSON file, which is written last:
     where it is, the others are.
     """
-    place = folder / outcome.item.paper
-    place.mkdir(parents=True, exist_ok=True)
-    stem = place / outcome.item.name
-    result = outcome.result
-    _keep(stem.with_suffix(".png"), picture(result))
-    _keep(stem.with_suffix(".csv"), _csv(result.numbers))
-    _keep(
-        place / f"{outcome.item.name}-paper.csv", _csv([_beside(check) for check in result.checks])
-    )
-    text = json.dumps(record(outcome), indent=1, ensure_ascii=False, default=_plain)
-    _keep(stem.with_suffix(".json"), (text + "\n").encode())
+    stem = folder / outcome.item.key
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    facts = record(outcome)
+    text = json.dumps(facts, indent=1, ensure_ascii=False, default=_plain)
+    contents = {
+        ".png": picture(outcome.result),
+        ".csv": _csv(facts["numbers"]),
+        "-paper.csv": _csv(facts["checks"]),
+        ".json": (text + "\n").encode(),
+    }
+    for end, content in contents.items():
+        with atomic_file(stem.with_name(stem.name + end)) as file:
+            file.write(content)
     return stem.with_suffix(".json")
 
 
@@ -169,7 +152,7 @@ def record(outcome: Outcome) -> dict[str, Any]:
         "setting": dict(result.setting),
         "stands_in": result.stands_in,
         "remarks": list(result.remarks),
-        "checks": [_beside(check) for check in result.checks],
+        "checks": [check.row for check in result.checks],
         "numbers": [dict(row) for row in result.numbers],
         "seconds": round(outcome.seconds, 1),
         "mercer": __version__,
@@ -183,16 +166,6 @@ def picture(result: Result) -> bytes:
     return buffer.getvalue()
 
 
-def _beside(check: Check) -> dict[str, Any]:
-    return {
-        "what": check.what,
-        "paper": "" if check.paper is None else check.paper,
-        "mercer": float(f"{check.found:.4g}"),
-        "bar": check.bar,
-        "holds": "yes" if check.holds else "no",
-    }
-
-
 def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
@@ -200,11 +173,6 @@ def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     for row in rows:
         writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
     return buffer.getvalue().encode()
-
-
-def _keep(path: Path, content: bytes) -> None:
-    with atomic_file(path) as file:
-        file.write(content)
 
 
 def _plain(value: Any) -> Any:

@@ -12,8 +12,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,11 +20,11 @@ from sklearn.neural_network import MLPClassifier
 from mercer import GenerativeKernelPCA
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Array
+from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
 from mercer.papers.item import PALE, Check, Result, Setting, cloud, plane, sheet
-from mercer.papers.sources import Labelled, read_mnist
+from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles, tidy
 
 #: "σ² = 50" on pixels from 0 to 1. The text's "σ² = 0.01" for all digits makes the kernel diagonal,
@@ -79,8 +77,7 @@ def figure1(scene: Scene, smoother: KernelSmoother | None = None) -> Array:
     """
     q, variance, S = (8, 0.2, 100) if scene.pieces else (2, 1.0, 150)
     model = GenerativeKernelPCA(q, kernel=Gaussian(sigma=np.sqrt(variance))).fit(scene.points)
-    chosen = KernelSmoother(S) if smoother is None else smoother
-    return np.asarray(model.denoise(scene.points, smoother=chosen))
+    return np.asarray(model.denoise(scene.points, smoother=smoother or KernelSmoother(S)))
 
 
 def distances(
@@ -89,18 +86,18 @@ def distances(
     seeds: Sequence[int] = tuple(range(20)),
 ) -> dict[str, Array]:
     """Mean distances to the true curve, before (``"noisy"``) and after each smoother, per seed."""
-    found: dict[str, list[float]] = {"noisy": [], **{name: [] for name in smoothers}}
+    found = {name: np.empty(len(seeds)) for name in ("noisy", *smoothers)}
     for i, seed in enumerate(seeds):
         announce("figure 1", i, len(seeds))
         scene = make(fixed_rng(seed))
-        found["noisy"].append(scene.distance(scene.points))
+        found["noisy"][i] = scene.distance(scene.points)
         for name, smoother in smoothers.items():
-            found[name].append(scene.distance(figure1(scene, smoother)))
-    return {name: np.array(values) for name, values in found.items()}
+            found[name][i] = scene.distance(figure1(scene, smoother))
+    return found
 
 
 def mnist_digits(
-    source: str | Path | Labelled,
+    source: Source,
     rng: np.random.Generator,
     per_digit: int,
     digits: Sequence[int] = range(10),
@@ -110,29 +107,21 @@ def mnist_digits(
     From the first 20,000 rows; the network that judges is trained on others. ``source`` is the
     folder where ``mnist.npz`` is, or the digits.
     """
-    data = _mnist(source)
+    data = read_mnist(source)
     X, y = data.X[:20_000], data.y[:20_000]
     rows = [rng.choice(np.flatnonzero(y == digit), per_digit, replace=False) for digit in digits]
     chosen = np.concatenate(rows)
     return X[chosen].reshape(len(chosen), -1) / 255.0, y[chosen].astype(int)
 
 
-def digit_network(source: str | Path | Labelled, seed: int = 0) -> MLPClassifier:
+def digit_network(source: Source, seed: int = 0) -> MLPClassifier:
     """One hidden layer of 64, trained on 20,000 images that no generator is trained on."""
-    data = _mnist(source)
+    data = read_mnist(source)
     X, y = data.X[40_000:60_000], data.y[40_000:60_000]
     model = MLPClassifier((64,), max_iter=12, tol=0, n_iter_no_change=100, random_state=seed)
-    with warnings.catch_warnings():  # a fixed number of epochs on purpose: that they end is no news
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # A fixed number of epochs on purpose: that they end is no news.
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return model.fit(X.reshape(len(X), -1) / 255.0, y)
-
-
-def zeros_and_ones(
-    source: str | Path | Labelled, seed: int = 0
-) -> tuple[GenerativeKernelPCA, Array]:
-    """The model of Figure 2 (a), 50 zeros and 50 ones with 20 components, and its digits."""
-    X, y = mnist_digits(source, fixed_rng(seed), 50, (0, 1))
-    return paper_generator(20, 10, seed).fit(X, y), y
 
 
 @dataclass(frozen=True)
@@ -144,20 +133,17 @@ class Mixing:
     neighbours: Array  #: (n, k), how many of the S images that were averaged show each digit
 
 
-def figure2a(source: str | Path | Labelled, n: int = 1000, seed: int = 0) -> Mixing:
-    """Samples of zeros and ones, each the mean of S = 10 images."""
-    model, y = zeros_and_ones(source, seed)
-    return _mixing(model, y, n, 10, seed)
+def figure2a(source: Source, n: int = 1000, seed: int = 0) -> Mixing:
+    """Samples of zeros and ones (50 each, 20 components), each the mean of S = 10 images."""
+    return _mixing(*mnist_digits(source, fixed_rng(seed), 50, (0, 1)), 20, 10, n, seed)
 
 
-def figure2b(source: str | Path | Labelled, n: int = 1000, seed: int = 0) -> Mixing:
+def figure2b(source: Source, n: int = 1000, seed: int = 0) -> Mixing:
     """Samples of all digits (50 each, 50 components), each the mean of S = 100 images.
 
     ``similarity`` is the bar chart of Figure 2 (c).
     """
-    X, y = mnist_digits(source, fixed_rng(seed), 50)
-    model = paper_generator(50, 100, seed).fit(X, y)
-    return _mixing(model, y, n, 100, seed)
+    return _mixing(*mnist_digits(source, fixed_rng(seed), 50), 50, 100, n, seed)
 
 
 def paper_generator(q: int, S: int, seed: int) -> GenerativeKernelPCA:
@@ -167,11 +153,8 @@ def paper_generator(q: int, S: int, seed: int) -> GenerativeKernelPCA:
     )
 
 
-def _mnist(source: str | Path | Labelled) -> Labelled:
-    return source if isinstance(source, Labelled) else read_mnist(source)
-
-
-def _mixing(model: GenerativeKernelPCA, y: Array, n: int, S: int, seed: int) -> Mixing:
+def _mixing(X: Array, y: Array, q: int, S: int, n: int, seed: int) -> Mixing:
+    model = paper_generator(q, S, seed).fit(X, y)
     H = model.sample_hidden(n, random_state=seed)
     similarity = scaled_similarities(model.similarities(H))
     nearest = np.argpartition(-similarity, S - 1, axis=1)[:, :S]
@@ -201,56 +184,37 @@ LAYOUT = "horizontal"
 def run_figure1(setting: Setting) -> Result:
     """A circle, and a circle with two lines: mean distance to the truth, before and after."""
     seeds = range(setting.seed, setting.seed + setting.choose(5, 20))
-    by_distance = KernelSmoother(30, by="distance")
-    found = {"circle": distances(circle, {"paper's S": None, "S by hold-out":
-                                                      KernelSmoother()}, list(seeds))}  # fmt: skip
-    for layout in LAYOUTS:
-        found[f"circle and lines, {layout}"] = distances(
-            partial(circle_and_lines, layout),
-            {"paper's S": None, "by distance, S = 30": by_distance},
-            list(seeds),
-        )
+    smoothers = {"paper's S": None, "by distance, S = 30": KernelSmoother(30, by="distance")}
+    ring = distances(circle, {"paper's S": None, "S by hold-out": KernelSmoother()}, seeds)
+    lines = {
+        layout: distances(partial(circle_and_lines, layout), smoothers, seeds) for layout in LAYOUTS
+    }
+    found = {"circle": ring, **{f"circle and lines, {name}": d for name, d in lines.items()}}
     numbers = [
         {"data": name, "method": method, "mean": d.mean(), "sd": d.std(), "max": d.max()}
         for name, methods in found.items()
         for method, d in methods.items()
     ]
-    return Result(
-        numbers,
-        _figure1_checks(found),
-        lambda: _draw_figure1(setting.seed),
-        {"points": 500, "(a)": "noise 0.3, σ² = 1, q = 2, S = 150",
-         "(b)": "noise 0.2, σ² = 0.2, q = 8, S = 100", "seeds": len(seeds)},
-        (
-            (
-                "The text does not say where the two lines lie; the paper's S = 100 brings "
-                f"{_improved(found)} of four layouts nearer, since a line has 125 points only. "
-                f"The layout “{LAYOUT}” is drawn and judged; all are in the numbers."
-            ),
-            "The paper prints pictures only.",
-        ),
-    )  # fmt: skip
-
-
-def _improved(found: Mapping[str, Mapping[str, Array]]) -> int:
-    own = [d for name, d in found.items() if name != "circle"]
-    return sum(bool(d["paper's S"].mean() < 0.95 * d["noisy"].mean()) for d in own)
-
-
-def _figure1_checks(found: Mapping[str, Mapping[str, Array]]) -> list[Check]:
-    ring, lines = found["circle"], found[f"circle and lines, {LAYOUT}"]
-    worst = max(float(d["by distance, S = 30"].mean()) for n, d in found.items() if n != "circle")
-    return [
+    ratio = {name: d["paper's S"].mean() / d["noisy"].mean() for name, d in lines.items()}
+    worst = max(float(d["by distance, S = 30"].mean()) for d in lines.values())
+    checks = [
         Check("(a) noisy: mean distance to the circle", ring["noisy"].mean(), 0.22, 0.25),
         Check("(a) denoised, S = 150", ring["paper's S"].mean(), high=0.09),
         Check("(a) denoised, S by hold-out", ring["S by hold-out"].mean(), high=0.05),
-        Check("(b) denoised / noisy, S = 100", lines["paper's S"].mean() / lines["noisy"].mean(),
-              high=0.8),
+        Check("(b) denoised / noisy, S = 100", ratio[LAYOUT], high=0.8),
         Check("(b) by distance, S = 30, worst of four layouts", worst, high=0.1),
-    ]  # fmt: skip
+    ]
+    remark = (
+        "The text does not say where the two lines lie; the paper's S = 100 brings "
+        f"{sum(value < 0.95 for value in ratio.values())} of four layouts nearer, since a line has "
+        f"125 points only. The layout “{LAYOUT}” is drawn and judged; all are in the numbers."
+    )
+    chosen = {"points": 500, "(a)": "noise 0.3, σ² = 1, q = 2, S = 150",
+              "(b)": "noise 0.2, σ² = 0.2, q = 8, S = 100", "seeds": len(seeds)}  # fmt: skip
+    return Result(numbers, checks, lambda: _draw_figure1(setting.seed), chosen, [remark])
 
 
-def _draw_figure1(seed: int) -> Any:
+def _draw_figure1(seed: int) -> Figure:
     figure, axes = sheet(1, 2, (9, 4))
     scenes = {
         "(a) circle, 2 components, S = 150": circle(fixed_rng(seed)),
@@ -270,7 +234,7 @@ def run_figure2(setting: Setting) -> Result:
     pure = float((pair.neighbours.max(axis=1) == 10).mean())
     many = float(((mixed.neighbours > 0).sum(axis=1) >= 5).mean())
     best = mixed.similarity.argmax(axis=1)
-    numbers: list[dict[str, Any]] = [
+    numbers = [
         {"digit": digit, "similarity of the sample shown": mixed.similarity[0, digit],
          "most similar in a share of samples": float((best == digit).mean())}
         for digit in range(10)
@@ -282,43 +246,30 @@ def run_figure2(setting: Setting) -> Result:
               paper="all digits, in the one shown"),
         Check("(c) scaled similarities, largest", float(mixed.similarity.max()), 0, 1),
     ]  # fmt: skip
-    if setting.full and not data.stands_in:
-        checks.insert(1, _classified(data, pair, setting.seed))
+    if setting.full and not data.stands_in:  # by a network that is trained on other images
+        read = digit_network(data, setting.seed).predict(pair.samples)
+        checks.insert(1, Check("(a) samples that a network reads as 0 or 1, share",
+                               float(np.isin(read, (0, 1)).mean()), low=0.9))  # fmt: skip
+    chosen = {
+        "(a)": "50 of 0 and of 1, 20 components, S = 10",
+        "(b)": "50 of each, 50 components, S = 100",
+        "kernel": "exp(-0.01 r²), pixels in [0, 1]",
+        "samples": n,
+    }
     return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure2(pair, mixed),
-        {"(a)": "50 of 0 and of 1, 20 components, S = 10", "(b)": "50 of each, 50 components, "
-         "S = 100", "kernel": "exp(-0.01 r²), pixels in [0, 1]", "samples": n},
-        (
-            (
-                "“σ² = 0.01” for all digits is a diagonal kernel, whose samples are one and the "
-                "same blur; as γ = 0.01 it equals the σ² = 50 of the first experiment (inferred)."
-            ),
-            "The paper shows one sample of each, and no numbers; these are over many samples.",
-        ),
-        data.stands_in,
-    )  # fmt: skip
+        numbers, checks, lambda: _draw_figure2(pair, mixed), chosen, stands_in=data.stands_in
+    )
 
 
-def _classified(data: Labelled, pair: Mixing, seed: int) -> Check:
-    """By a network that is trained on other images."""
-    read = digit_network(data, seed).predict(pair.samples)
-    return Check("(a) samples that a network reads as 0 or 1, share",
-                 float(np.isin(read, (0, 1)).mean()), low=0.9)  # fmt: skip
-
-
-def _draw_figure2(pair: Mixing, mixed: Mixing) -> Any:
+def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
     figure, axes = sheet(1, 3, (11, 3.2))
-    for ax, found, title in zip(
-        axes[0], (pair, mixed), ("(a) of 0 and 1, S = 10", "(b) of all, S = 100"), strict=False
-    ):
+    titles = {"(a) of 0 and 1, S = 10": pair, "(b) of all, S = 100": mixed}
+    for ax, (title, found) in zip(axes[0], titles.items(), strict=False):
         show_tiles(ax, found.samples[:24].reshape(4, 6, -1), (28, 28), limits=(0, 1))
         ax.set_title(title, fontsize=10)
     ax = axes[0, 2]
     ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])
-    ax.set_xticks(range(10))
+    ax.set(xticks=range(10), xlabel="digit")
     ax.set_title("(c) first sample of (b): scaled similarity", fontsize=10)
-    ax.set_xlabel("digit")
     tidy(ax)
     return figure

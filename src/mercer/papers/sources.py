@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.ndimage import zoom
+from sklearn import datasets
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
@@ -117,19 +119,26 @@ class Sources:
         return found
 
 
-def read_usps(folder: str | Path) -> Labelled:
+#: The folder where a set is, or the set itself.
+Source = str | Path | Labelled
+
+
+def read_usps(source: Source) -> Labelled:
     """USPS from ``usps.npz``."""
-    with np.load(Path(folder) / "usps.npz") as data:
-        scale = float(data["scale"])
-        X, X_test = data["X_train"] / scale, data["X_test"] / scale
-        return Labelled("USPS", X, data["y_train"], X_test, data["y_test"]).checked()
+    return source if isinstance(source, Labelled) else _read_npz("USPS", source)
 
 
-def read_mnist(folder: str | Path) -> Labelled:
+def read_mnist(source: Source) -> Labelled:
     """MNIST from ``mnist.npz``."""
-    with np.load(Path(folder) / "mnist.npz") as data:
-        parts = [data[name].reshape(len(data[name]), -1) for name in ("X_train", "X_test")]
-        return Labelled("MNIST", parts[0], data["y_train"], parts[1], data["y_test"]).checked()
+    return source if isinstance(source, Labelled) else _read_npz("MNIST", source)
+
+
+def _read_npz(name: str, folder: str | Path) -> Labelled:
+    with np.load(Path(folder) / f"{name.lower()}.npz") as data:
+        X, X_test = (data[part].reshape(len(data[part]), -1) for part in ("X_train", "X_test"))
+        if "scale" in data:
+            X, X_test = X / float(data["scale"]), X_test / float(data["scale"])
+        return Labelled(name, X, data["y_train"], X_test, data["y_test"]).checked()
 
 
 def read_pima(folder: str | Path) -> Labelled:
@@ -165,14 +174,14 @@ def _find(name: str, folder: Path | None, offline: bool) -> tuple[Labelled, str]
 
 
 def _fetch(data_id: int) -> tuple[Array, Array]:
-    from sklearn.datasets import fetch_openml
-
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(PATIENCE)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it tries again; failure is told by the caller
-            found = fetch_openml(data_id=data_id, as_frame=False, n_retries=1, parser="auto")
+        # What is ignored: that it tries again; failure is told by the caller.
+        with warnings.catch_warnings(action="ignore"):
+            found = datasets.fetch_openml(
+                data_id=data_id, as_frame=False, n_retries=1, parser="auto"
+            )
     finally:
         socket.setdefaulttimeout(before)
     return np.asarray(found.data), np.asarray(found.target)
@@ -203,10 +212,7 @@ def _fetch_pima() -> Labelled:
 
 def _digits(name: str, side: int, scaled: Callable[[Array], Array]) -> Labelled:
     """scikit-learn's digits of 8 × 8 pixels, enlarged; ``scaled`` gets ink from 0 to 1."""
-    from scipy.ndimage import zoom
-    from sklearn.datasets import load_digits
-
-    small = load_digits()
+    small = datasets.load_digits()
     X = scaled(np.clip(zoom(small.images / 16, (1, side / 8, side / 8), order=1), 0, 1))
     X, y, n = X.reshape(len(X), -1), small.target, 1197
     why = f"the data are scikit-learn's digits, not {name}"
@@ -215,9 +221,7 @@ def _digits(name: str, side: int, scaled: Callable[[Array], Array]) -> Labelled:
 
 def _instead_of_pima() -> Labelled:
     """Seven columns and as many rows of a medical table that comes with scikit-learn."""
-    from sklearn.datasets import load_breast_cancer
-
-    table = load_breast_cancer()
+    table = datasets.load_breast_cancer()
     order = fixed_rng(0).permutation(len(table.target))
     X, y = table.data[order, :7], 1 - table.target[order]
     why = "the data are scikit-learn's breast cancer table, not Pima"

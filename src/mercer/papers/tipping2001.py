@@ -6,28 +6,27 @@ Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R pack
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.svm import LinearSVC
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
-from mercer._base.types import Array, Estimator
+from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
 from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
-from mercer.papers.sources import read_pima_part
 from mercer.plots._base import PALETTE, tidy
 
-read_pima = read_pima_part
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
 WIDTH = 0.25
 NOISE = 0.25
 PIMA_WIDTH = 10.0
+#: Components that Figure 4 goes up to.
+COUNT = 25
 
 
 def three_clusters(seed: int = 0, per_cluster: int = 30) -> tuple[Array, Array]:
@@ -72,25 +71,16 @@ def figure2(X: Array) -> SparseKernelPCA:
     return SparseKernelPCA(noise=NOISE, kernel=Gaussian(width=WIDTH), refit=False).fit(X)
 
 
-@dataclass(frozen=True)
-class Figure3:
-    """Which points represent the data, and the reconstruction error over the plane."""
-
-    support_indices: Array
-    per_cluster: Array
-    grid: Array
-    error: Array
-
-
-def figure3(X: Array, labels: Array, resolution: int = 60) -> Figure3:
-    """Representing vectors of each cluster, and eq. (18) on a grid around the data."""
-    model = figure2(X)
+def grid_around(X: Array, resolution: int) -> Array:
+    """A square grid over the plane where the points lie, (resolution, resolution, 2)."""
     lines = [np.linspace(X[:, j].min() - 0.3, X[:, j].max() + 0.3, resolution) for j in (0, 1)]
-    grid = np.stack(np.meshgrid(*lines), axis=-1)
-    error = model.span_error(grid.reshape(-1, 2)).reshape(resolution, resolution)
-    chosen = np.asarray(model.support_indices_)
-    counts = np.bincount(labels[chosen], minlength=int(labels.max()) + 1)
-    return Figure3(chosen, counts, grid, error)
+    return np.stack(np.meshgrid(*lines), axis=-1)
+
+
+def over_grid(compute: Callable[[Array], Array], grid: Array) -> Array:
+    """A function of rows at every point of a grid: scores, or the error of eq. (18)."""
+    values = np.asarray(compute(grid.reshape(-1, 2)))
+    return values.reshape(*grid.shape[:2], *values.shape[1:])
 
 
 def largest_angle_cosine(a: Subspace, b: Subspace) -> float:
@@ -103,87 +93,61 @@ def largest_angle_cosine(a: Subspace, b: Subspace) -> float:
 class Figure4:
     """Reconstruction and classification for 1 to p components.
 
-    ``full`` is kernel PCA on all rows, ``sparse`` the paper's projections, and ``refit`` the data's
-    own components in the span of the kernels.
+    ``"full"`` is kernel PCA on all rows, ``"sparse"`` the paper's projections, and ``"refit"`` the
+    data's own components in the span of the kernels.
     """
 
     #: (p,) root mean squared reconstruction errors in feature space on the training rows.
-    rms_full: Array
-    rms_sparse: Array
-    rms_refit: Array
+    rms: Mapping[str, Array]
     #: (p,) test rows that a linear support vector machine on the components gets wrong.
-    errors_full: Array
-    errors_sparse: Array
-    errors_refit: Array
+    errors: Mapping[str, Array]
     n_kernels: int
     fits: int  #: that the search for the noise took
-    noise: float
 
 
-def figure4(
-    X: Array,
-    y: Array,
-    X_test: Array,
-    y_test: Array,
-    *,
-    n_kernels: int = 40,
-    n_components: int = 25,
-) -> Figure4:
-    """Kernel PCA against its sparse form on standardised rows, Gaussian of width 10.
+def figure4(X: Array, y: Array, X_test: Array, y_test: Array) -> Figure4:
+    """Kernel PCA against its sparse form, 40 kernels, on standardised rows, Gaussian of width 10.
 
     Standardised by the training rows: with the raw columns a width of 10 is far from the
     "near-optimal" that the paper states (103–109 SVM errors of 332).
     """
-    mean, scale = X.mean(axis=0), X.std(axis=0)
-    A, B = (X - mean) / scale, (X_test - mean) / scale
+    A, B = _standardised(X, X_test)
     kernel = Gaussian(width=PIMA_WIDTH)
-    full = KernelPCA(n_components, kernel=kernel, center=False, solver="dense").fit(A)
-    refit = SparseKernelPCA(n_kernels, kernel=kernel).fit(A)
-    paper = SparseKernelPCA(noise=refit.noise_, kernel=kernel, refit=False).fit(A)
-    return Figure4(
-        rms_full=_rms_curve(full.subspace_, A, n_components),
-        rms_sparse=_rms_curve(paper.subspace_, A, n_components),
-        rms_refit=_rms_curve(refit.subspace_, A, n_components),
-        errors_full=svm_errors(full, A, y, B, y_test, n_components),
-        errors_sparse=svm_errors(paper, A, y, B, y_test, n_components),
-        errors_refit=svm_errors(refit, A, y, B, y_test, n_components),
-        n_kernels=len(refit.weights_),
-        fits=refit.n_fits_,
-        noise=refit.noise_,
-    )
+    refit = SparseKernelPCA(40, kernel=kernel).fit(A)
+    models = {
+        "full": KernelPCA(COUNT, kernel=kernel, center=False, solver="dense").fit(A),
+        "sparse": SparseKernelPCA(noise=refit.noise_, kernel=kernel, refit=False).fit(A),
+        "refit": refit,
+    }
+    errors = {}
+    for name, model in models.items():
+        Z, Z_test = _standardised(model.transform(A), model.transform(B))
+        errors[name] = np.array(
+            [_svm_errors(Z[:, :q], y, Z_test[:, :q], y_test) for q in range(1, COUNT + 1)]
+        )
+    rms = {name: _rms_curve(model.subspace_, A) for name, model in models.items()}
+    return Figure4(rms, errors, len(refit.weights_), refit.n_fits_)
 
 
-def svm_errors(
-    model: KernelPCA | SparseKernelPCA,
-    X: Array,
-    y: Array,
-    X_test: Array,
-    y_test: Array,
-    n_components: int = 25,
-) -> Array:
-    """Test rows wrong of a linear SVM (C = 1) on the leading 1, 2, … components, standardised."""
-    Z, Z_test = model.transform(X), model.transform(X_test)
-    mean, scale = Z.mean(axis=0), Z.std(axis=0)
-    Z, Z_test = (Z - mean) / scale, (Z_test - mean) / scale
-    wrong = []
-    for q in range(1, n_components + 1):
-        svm = LinearSVC(random_state=0, dual=False).fit(Z[:, :q], y)
-        wrong.append(int((svm.predict(Z_test[:, :q]) != y_test).sum()))
-    return np.array(wrong)
+def _standardised(X: Array, X_test: Array) -> tuple[Array, Array]:
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    return (X - mean) / scale, (X_test - mean) / scale
 
 
-def _rms_curve(subspace: Subspace, X: Array, n_components: int) -> Array:
+def _svm_errors(Z: Array, y: Array, Z_test: Array, y_test: Array) -> int:
+    """Test rows that a linear SVM (C = 1) gets wrong."""
+    svm = LinearSVC(random_state=0, dual=False).fit(Z, y)
+    return int((svm.predict(Z_test) != y_test).sum())
+
+
+def _rms_curve(subspace: Subspace, X: Array) -> Array:
     """Root mean squared distance from the leading 1, 2, … directions."""
     Z, _ = subspace.scores_and_residual(X)
-    left = subspace.kernel.diag(X)[:, None] - np.cumsum(Z[:, :n_components] ** 2, axis=1)
+    left = subspace.kernel.diag(X)[:, None] - np.cumsum(Z[:, :COUNT] ** 2, axis=1)
     return np.asarray(np.sqrt(np.maximum(left, 0).mean(axis=0)))
 
 
 SETTING = {"points": "3 × 30, sd 0.1", "kernel": "exp(-r²/0.25²)", "centred": "no"}
-DRAWS = (
-    "The paper gives neither the clusters' centres nor a seed; ours are (-0.5, -0.2), (0, 0.6) "
-    "and (0.5, 0), and the checks are over many draws."
-)
 
 
 def _draws(setting: Setting, figure: str) -> Iterator[tuple[Array, Array]]:
@@ -207,28 +171,14 @@ def run_figure1(setting: Setting) -> Result:
         Check("first eigenvalue, mean", mean[0], 0.21, 0.25),
         Check("third eigenvalue, mean", mean[2], 0.19, 0.22),
         Check("gap: third eigenvalue / fourth", mean[2] / mean[3], low=3),
-        Check(
-            "draws whose first three components pick out all three clusters, share",
-            float(np.mean(np.array(picked) == 3)),
-            low=0.9,
-            paper="all, in the one shown",
-        ),
-    ]
+        Check("draws whose first three components pick out all three clusters, share",
+              float(np.mean(np.array(picked) == 3)), low=0.9, paper="all, in the one shown"),
+    ]  # fmt: skip
     X, _ = three_clusters(setting.seed)
     model = figure1(X)
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_components(X, model, model.explained_variance_),
-        {**SETTING, "draws": len(spectra)},
-        (
-            DRAWS,
-            (
-                "A cluster is picked out if some score is on average twice as large there as in "
-                "the others. Where two eigenvalues nearly agree, their components mix clusters."
-            ),
-        ),
-    )
+    titles = [f"{value:.3f}" for value in model.explained_variance_]
+    chosen = {**SETTING, "draws": len(spectra)}
+    return Result(numbers, checks, lambda: _draw_components(X, model, titles), chosen)
 
 
 def _picked(Z: Array, labels: Array) -> int:
@@ -259,33 +209,23 @@ def run_figure2(setting: Setting) -> Result:
     ]
     X, _ = three_clusters(setting.seed)
     model = figure2(X)
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_components(X, model, None),
-        {**SETTING, "σ": 0.25, "draws": len(sizes)},
-        (
-            DRAWS,
-            (
-                "The paper shows nine kernels. At the optimum it is seven on average, between 4 "
-                "and 11 by the draw; an iteration that is stopped early shows more."
-            ),
-        ),
-    )
+    titles = [f"component {k}" for k in range(9)]
+    chosen = {**SETTING, "σ": 0.25, "draws": len(sizes)}
+    return Result(numbers, checks, lambda: _draw_components(X, model, titles), chosen)
 
 
-def _draw_components(X: Array, model: Estimator, values: Array | None) -> Any:
+def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Figure:
+    """Lines of equal score for the first nine components, if there are so many."""
     figure, axes = sheet(3, 3, (7.2, 7.2))
-    lines = [np.linspace(X[:, j].min() - 0.3, X[:, j].max() + 0.3, 80) for j in (0, 1)]
-    grid = np.stack(np.meshgrid(*lines), axis=-1)
-    Z = model.transform(grid.reshape(-1, 2))
+    grid = grid_around(X, 80)
+    Z = over_grid(model.transform, grid)
     for k, ax in enumerate(axes.ravel()):
-        if k >= Z.shape[1]:
+        if k >= Z.shape[2]:
             ax.set_axis_off()
             continue
         cloud(ax, X, PALE, 5)
-        ax.contour(*lines, Z[:, k].reshape(80, 80), 8, cmap="viridis", linewidths=0.9)
-        plane(ax, f"component {k}" if values is None else f"{values[k]:.3f}")
+        ax.contour(grid[..., 0], grid[..., 1], Z[..., k], 8, cmap="viridis", linewidths=0.9)
+        plane(ax, titles[k])
     return figure
 
 
@@ -298,53 +238,47 @@ def run_figure3(setting: Setting) -> Result:
         at_centres.append(model.span_error(CENTRES))
         fewest.append(int(np.bincount(labels[chosen], minlength=3).min()))
     X, labels = three_clusters(setting.seed)
-    found = figure3(X, labels)
-    numbers = [
-        {"cluster": c, "kernels": int(count)} for c, count in enumerate(found.per_cluster, start=1)
-    ]
+    model, grid = figure2(X), grid_around(X, 60)
+    chosen, error = np.asarray(model.support_indices_), over_grid(model.span_error, grid)
+    counts = np.bincount(labels[chosen], minlength=3)
+    numbers = [{"cluster": c, "kernels": int(count)} for c, count in enumerate(counts, start=1)]
     checks = [
         Check("draws where every cluster is represented", float(np.mean(np.array(fewest) >= 1)),
               low=1),
         Check("error at the clusters' centres, mean", float(np.mean(at_centres)), high=0.2),
-        Check("error in a corner far away", found.error[0, -1], low=0.99),
+        Check("error in a corner far away", error[0, -1], low=0.99),
     ]  # fmt: skip
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure3(X, found),
-        {**SETTING, "σ": 0.25, "draws": len(fewest)},
-        (DRAWS, "The error is eq. (18), in feature space, on the chosen kernels alone."),
-    )
 
+    def draw() -> Figure:
+        figure, axes = sheet(1, 1, (5.4, 4.8))
+        ax = axes[0, 0]
+        cloud(ax, X, INK, 9)
+        ax.scatter(*X[chosen].T, s=90, facecolors="none", edgecolors=PALETTE[6], linewidths=1.8)
+        lines = ax.contour(grid[..., 0], grid[..., 1], error, [0.1, 0.3, 0.5, 0.7, 0.9],
+                           cmap="viridis", linewidths=1)  # fmt: skip
+        ax.clabel(lines, fontsize=7)
+        plane(ax, f"{len(chosen)} of {len(X)} points represent the data", ticks=True)
+        return figure
 
-def _draw_figure3(X: Array, found: Figure3) -> Any:
-    figure, axes = sheet(1, 1, (5.4, 4.8))
-    ax = axes[0, 0]
-    cloud(ax, X, INK, 9)
-    chosen = X[found.support_indices]
-    ax.scatter(*chosen.T, s=90, facecolors="none", edgecolors=PALETTE[6], linewidths=1.8)
-    lines = ax.contour(found.grid[..., 0], found.grid[..., 1], found.error,
-                       [0.1, 0.3, 0.5, 0.7, 0.9], cmap="viridis", linewidths=1)  # fmt: skip
-    ax.clabel(lines, fontsize=7)
-    plane(ax, f"{len(chosen)} of {len(X)} points represent the data", ticks=True)
-    return figure
+    setting_ = {**SETTING, "σ": 0.25, "draws": len(fewest)}
+    return Result(numbers, checks, draw, setting_)
 
 
 def run_figure4(setting: Setting) -> Result:
     """Pima: reconstruction and classification with 40 of 200 kernels."""
     data = setting.sources.pima()
     found = figure4(data.X, data.y, data.X_test, data.y_test)
-    sparse, refit = found.rms_sparse / found.rms_full, found.rms_refit / found.rms_full
+    columns = {
+        f"{what}, {way}": values
+        for what, ways in (("rms", found.rms), ("errors", found.errors))
+        for way, values in ways.items()
+    }
     numbers = [
-        {"components": p + 1}
-        | {
-            f"{what}, {way}": getattr(found, f"{what}_{way}")[p]
-            for what in ("rms", "errors")
-            for way in ("full", "sparse", "refit")
-        }
-        for p in range(len(found.rms_full))
+        {"components": p + 1} | {name: values[p] for name, values in columns.items()}
+        for p in range(COUNT)
     ]
-    apart = float(found.errors_sparse.mean() - found.errors_full.mean())
+    sparse, refit = (found.rms[way] / found.rms["full"] for way in ("sparse", "refit"))
+    apart = float(found.errors["sparse"].mean() - found.errors["full"].mean())
     checks = [
         Check("kernels of 200", found.n_kernels, 40, 40, 40),
         Check("fits of the search for σ²", found.fits, high=15),
@@ -354,38 +288,20 @@ def run_figure4(setting: Setting) -> Result:
         Check("rms, refit / full, p = 25", refit[24], 1, 1.5),
         Check("test errors, sparse − full, mean", apart, -4, 4, "marginally fewer"),
     ]
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure4(found),
-        {"rows": f"{len(data.X)} + {len(data.X_test)}", "kernel": "exp(-r²/10²), standardised"},
-        (
-            (
-                "The columns are standardised; with the raw ones a width of 10 is not the “near-"
-                "optimal” that the text states (inferred)."
-            ),
-            (
-                "That the sparse form classifies marginally better is noise: over twelve re-splits "
-                "the difference is −0.1 ± 0.4 errors of 332."
-            ),
-            "“Refit” is mercer's default: the data's own components in the span of the kernels.",
-        ),
-        data.stands_in,
-    )
+    rows = f"{len(data.X)} + {len(data.X_test)}"
+    chosen = {"rows": rows, "kernel": "exp(-r²/10²), standardised"}
+    return Result(numbers, checks, lambda: _draw_figure4(found), chosen, stands_in=data.stands_in)
 
 
-def _draw_figure4(found: Figure4) -> Any:
+def _draw_figure4(found: Figure4) -> Figure:
     figure, axes = sheet(1, 2, (9, 3.6))
-    p = np.arange(1, len(found.rms_full) + 1)
-    styles = (("full", "all 200", INK), ("sparse", "40, paper's", PALETTE[2]),
-              ("refit", "40, refit", PALETTE[0]))  # fmt: skip
-    for name, label, color in styles:
-        axes[0, 0].plot(p, getattr(found, f"rms_{name}"), color=color, label=label)
-        axes[0, 1].plot(p, getattr(found, f"errors_{name}"), color=color, label=label)
-    axes[0, 0].set_ylabel("rms reconstruction error")
-    axes[0, 1].set_ylabel("test errors")
-    for ax in axes[0]:
-        ax.set_xlabel("number of components")
+    curves = {"rms reconstruction error": found.rms, "test errors": found.errors}
+    styles = {"full": ("all 200", INK), "sparse": ("40, paper's", PALETTE[2]),
+              "refit": ("40, refit", PALETTE[0])}  # fmt: skip
+    for ax, (what, ways) in zip(axes[0], curves.items(), strict=True):
+        for way, (label, color) in styles.items():
+            ax.plot(np.arange(1, COUNT + 1), ways[way], color=color, label=label)
+        ax.set(xlabel="number of components", ylabel=what)
         tidy(ax)
     axes[0, 0].legend(frameon=False, fontsize=8)
     return figure

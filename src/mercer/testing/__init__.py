@@ -5,10 +5,15 @@ Each check is a plain function that raises ``AssertionError`` with the numbers t
 belong to a role. They need no test framework; mercer's own implementations pass them in its tests.
 """
 
-from mercer.testing.eigensolvers import check_eigensolver, lapack_ratio, prescribed_spectra
-from mercer.testing.kernels import check_kernel
-from mercer.testing.operators import check_block_sizes, check_memory, check_operator
-from mercer.testing.preimages import check_preimage
+from mercer.testing.kernels import check_kernel, check_preimage
+from mercer.testing.operators import (
+    check_block_sizes,
+    check_eigensolver,
+    check_memory,
+    check_operator,
+    lapack_ratio,
+    prescribed_spectra,
+)
 
 __all__ = [
     "check_block_sizes",

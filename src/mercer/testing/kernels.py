@@ -1,22 +1,30 @@
-"""What a kernel promises: symmetry, definiteness, diagonal, gradient and parameters."""
+"""What kernels and pre-image solvers promise: the way to feature space, and the way back.
+
+A kernel: symmetry, definiteness, diagonal, gradient and parameters. A pre-image solver: finite
+points of the right shape, and no false "converged".
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, RowsLike
+from mercer.estimators import KernelPCA
 from mercer.exceptions import KernelError
-from mercer.kernels import Basis, DotProductKernel, Kernel, RadialKernel
+from mercer.kernels import Basis, DotProductKernel, Gaussian, Kernel, Polynomial, RadialKernel
+from mercer.model import Subspace
 from mercer.points.tiles import Tiles
-from mercer.testing.operators import assert_close, ensure
+from mercer.preimage import BoundPreImage, PreImages, PreImageSolver
+from mercer.testing.operators import about, assert_close, ensure
+
+#: A point that is said to have converged may still move by this share of the data's radius.
+MOVEMENT = 1e-2
 
 
 def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
-    """Run every check of this module on a kernel.
+    """Run every check of kernels.
 
     Parameters
     ----------
@@ -31,76 +39,70 @@ def check_kernel(kernel: Kernel, X: RowsLike = None) -> None:
     >>> from mercer.testing import check_kernel
     >>> check_kernel(0.7 * Gaussian(sigma=2) + Polynomial(3))
     """
-    X = default_points() if X is None else X
+    if X is None:  # positive entries, so that histograms are served too
+        X = fixed_rng(7).uniform(0.1, 1.0, (12, 3))
     check_parameters(kernel)
     check_resolve(kernel, X)
-    check_symmetry(kernel, X)
-    check_diagonal(kernel, X)
-    check_slices(kernel, X)
-    check_formula(kernel, X)
-    if kernel.is_mercer:
-        check_positive_definite(kernel, X)
-    if not kernel.takes_objects:
-        check_float32(kernel, X)
-    if kernel.takes_vectors:
-        check_gradient(kernel, X)
-
-
-def default_points() -> Array:
-    """Twelve points in three dimensions; positive entries, so that histograms are served too."""
-    return fixed_rng(7).uniform(0.1, 1.0, (12, 3))
+    resolved = kernel.resolve(X)
+    with about(repr(kernel)):
+        check_symmetry(resolved, X)
+        check_diagonal(resolved, X)
+        check_slices(resolved, X)
+        check_formula(resolved, X)
+        if kernel.is_mercer:
+            check_positive_definite(resolved, X)
+        if not kernel.takes_objects:
+            check_float32(resolved, X)
+        if kernel.takes_vectors:
+            check_gradient(resolved, X)
 
 
 def check_symmetry(kernel: Kernel, X: RowsLike) -> None:
     """``k(x, y) = k(y, x)``, also between two sets of different size."""
     first, second = (X[:5], X[5:]) if kernel.points(X).is_open else (X, X)
-    forward = _gram(kernel, X, first, second)
-    backward = _gram(kernel, X, second, first)
-    assert_close(f"{kernel!r}: k(x, y) against k(y, x)", forward, backward.T, 1e-12)
+    backward = _gram(kernel, second, first)
+    assert_close("k(x, y) against k(y, x)", _gram(kernel, first, second), backward.T, 1e-12)
 
 
 def check_diagonal(kernel: Kernel, X: RowsLike) -> None:
     """``diag(X)`` is the diagonal of the matrix."""
-    K = _gram(kernel, X, X, X)
-    assert_close(f"{kernel!r}: diag", kernel.resolve(X).diag(X), np.diagonal(K), 1e-7)
+    assert_close("diag", kernel.diag(X), np.diagonal(_gram(kernel, X, X)), 1e-7)
 
 
 def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     """No eigenvalue of the matrix lies below zero by more than rounding, if ``is_mercer``."""
-    K = _gram(kernel, X, X, X)
+    K = _gram(kernel, X, X)
     values = np.linalg.eigvalsh((K + K.T) / 2)
     allowed = 16 * len(K) * np.finfo(np.float64).eps * values[-1]
     ensure(
         values[0] >= -allowed,
-        f"{kernel!r} says is_mercer, but its matrix has the eigenvalue {values[0]:.3g} "
+        f"the kernel says is_mercer, but its matrix has the eigenvalue {values[0]:.3g} "
         f"beside a largest one of {values[-1]:.3g}",
     )
 
 
 def check_slices(kernel: Kernel, X: RowsLike) -> None:
     """Packed rows may be cut into blocks: the tiles are those of the whole matrix."""
-    resolved = kernel.resolve(X)
-    packed = Basis(resolved, X).packed
+    packed = Basis(kernel, X).packed
     n = len(packed)
-    ensure(n == len(X), f"{kernel!r}: {len(X)} rows were packed as {n}")
-    whole = Tiles(resolved.fill, packed, packed, packed.dtype).gram(np.float64)
+    ensure(n == len(X), f"{len(X)} rows were packed as {n}")
+    whole = Tiles(kernel.fill, packed, packed, packed.dtype).gram(np.float64)
     for rows, columns in ((slice(0, n // 3), slice(n // 2, n)), (slice(n // 3, n), slice(1, 2))):
         part = np.empty((len(packed[rows]), len(packed[columns])))
-        resolved.fill(packed[rows], packed[columns], part)
-        assert_close(f"{kernel!r}: tile [{rows}, {columns}]", part, whole[rows, columns], 1e-12)
+        kernel.fill(packed[rows], packed[columns], part)
+        assert_close(f"tile [{rows}, {columns}]", part, whole[rows, columns], 1e-12)
 
 
 def check_float32(kernel: Kernel, X: RowsLike) -> None:
     """Rows in float32 fill a float32 tile, right to that precision."""
-    resolved = kernel.resolve(X)
     single = np.asarray(X, dtype=np.float32)
-    packed = Basis(resolved, resolved.points(single)).packed
-    tile = Tiles(resolved.fill, packed, packed, packed.dtype).gram(np.float32)
+    packed = Basis(kernel, kernel.points(single)).packed
+    tile = Tiles(kernel.fill, packed, packed, packed.dtype).gram(np.float32)
     # Operators take the diagonal from diag: a kink at distance zero magnifies rounding there.
-    np.fill_diagonal(tile, resolved.diag(single))
-    assert_close(f"{kernel!r} in float32", tile, _gram(kernel, X, X, X), 2e-5)
-    for what, dtype in (("diag", resolved.diag(single).dtype), ("matrix", resolved(single).dtype)):
-        ensure(dtype == np.float32, f"{kernel!r}: the {what} of float32 rows is {dtype}")
+    np.fill_diagonal(tile, kernel.diag(single))
+    assert_close("in float32", tile, _gram(kernel, X, X), 2e-5)
+    for what, dtype in (("diag", kernel.diag(single).dtype), ("matrix", kernel(single).dtype)):
+        ensure(dtype == np.float32, f"the {what} of float32 rows is {dtype}")
 
 
 def check_gradient(kernel: Kernel, X: RowsLike) -> None:
@@ -108,52 +110,46 @@ def check_gradient(kernel: Kernel, X: RowsLike) -> None:
 
     A kernel without gradient says so by :class:`~mercer.exceptions.KernelError`, and passes.
     """
-    resolved = kernel.resolve(X)
     # Points beside the support, because some kernels have a kink where two points meet.
     Z, S = np.asarray(X[:4]) + 0.0173, np.asarray(X[4:])
     G = fixed_rng(3).standard_normal((len(Z), len(S)))
     try:
-        found, diag_found = resolved.gradient(Z, S, G), resolved.diag_gradient(Z)
+        found = {"gradient": kernel.gradient(Z, S, G), "diag_gradient": kernel.diag_gradient(Z)}
     except KernelError:
         return
     step = 1e-5 * float(np.abs(Z).max())
-    wanted, diag_wanted = np.empty_like(Z), np.empty_like(Z)
-    for a in range(Z.shape[1]):
-        e = np.zeros(Z.shape[1])
-        e[a] = step
-        up, down = _gram(resolved, X, Z + e, S), _gram(resolved, X, Z - e, S)
-        wanted[:, a] = (G * (up - down)).sum(axis=1) / (2 * step)
-        diag_wanted[:, a] = (resolved.diag(Z + e) - resolved.diag(Z - e)) / (2 * step)
-    size = max(1e-3, float(np.abs(wanted).max()))
-    assert_close(f"{kernel!r}: gradient", found, wanted, 1e-5, size)
-    size = max(1e-3, float(np.abs(diag_wanted).max()))
-    assert_close(f"{kernel!r}: diag_gradient", diag_found, diag_wanted, 1e-5, size)
+    wanted = {name: np.empty_like(Z) for name in found}
+    for a, e in enumerate(step * np.eye(Z.shape[1])):
+        up, down = _gram(kernel, Z + e, S), _gram(kernel, Z - e, S)
+        wanted["gradient"][:, a] = (G * (up - down)).sum(axis=1) / (2 * step)
+        wanted["diag_gradient"][:, a] = (kernel.diag(Z + e) - kernel.diag(Z - e)) / (2 * step)
+    for name, values in found.items():
+        size = max(1e-3, float(np.abs(wanted[name]).max()))
+        assert_close(name, values, wanted[name], 1e-5, size)
 
 
 def check_formula(kernel: Kernel, X: RowsLike) -> None:
     """``formula``, where there is one, is what ``profile`` and ``slope`` compute in place."""
     if not isinstance(kernel, RadialKernel | DotProductKernel):
         return  # entrywise kernels take their gradient from it
-    resolved, dots = kernel.resolve(X), X @ X.T
-    arguments = dots if isinstance(resolved, DotProductKernel) else -np.square(dots)
+    dots = X @ X.T
+    arguments = dots if isinstance(kernel, DotProductKernel) else -np.square(dots)
     try:
-        found = resolved.formula(arguments, np)
+        found = kernel.formula(arguments, np)
     except NotImplementedError:
         return
-    wanted = [resolved.profile(arguments.copy()), resolved.slope(arguments.copy())]
-    for name, value, truth in zip(("profile", "slope"), found, wanted, strict=True):
-        assert_close(f"{kernel!r}: formula of the {name}", value, truth, 1e-12)
+    for name, value in zip(("profile", "slope"), found, strict=True):
+        wanted = getattr(kernel, name)(arguments.copy())
+        assert_close(f"formula of the {name}", value, wanted, 1e-12)
 
 
 def check_resolve(kernel: Kernel, X: RowsLike) -> None:
     """A resolved kernel is a new object or the same one, and resolving it again changes nothing."""
-    before = _numbers(kernel)
-    once = kernel.resolve(X)
+    before, once = _numbers(kernel), kernel.resolve(X)
     same = _numbers(kernel) == before
     ensure(same, f"resolve changed the kernel itself: {before} became {kernel!r}")
     fewer = X[:6] if kernel.points(X).is_open else X
-    for rows in (X, fewer):
-        again = once.resolve(rows)
+    for again in (once.resolve(X), once.resolve(fewer)):
         same = _numbers(again) == _numbers(once)
         ensure(same, f"resolve is not idempotent: {once!r} became {again!r}")
 
@@ -173,10 +169,9 @@ def check_parameters(kernel: Kernel) -> None:
         ensure(_numbers(other) == _numbers(kernel), f"{how} turned {kernel!r} into {other!r}")
 
 
-def _gram(kernel: Kernel, X: RowsLike, A: Any, B: Any) -> Array:
-    """k(A, B) in float64, by the kernel that X resolves."""
-    resolved = kernel.resolve(X)
-    return Basis(resolved, B).tiles(A).gram(np.float64)
+def _gram(kernel: Kernel, A: RowsLike, B: RowsLike) -> Array:
+    """k(A, B) in float64."""
+    return Basis(kernel, B).tiles(A).gram(np.float64)
 
 
 def _numbers(kernel: Kernel) -> dict[str, object]:
@@ -189,3 +184,110 @@ def _numbers(kernel: Kernel) -> dict[str, object]:
         else value
         for name, value in kernel.get_params().items()
     }
+
+
+def check_preimage(solver: PreImageSolver, subspace: Subspace | None = None) -> None:
+    """Run every check of pre-image solvers.
+
+    Parameters
+    ----------
+    solver : PreImageSolver
+    subspace : Subspace, optional
+        A model with vectors as support points; by default one of noisy points on a circle,
+        with a kernel that the solver accepts.
+
+    Examples
+    --------
+    >>> from mercer.preimage import FixedPoint
+    >>> from mercer.testing import check_preimage
+    >>> check_preimage(FixedPoint())
+    """
+    subspace = default_subspace(solver) if subspace is None else subspace
+    X, Z = _queries(subspace)
+    bound = solver.init(subspace)
+    check_shapes(bound, X, Z)
+    check_batches(bound, X, Z, MOVEMENT * _radius(subspace))
+    check_converged_is_true(solver, subspace, X, Z)
+
+
+def default_subspace(solver: PreImageSolver) -> Subspace:
+    """Four components of 40 noisy points on a circle."""
+    rng = fixed_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 40)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.standard_normal((40, 2))
+    for kernel in (Gaussian(width=1.5), Polynomial(3)):
+        try:
+            solver.check_kernel(kernel)
+        except KernelError:
+            continue
+        subspace: Subspace = KernelPCA(4, kernel=kernel, solver="dense").fit(X).subspace_
+        return subspace
+    raise AssertionError(f"{solver!r} takes neither Gaussian nor Polynomial; give a subspace")
+
+
+def check_shapes(bound: BoundPreImage, X: Array, Z: Array) -> None:
+    """One finite point for each query, where queries are fewer than support points, or just one.
+
+    Also of codes far off the data, and of the code of the mean itself.
+    """
+    for rows in (slice(None), slice(0, 1)):
+        for start in (None, X[rows]):
+            _check_fields(bound.solve(Z[rows], start), len(Z[rows]), X.shape[1])
+    for factor in (0.0, 1e3, -1e6):
+        _check_fields(bound.solve(factor * Z), *X.shape)
+
+
+def check_batches(bound: BoundPreImage, X: Array, Z: Array, tol: float) -> None:
+    """A query's answer does not depend on what else was asked."""
+    together = bound.solve(Z, X)
+    alone = [bound.solve(Z[i : i + 1], X[i : i + 1]).points[0] for i in range(len(Z))]
+    fine = together.converged
+    assert_close("together against alone", together.points[fine], np.array(alone)[fine], tol, 1.0)
+
+
+def check_converged_is_true(solver: PreImageSolver, subspace: Subspace, X: Array, Z: Array) -> None:
+    """Points said to have converged stay when the search starts again there.
+
+    Also when the solver is stopped after one step, if it has a ``max_iter``: running out of steps
+    is not converging.
+    """
+    tried = [solver]
+    if "max_iter" in solver.get_params():
+        tried.append(clone(solver).set_params(max_iter=1))
+    for each in tried:
+        found = each.init(subspace).solve(Z, X)
+        again = solver.init(subspace).solve(Z, found.points)
+        moved = np.linalg.norm(again.points - found.points, axis=1)
+        false = found.converged & (moved > MOVEMENT * _radius(subspace))
+        worst = int(np.where(false, moved, -1).argmax())
+        ensure(
+            not false.any(),
+            f"{each!r} calls query {worst} converged after {found.iterations[worst]} "
+            f"iterations, but starting there again moves it by {moved[worst]:.3g}",
+        )
+
+
+def _check_fields(found: PreImages, n: int, d: int) -> None:
+    points = np.asarray(found.points)
+    ensure(points.shape == (n, d), f"the points have shape {points.shape}, expected {(n, d)}")
+    finite = np.isfinite(points).all(axis=1)
+    ensure(finite.all(), f"point {int(finite.argmin())} is not finite")
+    for name in ("converged", "iterations", "status"):
+        shape = np.shape(getattr(found, name))
+        ensure(shape == (n,), f"{name} has shape {shape}, expected {(n,)}")
+    dtype = found.converged.dtype
+    ensure(dtype == np.dtype(bool), f"converged is {dtype}, expected bool")
+
+
+def _queries(subspace: Subspace) -> tuple[Array, Array]:
+    """Seven noisy points near the support, and their scores."""
+    rng = fixed_rng(1)
+    near = subspace.support[:7]
+    X = near + 0.1 * _radius(subspace) * rng.standard_normal((7, near.shape[1]))
+    X = X.astype(subspace.coef.dtype)
+    return X, subspace.scores(X)
+
+
+def _radius(subspace: Subspace) -> float:
+    support = subspace.support
+    return float(np.linalg.norm(support - support.mean(axis=0), axis=1).max())
