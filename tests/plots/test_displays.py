@@ -74,6 +74,15 @@ def test_five_rows_are_five_charts(rng):
         assert_allclose(widths, row[np.argsort(-np.abs(row))][::-1])
 
 
+def test_an_axes_for_each_of_five_rows(rng):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    X, axes = rng.standard_normal((60, 4)), pyplot.subplots(1, 5)[1]
+    model = KernelNovelty(5, random_state=0).fit(X)
+    display = ContributionsDisplay.from_estimator(model, X[:5], ax=axes)
+    assert list(display.axes_) == list(axes)
+    assert all(ax.get_xlabel() == "contribution to the novelty score" for ax in axes)
+
+
 def test_contours_of_the_detector_alone(X):
     model = KernelNovelty(5, random_state=0).fit(X)
     display = NoveltyDisplay.from_estimator(model, grid=5)
