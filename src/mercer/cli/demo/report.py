@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from string import Template
+from typing import Any
 
 import numpy as np
 
 from mercer import __version__
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.denoising import SHAPE, Study
-from mercer.cli.demo.study import SETTINGS, Found, Results
+from mercer.cli.demo.study import SETTINGS, SHAPE, Digits, Found, Results, Study
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
 from mercer.relevance import measure_relevance
@@ -61,12 +61,7 @@ def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
             f'<circle class="badge c{i}" cx="{x:.1f}" cy="{y:.1f}" r="11"/>'
             f'<text class="mark" x="{x:.1f}" y="{y + 4.5:.1f}">{escape(str(name))}</text>'
         )
-    parts.append(f'<text class="axis" x="{SIDE / 2}" y="{SIDE + 20}">{escape(names[0])} →</text>')
-    parts.append(
-        f'<text class="axis" transform="translate(14 {SIDE / 2}) rotate(-90)">'
-        f"{escape(names[1])} →</text></svg>"
-    )
-    return "".join(parts)
+    return "".join([*parts, _axis_names(names, SIDE, below=20, left=14), "</svg>"])
 
 
 def spectrum(shares: Array) -> str:
@@ -76,21 +71,18 @@ def spectrum(shares: Array) -> str:
     step = width / len(shares)
     tall = (height - 30) / shares[0]
     parts = [_open(width, height + foot, "shares of the variance, component by component")]
-    for i, share in enumerate(shares):
-        tall_i = share * tall
+    for i, bar in enumerate(shares * tall):
         parts.append(
-            f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - tall_i:.1f}" '
-            f'width="{step - 3:.1f}" height="{tall_i:.1f}" rx="2"/>'
+            f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - bar:.1f}" '
+            f'width="{step - 3:.1f}" height="{bar:.1f}" rx="2"/>'
         )
     total = np.cumsum(shares)
-    line = " ".join(
-        f"{(i + 0.5) * step:.1f},{height - value * (height - 30):.1f}"
-        for i, value in enumerate(total)
-    )
+    heights = height - total * (height - 30)
+    end = heights[-1] - 8
+    line = " ".join(f"{(i + 0.5) * step:.1f},{y:.1f}" for i, y in enumerate(heights))
     parts.append(f'<polyline class="line" points="{line}"/>')
-    end = height - total[-1] * (height - 30)
     parts.append(
-        f'<text class="note end" x="{width - 4}" y="{end - 8:.1f}">together {total[-1]:.0%}</text>'
+        f'<text class="note end" x="{width - 4}" y="{end:.1f}">together {total[-1]:.0%}</text>'
         f'<text class="note" x="1.5" y="{height - shares[0] * tall - 7:.1f}">'
         f"first {shares[0]:.1%}</text>"
         f'<text class="axis" x="{width / 2}" y="{height + 19}">'
@@ -113,9 +105,15 @@ def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
         f'<path class="zero" d="M0 {side}L{side} 0"/>'
         f'<polyline class="line" points="{path}"/>'
         f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>'
-        f'<text class="axis" x="{side / 2}" y="{side + 22}">{escape(names[0])} →</text>'
-        f'<text class="axis" transform="translate(-14 {side / 2}) rotate(-90)">'
-        f"{escape(names[1])} →</text></g></svg>"
+        f"{_axis_names(names, side, below=22, left=-14)}</g></svg>"
+    )
+
+
+def _axis_names(names: Sequence[str], side: float, below: float, left: float) -> str:
+    return (
+        f'<text class="axis" x="{side / 2}" y="{side + below}">{escape(names[0])} →</text>'
+        f'<text class="axis" transform="translate({left} {side / 2}) rotate(-90)">'
+        f"{escape(names[1])} →</text>"
     )
 
 
@@ -139,56 +137,50 @@ def write(results: Results, folder: Path) -> None:
 def render(results: Results) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
     page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
-    parts = {
-        "n_train": f"{len(results.digits.train):,}",
-        "n_test": f"{len(results.digits.test):,}",
+    small = results.compressed
+    facts = {
+        **vars(results),
         "version": escape(__version__),
-        "seconds": f"{results.seconds:.0f}",
+        "fewer": small.support[0] / small.support[1],
+        "sizes": [size_text(size) for size in small.file_bytes],
+        "ms": [1e3 * seconds for seconds in small.seconds],
+        "vectors": montage(np.asarray(small.model.subspace_.support), 15, "representing images"),
+        "new_digits": montage(results.generated.images, 10, "generated digits, a line for each"),
         **_embedding(results),
         **_denoising(results),
-        **_compression(results),
-        **_generation(results),
-        **_novelty(results),
+        **_novelty(results.found),
     }
-    return Template(page).substitute(parts)
+    # ${found.detected:.0%} on the page is a field as str.format has it; other braces are CSS.
+    return re.sub(r"\$(\{.+?\})", lambda field: field[1].format(**facts), page)
 
 
 def _embedding(results: Results) -> dict[str, str]:
-    model, labels = results.embedding, results.digits.test_labels
-    Z, share = model.transform(results.digits.test), model.explained_variance_ratio_
+    model, test = results.embedding, results.digits.test
+    Z, share = model.transform(test), model.explained_variance_ratio_
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
-    panels = [scatter(Z[:, i : i + 2], labels, (names[i], names[i + 1])) for i in (0, 2)]
-    return {
-        "panels": "\n".join(panels),
-        "spectrum": spectrum(share),
-        "relevance": _relevance(results),
-    }
+    panels = [
+        scatter(Z[:, i : i + 2], results.digits.test_labels, (names[i], names[i + 1]))
+        for i in (0, 2)
+    ]
+    # How much each pixel matters in the first nine components, and in all of these.
+    found = measure_relevance(model.subspace_.leading(9), test, unit="share")
+    pixels = np.vstack([found.components, found.overall])
+    pixels /= pixels.max(axis=1, keepdims=True)
+    label = "pixels that matter in nine components, and in all of them"
+    relevance = montage(pixels, 10, label)
+    return {"panels": "\n".join(panels), "spectrum": spectrum(share), "relevance": relevance}
 
 
-def _relevance(results: Results) -> str:
-    """How much each pixel matters in the first nine components, and in all of these."""
-    subspace = results.embedding.subspace_.leading(9)
-    found = measure_relevance(subspace, results.digits.test, unit="share")
-    images = np.vstack([found.components, found.overall])
-    images /= images.max(axis=1, keepdims=True)
-    return montage(images, 10, "pixels that matter in nine components, and in all of them")
+def _denoising(results: Results) -> dict[str, Any]:
+    gaussian, speckle = (_strips(study, results.digits) for study in results.studies)
+    before, linear, ours = (results.studies[0].results[i].error for i in (0, 1, -1))
+    removed = {"removed": 1 - ours / before, "removed_linear": 1 - linear / before}
+    return {"gaussian": gaussian, "speckle": speckle, **removed}
 
 
-def _denoising(results: Results) -> dict[str, str]:
-    gaussian, speckle = results.studies
-    before, linear, ours = (gaussian.results[i].error for i in (0, 1, -1))
-    clean, shown = results.digits.test, results.digits.one_of_each
-    return {
-        "gaussian": _strips(gaussian, clean, shown),
-        "speckle": _strips(speckle, clean, shown),
-        "removed": f"{1 - ours / before:.0%}",
-        "removed_linear": f"{1 - linear / before:.0%}",
-    }
-
-
-def _strips(study: Study, clean: Array, shown: Array) -> str:
-    worst = max(result.error for result in study.results)
-    lines = [_strip("row", "clean", "", clean[shown], "")]
+def _strips(study: Study, digits: Digits) -> str:
+    worst, shown = max(result.error for result in study.results), digits.one_of_each
+    lines = [_strip("row", "clean", "", digits.test[shown], "")]
     for result in study.results:
         bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
         figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
@@ -204,35 +196,7 @@ def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> s
     )
 
 
-def _compression(results: Results) -> dict[str, str]:
-    small = results.compressed
-    lines = [
-        ("points kept", *(f"{count:,}" for count in small.support)),
-        ("model file", *(size_text(size) for size in small.file_bytes)),
-        ("time to project the test images", *(f"{1e3 * s:.1f} ms" for s in small.seconds)),
-        ("error after Gaussian noise", *(f"{error:.3f}" for error in small.error)),
-    ]
-    cells = "\n".join(f"<tr><td>{a}</td><td>{b}</td><td>{c}</td></tr>" for a, b, c in lines)
-    return {
-        "kept": f"{small.support[1]:,}",
-        "fewer": f"{small.support[0] / small.support[1]:.0f}",
-        "compression": cells,
-        "vectors": montage(np.asarray(small.model.subspace_.support), 15, "representing images"),
-    }
-
-
-def _generation(results: Results) -> dict[str, str]:
-    made = results.generated
-    return {
-        "read": f"{made.read:.0%}",
-        "distance": f"{made.distance:.2f}",
-        "real_distance": f"{made.real_distance:.2f}",
-        "generated": montage(made.images, 10, "generated digits, a line for each"),
-    }
-
-
-def _novelty(results: Results) -> dict[str, str]:
-    found = results.found
+def _novelty(found: Found) -> dict[str, str]:
     ranked = sorted(found.auc, key=lambda name: -found.auc[name])
     lines = [
         f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
@@ -246,10 +210,6 @@ def _novelty(results: Results) -> dict[str, str]:
     ]
     threshold = (found.false_alarms, found.detected)
     return {
-        "new_digit": str(found.digit),
-        "asked": f"{found.asked:.0%}",
-        "false_alarms": f"{found.false_alarms:.1%}",
-        "detected": f"{found.detected:.0%}",
         "strangest": montage(found.strangest, 10, "the strangest images"),
         "strangest_labels": "".join(labels),
         "calmest": montage(found.calmest, 10, "the most ordinary images"),
