@@ -63,11 +63,8 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
             f"the picture has {rows} × {columns} panels, and {given.size} axes were given; "
             f"give {rows * columns} axes, one made by plt.subplots, or none."
         )
-    outer = given.item()
-    outer.set_axis_off()
-    inner = place.subgridspec(rows, columns)
-    made = [outer.figure.add_subplot(inner[i, j]) for i in range(rows) for j in range(columns)]
-    return np.asarray(made, dtype=object).reshape(rows, columns)
+    given.item().set_axis_off()
+    return np.asarray(place.subgridspec(rows, columns).subplots(squeeze=False))
 
 
 def panel_grid(
@@ -156,26 +153,25 @@ class Display(ABC):
 
 #: More different numbers than this in ``y`` are a scale, not classes.
 MOST_CLASSES = 20
-#: For models that do not say what is new.
-A_DETECTOR = Remedy(
-    "give a KernelNovelty, or KernelNovelty.from_fitted(model, X).",
-    shell="fit one with 'mercer fit DATA --model novelty'.",
-)
-#: Methods that a picture may need → what is said of a model without it, and what to do.
+_DETECTOR = "give a KernelNovelty, or KernelNovelty.from_fitted(model, X)."
+_SPARSE = "fit SparseKernelPCA, or compress(model, n_kernels)."
+#: Methods that a picture may need → what is said of a model without it, and what to do; at a shell
+#: fit another, with an option.
 NEEDS = {
-    "inverse_transform": "has no way back to input space; "
-    + Remedy("give a KernelPCA.", shell="fit one with 'mercer fit DATA'."),
-    "p_values": "has no threshold; " + A_DETECTOR,
-    "sample": "cannot draw samples; "
-    + Remedy(
-        "use GenerativeKernelPCA.", shell="fit one with 'mercer fit DATA --model generative'."
-    ),
-    "span_error": "has no representing vectors; "
-    + Remedy(
-        "fit SparseKernelPCA, or compress(model, n_kernels).",
-        shell="fit one with 'mercer fit DATA --model sparse'.",
-    ),
+    "inverse_transform": ("has no way back to input space", "give a KernelPCA.", ""),
+    "p_values": ("has no threshold", _DETECTOR, " --model novelty"),
+    "reconstruction_error": ("gives no novelty score", _DETECTOR, " --model novelty"),
+    "sample": ("cannot draw samples", "use GenerativeKernelPCA.", " --model generative"),
+    "span_error": ("has no representing vectors", _SPARSE, " --model sparse"),
 }
+
+
+def require_method(estimator: Estimator, method: str) -> None:
+    """Refuse a model without one of :data:`NEEDS`."""
+    if not hasattr(estimator, method):
+        lack, python, option = NEEDS[method]
+        remedy = Remedy(python, shell=f"fit one with 'mercer fit DATA{option}'.")
+        raise DataError(f"{type(estimator).__name__} {lack}; " + remedy)
 
 
 def model_to_draw(estimator: Estimator, method: str | None = None) -> Model:
@@ -188,8 +184,8 @@ def model_to_draw(estimator: Estimator, method: str | None = None) -> Model:
             f"{type(estimator).__name__}: a display draws one model; give pipeline[-1], and "
             "pipeline[:-1].transform(X) as rows."
         )
-    if method is not None and not hasattr(estimator, method):
-        raise DataError(f"{type(estimator).__name__} " + NEEDS[method])
+    if method is not None:
+        require_method(estimator, method)
     return model_of(estimator)
 
 

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
+from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._base.linalg import square_sums
 from mercer._base.numbers import check_count, fixed_rng
@@ -464,7 +464,11 @@ class SampleSheetDisplay(base.Display):
             of_each = [estimator.sample(columns, label=k, random_state=rng) for k in labels]
             drawn = np.concatenate(of_each)
         drawn = drawn.reshape(lines, columns, -1)
-        nearest = None if X is None else _nearest(drawn, base.rows_of(estimator, X))
+        nearest = None
+        if X is not None:
+            rows = base.rows_of(estimator, X)
+            flat = drawn.reshape(lines * columns, -1)
+            nearest = rows[pairwise_distances_argmin(flat, rows)].reshape(drawn.shape)
         limits = float(support.min()), float(support.max())
         return cls(drawn, shape, nearest, labels, limits).plot(ax=ax, cmap=cmap)
 
@@ -480,9 +484,3 @@ class SampleSheetDisplay(base.Display):
         labels = {"row_labels": self.labels, "column_labels": names}
         ylabel = "" if self.labels is None else "class"
         return self._show(ax, cmap, tiles, self.limits or real, **labels, ylabel=ylabel)
-
-
-def _nearest(drawn: Array, rows: Array) -> Array:
-    flat = drawn.reshape(-1, drawn.shape[-1])
-    index = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(flat, return_distance=False)
-    return np.asarray(rows[index[:, 0]]).reshape(drawn.shape)

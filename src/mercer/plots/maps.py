@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -312,24 +313,36 @@ class BiplotDisplay(base.Display):
         ]
 
     def _name_tips(self, ax: Axes, tips: Array, colors: Sequence[str]) -> None:
-        """The longest arrow of each variable carries its name."""
-        longest = (self.arrows**2).sum(axis=2).argmax(axis=0)
-        index = np.arange(len(self.names))
-        where, foot = tips[longest, index], self.feet[longest]
+        """The longest arrow of each variable carries its name, unless no place near it is free.
+
+        The axes have their final limits, the strongest variables come first, and no name covers an
+        arrow.
+        """
+        from matplotlib.transforms import Bbox
+
+        ax.figure.draw_without_rendering()  # the layout settles, with it the size of the letters
         along = np.linspace(0, 1, 9)[:, None, None, None]
         arrows = (self.feet[:, None] + along * (tips - self.feet[:, None])).reshape(-1, 2)
-        names = list(self.names)
-        self.texts_ = place_labels(ax, where, where - foot, names, colors, arrows)
+        taken: list[Any] = [Bbox([at - 2, at + 2]) for at in ax.transData.transform(arrows)]
+        look = {"fontsize": "x-small", "fontweight": "bold", "zorder": 5}
+        self.texts_: list[Any] = []
+        for k, longest in enumerate((self.arrows**2).sum(axis=2).argmax(axis=0)):
+            tip, place = tips[longest, k], {"xytext": (0, 0), "textcoords": "offset points"}
+            text = ax.annotate(self.names[k], tuple(tip), **place, color=colors[k], **look)
+            if _find_place(ax, text, tip - self.feet[longest], taken):
+                self.texts_.append(text)
+            else:
+                text.remove()
+                self.texts_.append(None)
 
 
 def _on_grid(
     subspace: Any, rows: Array, Z: Array, pair: list[int], grid: int
 ) -> tuple[Array, Array]:
     """Mean scores and mean derivatives of the rows in each cell of the map that holds enough."""
-    index = np.arange(len(rows))
     if len(rows) > ROWS:
         index = np.sort(fixed_rng(0).choice(len(rows), ROWS, replace=False))
-    rows, Z = rows[index], Z[index]
+        rows, Z = rows[index], Z[index]
     J = sensitivity(subspace, rows)[:, pair]
     low, high = Z.min(axis=0), Z.max(axis=0)
     width = np.where(high > low, high - low, 1)
@@ -343,52 +356,22 @@ def _on_grid(
     return feet, np.array([J[number == c].mean(axis=0) for c in full])
 
 
-#: Distances from the point at which a place for the name is looked for, in points of type.
+#: Where a place for a name is looked for: points of type from the tip, and turns in radians.
 DISTANCES = (3, 9, 16, 26)
+TURNS = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1)
 
 
-def place_labels(
-    ax: Axes,
-    tips: Array,
-    outwards: Array,
-    names: Sequence[str],
-    colors: Sequence[str],
-    avoid: Array,
-) -> list[Any]:
-    """A text near each tip, first outwards, then around it; None where there is no free place.
-
-    The axes have their final limits, the most important tips come first, and no name covers one of
-    the (p, 2) points to ``avoid``.
-    """
-    from matplotlib.transforms import Bbox
-
-    figure = ax.figure
-    figure.draw_without_rendering()  # the layout settles, and with it the size of the letters
-    taken: list[Any] = [Bbox([at - 2, at + 2]) for at in ax.transData.transform(avoid)]
-    placed = []
-    look = {"fontsize": "x-small", "fontweight": "bold", "zorder": 5}
-    for tip, (x, y), name, color in zip(tips, outwards, names, colors, strict=True):
-        place = {"xytext": (0, 0), "textcoords": "offset points"}
-        text = ax.annotate(name, tuple(tip), **place, color=color, **look)
-        placed.append(text if _find_place(ax, text, float(np.arctan2(y, x)), taken) else None)
-        if placed[-1] is None:
-            text.remove()
-    return placed
-
-
-def _find_place(ax: Axes, text: Any, angle: float, taken: list[Any]) -> bool:
-    """Move the text to the first place that is free and inside the axes."""
-    frame = ax.get_window_extent()
-    for distance in DISTANCES:
-        for turn in (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1):
-            x, y = np.cos(angle + turn), np.sin(angle + turn)
-            text.set_position((distance * x, distance * y))
-            text.set_horizontalalignment("left" if x > 0.3 else "right" if x < -0.3 else "center")
-            text.set_verticalalignment("bottom" if y > 0.3 else "top" if y < -0.3 else "center")
-            box = text.get_window_extent().padded(1)
-            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1
-            inside &= frame.y0 <= box.y0 and box.y1 <= frame.y1
-            if inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                return True
+def _find_place(ax: Axes, text: Any, outwards: Array, taken: list[Any]) -> bool:
+    """Move the text to the first place, outwards or around, that is free and inside the axes."""
+    frame, angle = ax.get_window_extent(), float(np.arctan2(outwards[1], outwards[0]))
+    for distance, turn in product(DISTANCES, TURNS):
+        x, y = np.cos(angle + turn), np.sin(angle + turn)
+        text.set_position((distance * x, distance * y))
+        text.set_horizontalalignment("left" if x > 0.3 else "right" if x < -0.3 else "center")
+        text.set_verticalalignment("bottom" if y > 0.3 else "top" if y < -0.3 else "center")
+        box = text.get_window_extent().padded(1)
+        inside = frame.contains(*box.min) and frame.contains(*box.max)
+        if inside and not any(box.overlaps(other) for other in taken):
+            taken.append(box)
+            return True
     return False

@@ -282,9 +282,8 @@ def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
     """A score that is large for new rows, and which ones are called new, if that is decided."""
     if hasattr(estimator, "score_samples"):
         return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
-    if hasattr(estimator, "reconstruction_error"):
-        return np.asarray(estimator.reconstruction_error(X)), None
-    raise DataError(f"{type(estimator).__name__} gives no novelty score; " + base.A_DETECTOR)
+    base.require_method(estimator, "reconstruction_error")
+    return np.asarray(estimator.reconstruction_error(X)), None
 
 
 def _truth(y: Targets, n: int, positive: object) -> Array:

@@ -104,9 +104,10 @@ class ComponentsDisplay(base.Display):
         self.legend_ = None
         if self.rows is not None and self.labels is not None:
             handles, names = self.axes_[0].get_legend_handles_labels()
-            place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
-            where = self.figure_ if ax is None else self.axes_[-1]
-            self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
+            where, place = self.axes_[-1], {"frameon": False, "fontsize": "small", "loc": "best"}
+            if ax is None:
+                where, place["loc"] = self.figure_, "outside right upper"
+            self.legend_ = where.legend(handles, names, **place)
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
@@ -244,9 +245,8 @@ class RepresentingVectorsDisplay(base.Display):
             display.names = base.names_of(estimator, [0, 1])
         else:  # in the plane of two components, since the variables cannot be seen themselves
             if subspace.n_components < 2:
-                raise DataError(
-                    "a plane needs 2 components, and the model has 1; fit it with more."
-                )
+                few = "a plane needs 2 components, and the model has 1"
+                raise DataError(f"{few}; fit it with more.")
             display.places = subspace.leading(2).scores(vectors)
             display.rows = None if rows is None else subspace.leading(2).scores(rows)
             display.names = ("component 0", "component 1")

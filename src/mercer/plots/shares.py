@@ -101,7 +101,13 @@ class ScreeDisplay(base.Display):
         look = {"width": 1.0 if many else 0.8, "color": base.PALETTE[0], "linewidth": 0}
         self.bars_ = ax.bar(number, self.shares, label="component", **look)
         if self.interval is not None:
-            self._draw_interval(ax)
+            low, high = self.interval.low, self.interval.high
+            shares = self.shares[: len(low)]
+            # Intervals are corrected for bias: the share itself may lie at their edge.
+            error = np.maximum([shares - low, high - shares], 0)
+            bars = {"fmt": "none", "ecolor": base.ink(), "elinewidth": 0.9, "capsize": 2}
+            bars["label"] = "interval"
+            self.intervals_ = ax.errorbar(number[: len(low)], shares, error, **bars)
         style = {"markersize": 3.5, "marker": None if many else "o"}
         (self.line_,) = ax.plot(number, self.cumulative, color=base.ink(), label="sum", **style)
         if self.new_rows is not None:
@@ -117,16 +123,6 @@ class ScreeDisplay(base.Display):
         ax.legend(frameon=False, fontsize="small", loc="best")
         base.tidy(ax)
         return self
-
-    def _draw_interval(self, ax: Axes) -> None:
-        assert self.interval is not None
-        limits = np.stack([self.interval.low, self.interval.high])
-        shares = self.shares[: limits.shape[1]]
-        # Intervals are corrected for bias: the share itself may lie at their edge.
-        error = np.maximum([shares - limits[0], limits[1] - shares], 0)
-        style = {"fmt": "none", "ecolor": base.ink(), "elinewidth": 0.9, "capsize": 2}
-        number = np.arange(len(shares))
-        self.intervals_ = ax.errorbar(number, shares, error, label="interval", **style)
 
 
 def _shares_of_rows(subspace: Subspace, rows: Array) -> Array:
@@ -234,9 +230,8 @@ class WidthSpectrumDisplay(base.Display):
         coordinates = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         place = {"ha": "center", "va": "bottom", "fontsize": "small"}
         ax.annotate("the model", (self.length, 1.0), (0, 3), **coordinates, **place)
-        ax.set_xscale("log")
-        ax.set(xlabel="width of the kernel", ylabel="share of the true variance", ylim=(0, 1))
-        ax.set_xlim(self.lengths[0], self.lengths[-1])
+        ax.set(xlabel="width of the kernel", ylabel="share of the true variance")
+        ax.set(xscale="log", xlim=(self.lengths[0], self.lengths[-1]), ylim=(0, 1))
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         areas = {"handles": self.areas_[::-1], "labels": [f"{k}" for k in reversed(range(q))]}
         base.legend_outside(ax, **areas, title="component", handletextpad=None)
@@ -366,8 +361,7 @@ class RelevanceDisplay(base.Display):
                 error, top = np.abs(limits - values), max(top, limits[1].max())
             self.artists_.append(panel.barh(np.arange(count), values, xerr=error, **look))
             panel.set_yticks(np.arange(count), [_short(self.names[j]) for j in best])
-            panel.set_ylim(-0.6, count - 0.4)
-            panel.set_xlim(0, 1.05 * top)
+            panel.set(xlim=(0, 1.05 * top), ylim=(-0.6, count - 0.4))
             panel.set_title(f"component {self.components[i]}", fontsize="small")
             panel.tick_params(labelsize="x-small")
             panel.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

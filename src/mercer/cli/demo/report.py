@@ -48,20 +48,18 @@ def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
     low, high = points.min(axis=0), points.max(axis=0)
     scale = (SIDE - 2 * PAD) / (float((high - low).max()) or 1.0)
     pixels = (points - (low + high) / 2) * np.array([scale, -scale]) + SIDE / 2
-    parts = [_open(SIDE, SIDE + 26, f"{names[0]} against {names[1]}")]
-    parts.append(
-        f'<rect class="frame" x=".5" y=".5" width="{SIDE - 1}" height="{SIDE - 1}" rx="8"/>'
-    )
+    head = _open(SIDE, SIDE + 26, f"{names[0]} against {names[1]}")
+    frame = f'<rect class="frame" x=".5" y=".5" width="{SIDE - 1}" height="{SIDE - 1}" rx="8"/>'
+    paths, badges = "", ""
     for i, name in enumerate(np.unique(labels)):
         dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in pixels[labels == name])
-        parts.append(f'<path class="dots c{i}" d="{dots}"/>')
-    for i, name in enumerate(np.unique(labels)):
+        paths += f'<path class="dots c{i}" d="{dots}"/>'
         x, y = np.median(pixels[labels == name], axis=0)
-        parts.append(
+        badges += (
             f'<circle class="badge c{i}" cx="{x:.1f}" cy="{y:.1f}" r="11"/>'
             f'<text class="mark" x="{x:.1f}" y="{y + 4.5:.1f}">{escape(str(name))}</text>'
         )
-    return "".join([*parts, _axis_names(names, SIDE, below=20, left=14), "</svg>"])
+    return f"{head}{frame}{paths}{badges}{_axis_names(names, SIDE, below=20, left=14)}</svg>"
 
 
 def spectrum(shares: Array) -> str:
@@ -148,7 +146,7 @@ def render(results: Results) -> str:
         "new_digits": montage(results.generated.images, 10, "generated digits, a line for each"),
         **_embedding(results),
         **_denoising(results),
-        **_novelty(results.found),
+        **_novelty(results.found, results.digits),
     }
     # ${found.detected:.0%} on the page is a field as str.format has it; other braces are CSS.
     return re.sub(r"\$(\{.+?\})", lambda field: field[1].format(**facts), page)
@@ -196,7 +194,8 @@ def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> s
     )
 
 
-def _novelty(found: Found) -> dict[str, str]:
+def _novelty(found: Found, digits: Digits) -> dict[str, str]:
+    strangest, calmest = found.order[:10], found.order[-10:]
     ranked = sorted(found.auc, key=lambda name: -found.auc[name])
     lines = [
         f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
@@ -206,13 +205,13 @@ def _novelty(found: Found) -> dict[str, str]:
     ]
     labels = [
         f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
-        for label in found.strangest_labels
+        for label in digits.test_labels[strangest]
     ]
     threshold = (found.false_alarms, found.detected)
     return {
-        "strangest": montage(found.strangest, 10, "the strangest images"),
+        "strangest": montage(digits.test[strangest], 10, "the strangest images"),
         "strangest_labels": "".join(labels),
-        "calmest": montage(found.calmest, 10, "the most ordinary images"),
+        "calmest": montage(digits.test[calmest], 10, "the most ordinary images"),
         "auc": "\n".join(lines),
         "ahead": _who_is_ahead(found),
         "curve": curve(found.curve, threshold, ("false alarms", "found")),

@@ -201,26 +201,22 @@ class Found:
 
     Attributes
     ----------
-    digit : the one that it has not seen
-    asked, false_alarms : the promised and the measured share of known digits that it calls new
+    false_alarms : share of known digits that it calls new; the model promises ``false_alarm_rate``
     detected : share of the new digits that it calls new
     auc : area under the curve by method, the mean over all ten digits, left out in turn
     best : for how many of the digits each method is the best
     curve : (2, p) false alarms and detections along the threshold
-    strangest, calmest : (10, d) test images with the largest and smallest scores
+    order : (n,) test images by their scores, the strangest first
     """
 
     model: KernelNovelty
-    digit: int
-    asked: float
     false_alarms: float
     detected: float
     auc: dict[str, float]
     best: dict[str, int]
     curve: Array
-    strangest: Array
-    strangest_labels: Array
-    calmest: Array
+    order: Array
+    digit: int = NEW_DIGIT
 
 
 def find_new(digits: Digits) -> Found:
@@ -233,20 +229,15 @@ def find_new(digits: Digits) -> Found:
         areas.append({name: float(roc_auc_score(is_new, s)) for name, s in scores.items()})
     model, scores = _novelty_scores(digits, NEW_DIGIT)
     own, is_new = scores["mercer KernelNovelty"], digits.test_labels == NEW_DIGIT
-    order = np.argsort(-own)
     called = model.predict(digits.test) == -1
     return Found(
         model,
-        NEW_DIGIT,
-        model.false_alarm_rate,
         float(called[~is_new].mean()),
         float(called[is_new].mean()),
         {name: float(np.mean([area[name] for area in areas])) for name in scores},
         {name: sum(area[name] == max(area.values()) for area in areas) for name in scores},
         np.array(roc_curve(is_new, own)[:2]),
-        digits.test[order[:10]],
-        digits.test_labels[order[:10]],
-        digits.test[order[-10:]],
+        np.argsort(-own),
     )
 
 
@@ -272,6 +263,7 @@ def _file_bytes(model: Estimator) -> int:
 def in_words(results: Results) -> dict[str, str]:
     """The other figures, as lines."""
     small, made, found = results.compressed, results.generated, results.found
+    asked = found.model.false_alarm_rate
     sizes = [size_text(size) for size in small.file_bytes]
     others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
     return {
@@ -282,7 +274,7 @@ def in_words(results: Results) -> dict[str, str]:
         f"asked for; {made.distance:.2f} from the nearest training image (real ones "
         f"{made.real_distance:.2f})",
         "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
-        f"one, at {found.false_alarms:.1%} false alarms (asked for {found.asked:.0%}); area under "
+        f"one, at {found.false_alarms:.1%} false alarms (asked for {asked:.0%}); area under "
         f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
         "table": fill_in(),
         "time": f"{results.seconds:.1f} s",
@@ -294,14 +286,13 @@ def fill_in() -> str:
     wine, rng = datasets.load_wine(), fixed_rng(0)
     order = rng.permutation(len(wine.data))
     names = [str(name) for name in wine.feature_names]
-    halves = (slice(0, 100), slice(100, None))
     table = dict(zip(names, wine.data[order].T, strict=True))
     table["cultivar"] = np.array(["Barolo", "Grignolino", "Barbera"], object)[wine.target[order]]
-    known, new = ({name: column[part] for name, column in table.items()} for part in halves)
+    known = {name: column[:100] for name, column in table.items()}
+    new = {name: column[100:] for name, column in table.items()}
     missing = {name: rng.random(len(column)) < MASKED for name, column in new.items()}
-    masked = {name: column.copy() for name, column in new.items()}
-    for name, column in masked.items():
-        column[missing[name]] = None if name == "cultivar" else np.nan
+    empty: dict[str, Any] = {**dict.fromkeys(names, np.nan), "cultivar": None}
+    masked = {name: np.where(missing[name], empty[name], new[name]) for name in new}
     filled = TableModel(KernelPCA(16)).fit(known).impute(masked)
     hidden = missing["cultivar"]
     right = float((filled["cultivar"] == new["cultivar"])[hidden].mean())
