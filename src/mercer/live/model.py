@@ -61,8 +61,7 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     Components keep their order, meaning and sign, as in :func:`mercer.compress`; the landmarks are
     drawn by randomly pivoted Cholesky, which is quick for very many support points.
     """
-    M, q = subspace.n_support, subspace.n_components
-    d = subspace.support.shape[1]
+    (M, d), q = subspace.support.shape, subspace.n_components
     m = max(int(largest // (d + q + 1)), 2)
     if m >= M:
         return subspace, None

@@ -59,8 +59,8 @@ class Studio:
         """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
         page = source("explore.html").replace("$token", self.token)
         code = f"{bundle('explore')}\n$explore.start();\n"
-        texts = [("/", page, "html"), ("/live.js", code, "javascript")]
-        texts.append(("/live.css", source("live.css"), "css"))
+        style = source("live.css")
+        texts = [("/", page, "html"), ("/live.js", code, "javascript"), ("/live.css", style, "css")]
         routes: list[BaseRoute] = [
             Route(path, Response(text, media_type=f"text/{kind}"), methods=["GET"])
             for path, text, kind in texts

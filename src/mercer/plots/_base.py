@@ -355,9 +355,17 @@ def first_of_each(labels: Array | None, n: int, limit: int) -> Array:
     return np.sort(np.unique(labels, return_index=True)[1])[:limit]
 
 
-def mosaic(tiles: Array, shape: tuple[int, ...]) -> Array:
+def in_lines(rows: Array, columns: int) -> Array:
+    """(n, d) rows as tiles in reading order, NaN behind the last one."""
+    (n, d), lines = rows.shape, -(-len(rows) // columns)
+    tiles = np.full((lines * columns, d), np.nan)
+    tiles[:n] = rows
+    return tiles.reshape(lines, columns, d)
+
+
+def mosaic(tiles: Array, shape: tuple[int, ...], gap: int | None = None) -> Array:
     """One image of (r, c, d) tiles, NaN in the gaps: (height, width), or (height, width, 3)."""
-    (r, c, _), (h, w, *colour), gap = tiles.shape, shape, _gap(shape)
+    (r, c, _), (h, w, *colour), gap = tiles.shape, shape, gap or _gap(shape)
     sheet = np.full((r, h + gap, c, w + gap, *colour), np.nan)
     sheet[:, :h, :, :w] = tiles.reshape(r, c, *shape).swapaxes(1, 2)
     return sheet.reshape(r * (h + gap), c * (w + gap), *colour)[:-gap, :-gap]

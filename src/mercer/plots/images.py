@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import ceil, sqrt
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._base.linalg import square_sums
-from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.numbers import check_count, check_positive, fixed_rng
 from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, argument
 from mercer.generative import along_component
@@ -344,9 +343,8 @@ class TraversalDisplay(base.Display):
         shown = base.check_components(components, model.subspace.n_components, default=5)
         support = base.rows_of(estimator, None)
         shape = base.shape_of_rows(support, image_shape)
-        if not isinstance(span, Real) or not 0 < span < np.inf:
-            raise DataError(f"span={span!r}: give a positive number of standard deviations.")
-        positions = np.linspace(-float(span), float(span), check_count("steps", steps, 2))
+        span = check_positive("span", span, " of standard deviations")
+        positions = np.linspace(-span, span, check_count("steps", steps, 2))
         start, deviations = _start(estimator, model, X), _deviations(model)
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))

@@ -104,10 +104,9 @@ class ComponentsDisplay(base.Display):
         self.legend_ = None
         if self.rows is not None and self.labels is not None:
             handles, names = self.axes_[0].get_legend_handles_labels()
-            where, place = self.axes_[-1], {"frameon": False, "fontsize": "small", "loc": "best"}
-            if ax is None:
-                where, place["loc"] = self.figure_, "outside right upper"
-            self.legend_ = where.legend(handles, names, **place)
+            place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
+            where = self.figure_ if ax is None else self.axes_[-1]
+            self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
@@ -278,12 +277,8 @@ class RepresentingVectorsDisplay(base.Display):
 
     def _sheet(self, ax: Axes, cmap: Any) -> Self:
         """Images in reading order."""
-        m, d = self.vectors.shape
-        columns = ceil(sqrt(2 * m))
-        lines = ceil(m / columns)
-        tiles = np.full((lines * columns, d), np.nan)
-        tiles[:m] = self.vectors
-        self._show(ax, cmap, tiles.reshape(lines, columns, d), self.vectors)
+        m = len(self.vectors)
+        self._show(ax, cmap, base.in_lines(self.vectors, ceil(sqrt(2 * m))), self.vectors)
         count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
         self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
         return self

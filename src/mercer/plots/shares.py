@@ -394,9 +394,8 @@ class RelevanceDisplay(base.Display):
     def _images(self, ax: Axes) -> None:
         shape = base.shape_of_image(len(self.names), self.image_shape)
         # Each component on its own scale: shares of many pixels are small.
-        tiles = self.values / np.maximum(self.values.max(axis=1, keepdims=True), 1e-300)
-        overall = self.overall / max(self.overall.max(), 1e-300)
-        tiles = np.vstack([tiles, overall])[None]
+        shares = np.vstack([self.values, self.overall])
+        tiles = (shares / np.maximum(shares.max(axis=1, keepdims=True), 1e-300))[None]
         labels = [*self.components, "all"]
         ax, image = base.show_tiles(ax, tiles, shape, limits=(0, 1), column_labels=labels)
         self.axes_ = np.array([ax], dtype=object)

@@ -18,6 +18,7 @@ from mercer._base.types import Array
 from mercer.cli.demo.study import SETTINGS, SHAPE, Digits, Found, Results, Study
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
+from mercer.plots._base import in_lines, mosaic
 from mercer.relevance import measure_relevance
 
 SIDE, PAD = 440, 18
@@ -32,18 +33,13 @@ def montage(images: Array, columns: int, label: str) -> str:
     columns : images in a line
     label : what it shows, for those who cannot see it
     """
-    (h, w), gap = SHAPE, 2
-    lines = -(-len(images) // columns)
-    sheet = np.zeros((lines * (h + gap) - gap, columns * (w + gap) - gap))
-    for i, image in enumerate(images):
-        top, left = i // columns * (h + gap), i % columns * (w + gap)
-        sheet[top : top + h, left : left + w] = image.reshape(SHAPE)
+    sheet = np.nan_to_num(mosaic(in_lines(images, columns), SHAPE, gap=2))
     data = base64.b64encode(encode_png(to_bytes(sheet))).decode()
     size = f'width="{sheet.shape[1]}" height="{sheet.shape[0]}"'
     return f'<img class="ink" {size} alt="{escape(label)}" src="data:image/png;base64,{data}">'
 
 
-def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
+def scatter(points: Array, labels: Array, names: Sequence[str]) -> str:
     """Points coloured by ten classes, each class named at its median; axes of equal scale."""
     low, high = points.min(axis=0), points.max(axis=0)
     scale = (SIDE - 2 * PAD) / (float((high - low).max()) or 1.0)
@@ -64,30 +60,24 @@ def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
 
 def spectrum(shares: Array) -> str:
     """Bars of the first forty shares of the true variance, and the line of their sum."""
-    width, height, foot = 920, 190, 24
+    width, height, top = 920, 190, 30
     shares = np.asarray(shares)[:40]
-    step = width / len(shares)
-    tall = (height - 30) / shares[0]
-    parts = [_open(width, height + foot, "shares of the variance, component by component")]
-    for i, bar in enumerate(shares * tall):
-        parts.append(
-            f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - bar:.1f}" '
-            f'width="{step - 3:.1f}" height="{bar:.1f}" rx="2"/>'
-        )
-    total = np.cumsum(shares)
-    heights = height - total * (height - 30)
-    end = heights[-1] - 8
-    line = " ".join(f"{(i + 0.5) * step:.1f},{y:.1f}" for i, y in enumerate(heights))
-    parts.append(f'<polyline class="line" points="{line}"/>')
-    parts.append(
-        f'<text class="note end" x="{width - 4}" y="{end:.1f}">together {total[-1]:.0%}</text>'
-        f'<text class="note" x="1.5" y="{height - shares[0] * tall - 7:.1f}">'
-        f"first {shares[0]:.1%}</text>"
-        f'<text class="axis" x="{width / 2}" y="{height + 19}">'
-        f"component 0 to {len(shares) - 1}</text>"
-        "</svg>"
+    step, total = width / len(shares), np.cumsum(shares)
+    bars = "".join(
+        f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - bar:.1f}" '
+        f'width="{step - 3:.1f}" height="{bar:.1f}" rx="2"/>'
+        for i, bar in enumerate(shares / shares[0] * (height - top))
     )
-    return "".join(parts)
+    sums = height - total * (height - top)
+    line = " ".join(f"{(i + 0.5) * step:.1f},{y:.1f}" for i, y in enumerate(sums))
+    return (
+        f"{_open(width, height + 24, 'shares of the variance, component by component')}{bars}"
+        f'<polyline class="line" points="{line}"/><text class="note end" x="{width - 4}" '
+        f'y="{sums[-1] - 8:.1f}">together {total[-1]:.0%}</text>'
+        f'<text class="note" x="1.5" y="{top - 7:.1f}">first {shares[0]:.1%}</text>'
+        f'<text class="axis" x="{width / 2}" y="{height + 19}">'
+        f"component 0 to {len(shares) - 1}</text></svg>"
+    )
 
 
 def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
@@ -153,13 +143,10 @@ def render(results: Results) -> str:
 
 
 def _embedding(results: Results) -> dict[str, str]:
-    model, test = results.embedding, results.digits.test
+    model, test, labels = results.embedding, results.digits.test, results.digits.test_labels
     Z, share = model.transform(test), model.explained_variance_ratio_
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
-    panels = [
-        scatter(Z[:, i : i + 2], results.digits.test_labels, (names[i], names[i + 1]))
-        for i in (0, 2)
-    ]
+    panels = [scatter(Z[:, i : i + 2], labels, names[i : i + 2]) for i in (0, 2)]
     # How much each pixel matters in the first nine components, and in all of these.
     found = measure_relevance(model.subspace_.leading(9), test, unit="share")
     pixels = np.vstack([found.components, found.overall])
