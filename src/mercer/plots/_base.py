@@ -129,7 +129,7 @@ class Display(ABC):
     #: The axes that were drawn into, or all of several panels.
     ax_: Axes = None
     axes_: Axes = None
-    #: Of each tile, where images are drawn.
+    # Of each tile, where a display draws images; it is a field of such a display.
     image_shape: Any
 
     @abstractmethod
@@ -143,11 +143,9 @@ class Display(ABC):
         return None if ax is None else ax.figure
 
     def _show(self, ax: Axes, cmap: Any, tiles: Array, limits: Any, **words: Any) -> Self:
-        """Draw images; ``words`` are labels of :func:`show_tiles`, or names of the two axes."""
-        names = {key: words.pop(key) for key in ("xlabel", "ylabel") if key in words}
+        """Draw images, with the labels and names that :func:`show_tiles` takes."""
         words |= {"limits": limits, "cmap": cmap}
         self.ax_, self.image_ = show_tiles(ax, tiles, self.image_shape, **words)
-        self.ax_.set(**names)
         return self
 
 
@@ -385,11 +383,13 @@ def show_tiles(
     row_labels: Iterable[Any] | None = None,
     column_labels: Iterable[Any] | None = None,
     cmap: Any = "gray_r",
+    **names: str,
 ) -> tuple[Any, Any]:
     """Draw (r, c, d) tiles into ``ax`` or a new figure; the axes and the image.
 
     The smallest and the largest of ``limits``, a pair or an array, are the values of paper and ink;
     what lies beyond is drawn as these. ``cmap=None`` chooses by the tiles, see :func:`colours_of`.
+    ``xlabel`` and ``ylabel`` are names of the axes.
     """
     low, high = limits = float(np.min(limits)), float(np.max(limits))
     r, c, _ = tiles.shape
@@ -406,6 +406,7 @@ def show_tiles(
     ax.set_xticks(tile_centres(c, w, shape) if above else [], above)
     ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
+    ax.set(**names)
     return ax, image
 
 
