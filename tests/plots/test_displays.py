@@ -83,6 +83,13 @@ def test_an_axes_for_each_of_five_rows(rng):
     assert all(ax.get_xlabel() == "contribution to the novelty score" for ax in axes)
 
 
+def test_rows_as_a_list_are_numbered(rng):
+    model = KernelNovelty(5, random_state=0).fit(rng.standard_normal((60, 2)))
+    display = ContributionsDisplay.from_estimator(model, [[0.0, 4.0], [3.0, 0.0]])
+    assert display.titles == ["row 0", "row 1"]
+    assert ContributionsDisplay.from_estimator(model, [[0.0, 4.0]]).titles is None
+
+
 def test_contours_of_the_detector_alone(X):
     model = KernelNovelty(5, random_state=0).fit(X)
     display = NoveltyDisplay.from_estimator(model, grid=5)

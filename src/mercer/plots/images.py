@@ -479,6 +479,5 @@ class SampleSheetDisplay(base.Display):
             names = [""] * (2 * columns + 1)
             names[columns // 2], names[columns + 1 + columns // 2] = "samples", "nearest rows"
         real = self.samples if self.nearest is None else self.nearest
-        labels = {"row_labels": self.labels, "column_labels": names}
-        ylabel = "" if self.labels is None else "class"
-        return self._show(ax, cmap, tiles, self.limits or real, **labels, ylabel=ylabel)
+        words = {"row_labels": self.labels, "ylabel": "" if self.labels is None else "class"}
+        return self._show(ax, cmap, tiles, self.limits or real, **words, column_labels=names)

@@ -152,7 +152,9 @@ class ContributionsDisplay(base.Display):
         found: Any = estimator.contributions(row)
         values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
         names = list(base.names_of(estimator, range(values.shape[1])))
-        titles = [f"row {name}" for name in getattr(row, "index", range(len(values)))]
+        index = getattr(row, "index", None)  # of a list, a method
+        numbers = range(len(values)) if index is None or callable(index) else index
+        titles = [f"row {name}" for name in numbers]
         display = cls(values[0], names) if len(values) == 1 else cls(values, names, titles)
         return display.plot(limit=limit, ax=ax)
 

@@ -151,8 +151,7 @@ def _embedding(results: Results) -> dict[str, str]:
     found = measure_relevance(model.subspace_.leading(9), test, unit="share")
     pixels = np.vstack([found.components, found.overall])
     pixels /= pixels.max(axis=1, keepdims=True)
-    label = "pixels that matter in nine components, and in all of them"
-    relevance = montage(pixels, 10, label)
+    relevance = montage(pixels, 10, "pixels that matter in nine components, and in all of them")
     return {"panels": "\n".join(panels), "spectrum": spectrum(share), "relevance": relevance}
 
 
