@@ -14,7 +14,7 @@ from mercer._base import registry as _registry
 from mercer.exceptions import MercerError
 from mercer.generative import Normal, as_density
 from mercer.landmarks import Uniform
-from mercer.live.kernels import kernel_spec
+from mercer.live.protocol import kernel_spec
 from mercer.novelty import Split, as_calibration
 from mercer.robust import Tukey, as_loss
 from mercer.solvers.landmarks import as_landmark_rule

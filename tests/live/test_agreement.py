@@ -21,7 +21,7 @@ from mercer.kernels import (
     Sigmoid,
 )
 from mercer.live import write_html
-from mercer.live.kernels import kernel_spec
+from mercer.live.protocol import kernel_spec
 from mercer.preimage import FixedPoint
 
 pytestmark = pytest.mark.browser

@@ -17,11 +17,11 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from mercer import KernelPCA, load
+from mercer._base.catalogue import MODELS
 from mercer.exceptions import DataError, KernelError, said
 from mercer.io import MemoryRows, Table
-from mercer.live.kernels import KERNELS, kernel_spec
+from mercer.live.protocol import KERNELS, MOST_NUMBERS, Wanted, kernel_spec
 from mercer.live.server import MOST_ITEMS, Store, open_server
-from mercer.live.wanted import MODELS, MOST_NUMBERS, Wanted
 from mercer.live.worker import Job, do, fit, open_guessing, payload, read_table, show, unpack_images
 from mercer.tables import TableModel
 from mercer.tables import read_table as read_columns

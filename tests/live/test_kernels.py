@@ -25,7 +25,7 @@ from mercer.kernels import (
     Sigmoid,
     as_kernel,
 )
-from mercer.live.kernels import KERNELS, kernel_spec, page_kernels
+from mercer.live.protocol import KERNELS, kernel_spec, page_kernels
 
 MORE = [
     Matern(0.8, nu=0.5),

@@ -74,6 +74,22 @@ def test_five_rows_are_five_charts(rng):
         assert_allclose(widths, row[np.argsort(-np.abs(row))][::-1])
 
 
+def test_an_axes_for_each_of_five_rows(rng):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    X, axes = rng.standard_normal((60, 4)), pyplot.subplots(1, 5)[1]
+    model = KernelNovelty(5, random_state=0).fit(X)
+    display = ContributionsDisplay.from_estimator(model, X[:5], ax=axes)
+    assert list(display.axes_) == list(axes)
+    assert all(ax.get_xlabel() == "contribution to the novelty score" for ax in axes)
+
+
+def test_rows_as_a_list_are_numbered(rng):
+    model = KernelNovelty(5, random_state=0).fit(rng.standard_normal((60, 2)))
+    display = ContributionsDisplay.from_estimator(model, [[0.0, 4.0], [3.0, 0.0]])
+    assert display.titles == ["row 0", "row 1"]
+    assert ContributionsDisplay.from_estimator(model, [[0.0, 4.0]]).titles is None
+
+
 def test_contours_of_the_detector_alone(X):
     model = KernelNovelty(5, random_state=0).fit(X)
     display = NoveltyDisplay.from_estimator(model, grid=5)

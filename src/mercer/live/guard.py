@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from hmac import compare_digest
 from typing import Any
@@ -18,12 +17,8 @@ from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -58,12 +53,12 @@ class Rules:
     def knows(self, host: str) -> bool:
         """Whether a Host header names this server."""
         name, _, port = host.rpartition(":")
-        if port != str(self.port):
-            return False
-        return name in _LOOPBACK or (self.wide and _is_address(name))
+        bare = name.removeprefix("[").removesuffix("]")
+        known = name in _LOOPBACK or (self.wide and address_of(bare) is not None)
+        return known and port == str(self.port)
 
 
-def refusal(scope: Message, rules: Rules) -> tuple[int, str] | None:
+def refusal(scope: Scope, rules: Rules) -> tuple[int, str] | None:
     """Status and reason, if a request must not pass; a pure function of its first lines.
 
     Examples
@@ -94,13 +89,9 @@ def refusal(scope: Message, rules: Rules) -> tuple[int, str] | None:
     given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
     if not compare_digest(given.encode(), rules.token.encode()):
         return 403, "the token is missing or wrong; open the address that mercer explore printed."
-    return None if scope["type"] == "websocket" else _too_large(scope, headers, rules)
-
-
-def _too_large(
-    scope: Message, headers: dict[bytes, list[str]], rules: Rules
-) -> tuple[int, str] | None:
-    """A body that is announced as too large, or where none belongs."""
+    if scope["type"] == "websocket":
+        return None
+    # A body that is announced as too large, or where none belongs.
     largest = rules.largest if scope["method"] == "POST" else 0
     lengths = headers.get(b"content-length", [])
     if any(not length.isdigit() or int(length) > largest for length in lengths):
@@ -113,27 +104,22 @@ def _too_large(
 class Guard:
     """An ASGI application behind :func:`refusal`, with counted bodies and strict headers."""
 
-    def __init__(self, app: App, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self.app, self.rules = app, rules
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = refusal(scope, self.rules)
-        if scope["type"] == "websocket":
-            if refused is None:
-                await self.app(scope, receive, send)
-            else:
-                await receive()
-                await send({"type": "websocket.close", "code": 1008})  # before accept: 403
-            return
+        if scope["type"] == "http":
+            receive, send = self._counted(receive), _dressed(send)
         if refused is None:
-            await self.app(scope, self._counted(receive), _dressed(send))
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})  # before accept: 403
         else:
             # The connection is closed, so that nobody waits for the rest of a body.
             answer = PlainTextResponse(refused[1], refused[0], {"connection": "close"})
-            await answer(scope, receive, _dressed(send))
+            await answer(scope, receive, send)
 
     def _counted(self, receive: Receive) -> Receive:
         """A body ends where it becomes too large, or comes too slowly."""
@@ -169,16 +155,13 @@ class Timed(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
         super().connection_made(transport)
-        self._expect_after(None)
+        self.loop.call_later(PATIENCE, self._end_unless_after, None)
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         answered = self.cycle
         super().on_response_complete()  # which may begin the next one
-        self._expect_after(answered)
-
-    def _expect_after(self, last: Any) -> None:
-        self.loop.call_later(PATIENCE, self._end_unless_after, last)
+        self.loop.call_later(PATIENCE, self._end_unless_after, answered)
 
     def _end_unless_after(self, last: Any) -> None:
         """Unless another request has come, or the connection is a WebSocket's by now."""
@@ -205,9 +188,9 @@ def _dressed(send: Send) -> Send:
     return dressed
 
 
-def _is_address(name: str) -> bool:
+def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address, unless the host is a name."""
     try:
-        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None

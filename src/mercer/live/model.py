@@ -17,13 +17,13 @@ from mercer.exceptions import DataError, KernelError, MercerWarning, warn
 from mercer.kernels import Basis, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.landmarks import RPCholesky
-from mercer.live.kernels import kernel_spec, page_kernels
+from mercer.live.protocol import kernel_spec, page_kernels
 from mercer.model import Subspace, names_of
 from mercer.model.model import Detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, nameless_rows, rows_of, shape_of_image
-from mercer.tables import Category, Date, Number, TableEncoder, TableModel
+from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 
 
@@ -31,28 +31,25 @@ def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
     """How each column comes back from the entries of a vector, ``width`` of them from ``at`` on."""
     facts, at = [], 0
     for name, column in encoder.columns_.items():
-        if isinstance(column, Number):
-            facts.append({"name": name, "at": at, "kind": "number", **_number(column)})
-        elif isinstance(column, Category):
-            values = [_text(value) for value in column.values]
-            facts.append({"name": name, "at": at, "kind": "category", "values": values})
-        elif isinstance(column, Date):
-            # Milliseconds, as JavaScript counts them.
-            origin = float(np.datetime64(column.origin, "ms").astype(np.int64))
-            unit = float(count_units(np.array(1, f"m8[{column.unit}]"), "ms"))
-            when = {"origin": origin, "unit": unit, "day": column.unit == "D"}
-            facts.append({"name": name, "at": at, "kind": "date", **_number(column.number), **when})
+        if column.width:
+            facts.append({"name": name, "at": at, **_decoding(column), "width": column.width})
         at += column.width
-    return [{**fact, "width": encoder.columns_[fact["name"]].width} for fact in facts]
+    return facts
 
 
-def _number(column: Number) -> dict[str, Any]:
+def _decoding(column: Any) -> dict[str, Any]:
+    if isinstance(column, Category):
+        values = [f"{v:g}" if isinstance(v, float) else str(v) for v in column.values]
+        return {"kind": "category", "values": values}
+    if isinstance(column, Date):
+        # Milliseconds, as JavaScript counts them.
+        origin = float(np.datetime64(column.origin, "ms").astype(np.int64))
+        unit = float(count_units(np.array(1, f"m8[{column.unit}]"), "ms"))
+        when = {"origin": origin, "unit": unit, "day": column.unit == "D"}
+        return {**_decoding(column.number), "kind": "date", **when}
     low, high = (None if np.isinf(edge) else edge for edge in (column.low, column.high))
-    return {**asdict(column), "low": low, "high": high, "levels": list(column.levels)}
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    levels = list(column.levels)
+    return {"kind": "number", **asdict(column), "low": low, "high": high, "levels": levels}
 
 
 #: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
@@ -65,8 +62,7 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     Components keep their order, meaning and sign, as in :func:`mercer.compress`; the landmarks are
     drawn by randomly pivoted Cholesky, which is quick for very many support points.
     """
-    M, q = subspace.n_support, subspace.n_components
-    d = subspace.support.shape[1]
+    (M, d), q = subspace.support.shape, subspace.n_components
     m = max(int(largest // (d + q + 1)), 2)
     if m >= M:
         return subspace, None
@@ -95,10 +91,8 @@ def novelty_facts(
     them, p-values are ranks, and too kind to them.
     """
     if isinstance(model, Detector):
-        score, fair, held_out = model.score_, model.conformal_, True
-        inside, outside = score.inside, score.outside
-        novelty = Z**2 @ inside + outside * error
-        rate = float(model.false_alarm_rate)
+        inside, outside, rate = model.score_.inside, model.score_.outside, model.false_alarm_rate
+        novelty, held_out, fair = Z**2 @ inside + outside * error, True, model.conformal_
     else:
         inside, outside, rate = np.zeros(subspace.n_components), 1.0, 0.05
         novelty, held_out = error, not seen
@@ -107,7 +101,7 @@ def novelty_facts(
     facts = {
         "inside": [float(a) for a in inside],
         "outside": float(outside),
-        "rate": rate,
+        "rate": float(rate),
         "slack": float(fair.slack),
         "heldOut": held_out,
     }
@@ -234,24 +228,18 @@ def describe(
 def _model_arrays(small: Subspace, shift: Array) -> dict[str, Array]:
     """Support, coefficients and mean; in float64 where rounding would show in the scores."""
     dtype = np.float32 if _rounding(small, shift) < ROUNDING else np.float64
-    support = (small.support.astype(np.float64) - shift).astype(dtype)
-    return {
-        "support": support,
-        "coef": small.coef.astype(dtype),
-        "mean": small.mean.astype(dtype),
-    }
+    support = small.support.astype(np.float64) - shift
+    arrays = {"support": support, "coef": small.coef, "mean": small.mean}
+    return {name: array.astype(dtype) for name, array in arrays.items()}
 
 
 def _rounding(small: Subspace, shift: Array) -> float:
     """How far float32 moves the scores, as a share of the largest one."""
     some = small.support[:: max(1, small.n_support // 64)].astype(np.float64)
-    rounded = replace(
-        small,
-        support=(small.support - shift).astype(np.float32) + shift,
-        coef=small.coef.astype(np.float32).astype(np.float64),
-        mean=small.mean.astype(np.float32).astype(np.float64),
-        offset=small.offset.astype(np.float64),
-    )
+    support = (small.support - shift).astype(np.float32) + shift
+    coef, mean = (a.astype(np.float32).astype(np.float64) for a in (small.coef, small.mean))
+    offset = small.offset.astype(np.float64)
+    rounded = replace(small, support=support, coef=coef, mean=mean, offset=offset)
     exact = small.scores(some.astype(small.coef.dtype))
     size = float(np.abs(exact).max(initial=0.0)) or 1.0
     return float(np.abs(rounded.scores(some) - exact).max(initial=0.0)) / size

@@ -116,7 +116,9 @@ def render(live: LiveModel) -> str:
     facts, numbers = pack(live)
     return Template(source("page.html")).substitute(
         title=escape(str(live.facts["title"])),
-        policy=_policy(code, style),
+        # No request to anywhere; this script, this style, and workers made of the script.
+        policy=f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(style)}; "
+        "img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'",
         style=style,
         code=code,
         # A name may hold anything, "</script>" included.
@@ -143,14 +145,6 @@ def pack(live: LiveModel, level: int = 9) -> tuple[dict[str, Any], bytes]:
 def _planes(array: Array) -> bytes:
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     return little.view(np.uint8).reshape(-1, array.dtype.itemsize).T.tobytes()
-
-
-def _policy(code: str, style: str) -> str:
-    """No request to anywhere; this script, this style, and workers made of the script."""
-    return (
-        f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(style)}; "
-        "img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:

@@ -7,7 +7,6 @@ which may be large, through HTTP.
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import re
 import secrets
 import shutil
@@ -22,15 +21,15 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mercer._base.files import temporary_folder
 from mercer.exceptions import DataError, MercerError
 from mercer.io import atomic_file
-from mercer.live.guard import Guard, Rules, Timed
+from mercer.live.guard import Guard, Rules, Timed, address_of
 from mercer.live.page import bundle, source
-from mercer.live.wanted import Wanted, is_id, read_message
+from mercer.live.protocol import Wanted, is_id, read_message
 from mercer.live.worker import ENDINGS, MODEL, PAGE, Desk, Job, Pool
 
 #: Bytes of an upload.
@@ -58,36 +57,26 @@ class Studio:
 
     def app(self) -> Starlette:
         """The routes; to be put behind a :class:`~mercer.live.guard.Guard`."""
-        return Starlette(
-            routes=[
-                Route("/", self._page),
-                Route("/live.js", self._code),
-                Route("/live.css", self._style),
-                Route("/start", self._start),
-                Route("/data", self._upload, methods=["POST"]),
-                Route("/page/{id}", partial(self._file, PAGE)),
-                Route("/model/{id}", partial(self._file, MODEL)),
-                WebSocketRoute("/fits", self._socket),
-            ],
-            exception_handlers={DataError: _problem},
-        )
-
-    async def _page(self, _request: Request) -> Response:
         page = source("explore.html").replace("$token", self.token)
-        return Response(page, media_type="text/html")
-
-    async def _code(self, _request: Request) -> Response:
         code = f"{bundle('explore')}\n$explore.start();\n"
-        return Response(code, media_type="text/javascript")
-
-    async def _style(self, _request: Request) -> Response:
-        return Response(source("live.css"), media_type="text/css")
+        style = source("live.css")
+        texts = [("/", page, "html"), ("/live.js", code, "javascript"), ("/live.css", style, "css")]
+        routes: list[BaseRoute] = [
+            Route(path, Response(text, media_type=f"text/{kind}"), methods=["GET"])
+            for path, text, kind in texts
+        ]
+        routes += [
+            Route("/start", self._start),
+            Route("/data", self._upload, methods=["POST"]),
+            Route("/page/{id}", partial(self._file, PAGE)),
+            Route("/model/{id}", partial(self._file, MODEL)),
+            WebSocketRoute("/fits", self._socket),
+        ]
+        return Starlette(routes=routes, exception_handlers={DataError: _problem})
 
     async def _start(self, _request: Request) -> Response:
         """What the command line named: rows to fit, or a model."""
-        if self.start is None:
-            return JSONResponse(None)
-        return JSONResponse(_facts(self.store.get(self.start)))
+        return JSONResponse(None if self.start is None else _facts(self.store.get(self.start)))
 
     async def _upload(self, request: Request) -> Response:
         """The body is the file; its name is shown, and its ending read."""
@@ -298,10 +287,8 @@ def open_server(
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    address = address_of(host)
+    return host == "localhost" if address is None else address.is_loopback
 
 
 def _config(app: Any) -> uvicorn.Config:

@@ -31,8 +31,7 @@ class LiveWidget(anywidget.AnyWidget):
     selection = traitlets.List(traitlets.Int()).tag(sync=True)
 
     def __init__(self, model: Estimator, X: RowsLike = None, **options: Any) -> None:
-        live = describe(model, X, **options)
-        facts, numbers = pack(live, level=3)
+        facts, numbers = pack(describe(model, X, **options), level=3)
         super().__init__(facts=facts, numbers=numbers)
 
     @traitlets.validate("selection")

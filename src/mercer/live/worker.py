@@ -28,7 +28,7 @@ from mercer.io import Choice, Table, atomic_file, image_shape
 from mercer.io.files import decoding, names_text
 from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
-from mercer.live.wanted import MOST_NUMBERS, Wanted
+from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
 from mercer.plots._base import nameless_rows, rows_of
 from mercer.points.source import MemoryRows
@@ -63,13 +63,10 @@ def open_guessing(
 def _first_classes(encoder: TableEncoder | None) -> str | None:
     """A column of few categories, unless it is the only one that is learnt from."""
     columns = {} if encoder is None else encoder.columns_
-    used = [name for name, column in columns.items() if column.width]
-    few = (
-        name
-        for name in used
-        if isinstance(columns[name], Category) and columns[name].width <= MOST_CLASSES
-    )
-    return next(few, None) if len(used) > 1 else None
+    widths = {name: column.width for name, column in columns.items() if column.width}
+    few = [name for name, width in widths.items() if width <= MOST_CLASSES]
+    classes = [name for name in few if isinstance(columns[name], Category)]
+    return classes[0] if classes and len(widths) > 1 else None
 
 
 def unpack_images(path: Path, folder: Path) -> Path:
@@ -145,16 +142,9 @@ def fit(
     model = wanted.make(X).fit(MemoryRows(X, rows.columns))
     if wanted.model == "missing":
         X = model.impute(MemoryRows(X, rows.columns))
+    look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():
-        live = describe(
-            model,
-            X,
-            table.label,
-            image_shape(rows.columns),
-            names=rows.columns,
-            title=title,
-            encoder=encoder,
-        )
+        live = describe(model, X, table.label, image_shape(rows.columns), **look)
     if encoder is None:
         return model, live
     live.facts["notes"].append(_words(encoder, next(iter(table.beside), None)))

@@ -5,18 +5,16 @@ new figure and keeps the numbers drawn and the artists, so that both can be used
 ``X`` the model's support points are drawn: of an exact model these are its training rows.
 """
 
-from mercer.plots.biplot import BiplotDisplay
-from mercer.plots.embedding import EmbeddingDisplay
 from mercer.plots.images import (
     DenoisingDisplay,
     PreImageGalleryDisplay,
     SampleSheetDisplay,
     TraversalDisplay,
 )
+from mercer.plots.maps import BiplotDisplay, EmbeddingDisplay
 from mercer.plots.novelty import ContributionsDisplay, NoveltyDisplay, NoveltyRocDisplay
 from mercer.plots.planes import ComponentsDisplay, RepresentingVectorsDisplay
-from mercer.plots.relevance import RelevanceDisplay
-from mercer.plots.spectra import ScreeDisplay, WidthSpectrumDisplay
+from mercer.plots.shares import RelevanceDisplay, ScreeDisplay, WidthSpectrumDisplay
 
 __all__ = [
     "BiplotDisplay",

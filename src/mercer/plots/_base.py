@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isqrt
 from typing import Any, Self
@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from mercer import model as models
+from mercer._base.numbers import counted
 from mercer._base.optional import require
 from mercer._base.types import Array, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.estimators._validation import check_rows
@@ -62,24 +63,35 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
             f"the picture has {rows} × {columns} panels, and {given.size} axes were given; "
             f"give {rows * columns} axes, one made by plt.subplots, or none."
         )
-    outer = given.item()
-    outer.set_axis_off()
-    inner = place.subgridspec(rows, columns)
-    made = [outer.figure.add_subplot(inner[i, j]) for i in range(rows) for j in range(columns)]
-    return np.asarray(made, dtype=object).reshape(rows, columns)
+    given.item().set_axis_off()
+    return np.asarray(place.subgridspec(rows, columns).subplots(squeeze=False))
 
 
-def panel_grid(ax: Axes, count: int, figsize: Callable[[int, int], Any]) -> tuple[Array, int]:
-    """As many axes in lines of three (all beside each other if so many were given), and per line.
+def panel_grid(
+    ax: Axes,
+    count: int,
+    size: tuple[float, float],
+    *names: str,
+    columns: int = COLUMNS,
+    margin: tuple[float, float] = (0.0, 0.0),
+    **font: Any,
+) -> Array:
+    """As many axes in lines of ``columns``, or all beside each other if so many were given.
 
-    ``figsize(lines, columns)`` is the size of a new figure.
+    Each has a ``size`` in a new figure, which is larger by ``margin``. The first of two names
+    stands below the lowest axes, the second beside the first axes of each line.
     """
-    columns = count if ax is not None and np.size(ax) == count else min(count, COLUMNS)
+    columns = count if ax is not None and np.size(ax) == count else min(count, columns)
     lines = -(-count // columns)
-    axes = panels(ax, lines, columns, figsize=figsize(lines, columns)).ravel()
+    figsize = (size[0] * columns + margin[0], size[1] * lines + margin[1])
+    axes = panels(ax, lines, columns, figsize=figsize).ravel()
     for spare in axes[count:]:
         spare.set_axis_off()
-    return axes[:count], columns
+    for panel in axes[count - columns : count]:
+        panel.set_xlabel(names[0], **font)
+    for panel in axes[:count:columns]:
+        panel.set_ylabel(names[1], **font)
+    return axes[:count]
 
 
 def ink() -> str:
@@ -117,6 +129,8 @@ class Display(ABC):
     #: The axes that were drawn into, or all of several panels.
     ax_: Axes = None
     axes_: Axes = None
+    # Of each tile, where a display draws images; it is a field of such a display.
+    image_shape: Any
 
     @abstractmethod
     def plot(self, *, ax: Axes = None) -> Self:
@@ -128,18 +142,48 @@ class Display(ABC):
         ax = self.ax_ if self.axes_ is None else np.ravel(self.axes_)[0]
         return None if ax is None else ax.figure
 
+    def _show(self, ax: Axes, cmap: Any, tiles: Array, limits: Any, **words: Any) -> Self:
+        """Draw images, with the labels and names that :func:`show_tiles` takes."""
+        words |= {"limits": limits, "cmap": cmap}
+        self.ax_, self.image_ = show_tiles(ax, tiles, self.image_shape, **words)
+        return self
+
 
 #: More different numbers than this in ``y`` are a scale, not classes.
 MOST_CLASSES = 20
+_DETECTOR = "give a KernelNovelty, or KernelNovelty.from_fitted(model, X)."
+_SPARSE = "fit SparseKernelPCA, or compress(model, n_kernels)."
+#: Methods that a picture may need → what is said of a model without it, and what to do; at a shell
+#: fit another, with an option.
+NEEDS = {
+    "inverse_transform": ("has no way back to input space", "give a KernelPCA.", ""),
+    "p_values": ("has no threshold", _DETECTOR, " --model novelty"),
+    "reconstruction_error": ("gives no novelty score", _DETECTOR, " --model novelty"),
+    "sample": ("cannot draw samples", "use GenerativeKernelPCA.", " --model generative"),
+    "span_error": ("has no representing vectors", _SPARSE, " --model sparse"),
+}
 
 
-def model_to_draw(estimator: Estimator) -> Model:
-    """What a fitted estimator of this library has learnt; of a pipeline only its last step has."""
+def require_method(estimator: Estimator, method: str) -> None:
+    """Refuse a model without one of :data:`NEEDS`."""
+    if not hasattr(estimator, method):
+        lack, python, option = NEEDS[method]
+        remedy = Remedy(python, shell=f"fit one with 'mercer fit DATA{option}'.")
+        raise DataError(f"{type(estimator).__name__} {lack}; " + remedy)
+
+
+def model_to_draw(estimator: Estimator, method: str | None = None) -> Model:
+    """What a fitted estimator of this library has learnt; of a pipeline only its last step has.
+
+    It must have the ``method`` that the picture needs, one of :data:`NEEDS`.
+    """
     if hasattr(estimator, "steps"):
         raise DataError(
             f"{type(estimator).__name__}: a display draws one model; give pipeline[-1], and "
             "pipeline[:-1].transform(X) as rows."
         )
+    if method is not None:
+        require_method(estimator, method)
     return model_of(estimator)
 
 
@@ -156,15 +200,6 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
         X = estimator.impute(X)  # as its transform does
     rows = check_rows(estimator, X, subspace.kernel, reset=False)
     return np.asarray(rows, dtype=subspace.coef.dtype)
-
-
-def require_preimages(estimator: Estimator) -> None:
-    """Refuse a model that cannot return to input space."""
-    if not hasattr(estimator, "inverse_transform"):
-        raise DataError(
-            f"{type(estimator).__name__} has no way back to input space; "
-            + Remedy("give a KernelPCA.", shell="fit one with 'mercer fit DATA'.")
-        )
 
 
 @contextmanager
@@ -194,6 +229,20 @@ def classes_of(labels: Array | None) -> list[tuple[str | None, Any]]:
     return [(str(name), labels == name) for name in np.unique(labels)]
 
 
+def groups_of(
+    labels: Array | None, colors: Sequence[str], cmap: str
+) -> list[tuple[str | None, Any, dict[str, Any]]]:
+    """Name, rows and look of each class; all rows at once where there are none, or a scale."""
+    if is_scale(labels):
+        return [(None, slice(None), {"c": labels, "cmap": cmap})]
+    groups = []
+    for k, (name, rows) in enumerate(classes_of(labels)):
+        # Another shape for each class, and other pairs of colour and shape after the last colour.
+        marker = MARKERS[(k + k // len(colors)) % len(MARKERS)]
+        groups.append((name, rows, {"color": colors[k % len(colors)], "marker": marker}))
+    return groups
+
+
 def is_scale(labels: Array | None) -> bool:
     """Whether labels are numbers with so many values that they are a scale, not classes."""
     if labels is None or labels.dtype.kind not in "fiu":
@@ -203,28 +252,20 @@ def is_scale(labels: Array | None) -> bool:
 
 def check_components(components: Any, available: int, default: int, at_least: int = 1) -> list[int]:
     """Components counted from 0: a list of them, how many of the first, or a usual number."""
-    if components is None:
-        components = min(default, available)
-    if isinstance(components, int | np.integer):
-        wanted = list(range(int(components)))
-    else:
-        wanted = [int(k) for k in components]
+    components = min(default, available) if components is None else components
+    first = isinstance(components, int | np.integer)
+    shown = [int(k) for k in (range(components) if first else components)]
+    chosen = argument("components", components)
     if available < at_least:
-        raise DataError(
-            f"the model has {available} component{'s' * (available != 1)}, and this picture shows "
-            f"{at_least} or more; fit again with " + argument("n_components", at_least) + "."
-        )
-    if len(wanted) < at_least or len(set(wanted)) < len(wanted):
-        raise DataError(
-            argument("components", components) + f" with {available} in the model; "
-            f"give at least {at_least}, each once."
-        )
-    if not all(0 <= k < available for k in wanted):
-        raise DataError(
-            argument("components", components) + f": the model has {available}; "
-            f"count from 0 to {available - 1}."
-        )
-    return wanted
+        held = f"the model has {counted(available, 'component')}, and this picture shows "
+        again = argument("n_components", at_least)
+        raise DataError(held + f"{at_least} or more; fit again with " + again + ".")
+    if len(shown) < at_least or len(set(shown)) < len(shown):
+        few = f" with {available} in the model; give at least {at_least}, each once."
+        raise DataError(chosen + few)
+    if not all(0 <= k < available for k in shown):
+        raise DataError(chosen + f": the model has {available}; count from 0 to {available - 1}.")
+    return shown
 
 
 def names_of(estimator: Estimator, columns: Iterable[int]) -> tuple[str, ...]:
@@ -275,14 +316,9 @@ def shape_of_image(d: int, image_shape: Any) -> tuple[int, ...]:
     shape = tuple(int(length) for length in np.atleast_1d(image_shape))
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] == 3)
     if not known or min(shape) < 1 or np.prod(shape) != d:
-        raise DataError(
-            argument("image_shape", image_shape)
-            + f" does not fit {d} columns; give "
-            + Remedy(
-                "(height, width) or (height, width, 3)", shell="HEIGHTxWIDTH or HEIGHTxWIDTHx3"
-            )
-            + " whose product is that number."
-        )
+        wrong = argument("image_shape", image_shape) + f" does not fit {d} columns; give "
+        python, shell = "(height, width) or (height, width, 3)", "HEIGHTxWIDTH or HEIGHTxWIDTHx3"
+        raise DataError(wrong + Remedy(python, shell=shell) + " whose product is that number.")
     return shape
 
 
@@ -290,23 +326,16 @@ def shape_of_rows(rows: Array, image_shape: Any) -> tuple[int, ...]:
     """As :func:`shape_of_image`, for rows that may be no images at all: then it must be said."""
     d = rows.shape[1]
     if image_shape is None and isqrt(d) ** 2 == d and not look_like_images(rows):
-        few = (
-            f"{d} columns are few for an image"
-            if d < SMALLEST
-            else "some values are not from 0 to 255"
-        )
-        raise DataError(f"these rows do not look like images: {few}; " + _say_shape(d))
+        few, beyond = f"{d} columns are few for an image", "some values are not from 0 to 255"
+        why = few if d < SMALLEST else beyond
+        raise DataError(f"these rows do not look like images: {why}; " + _say_shape(d))
     return shape_of_image(d, image_shape)
 
 
 def _say_shape(d: int) -> Remedy:
-    return (
-        Remedy(
-            f"give image_shape=(height, width), or (1, {d})",
-            shell=f"give --image-shape HEIGHTxWIDTH, or --image-shape 1x{d}",
-        )
-        + " to draw each row as a strip."
-    )
+    python = f"give image_shape=(height, width), or (1, {d})"
+    shell = f"give --image-shape HEIGHTxWIDTH, or --image-shape 1x{d}"
+    return Remedy(python, shell=shell) + " to draw each row as a strip."
 
 
 def look_like_images(rows: Array) -> bool:
@@ -324,17 +353,20 @@ def first_of_each(labels: Array | None, n: int, limit: int) -> Array:
     return np.sort(np.unique(labels, return_index=True)[1])[:limit]
 
 
-def mosaic(tiles: Array, shape: tuple[int, ...]) -> Array:
+def in_lines(rows: Array, columns: int) -> Array:
+    """(n, d) rows as tiles in reading order, NaN behind the last one."""
+    (n, d), lines = rows.shape, -(-len(rows) // columns)
+    tiles = np.full((lines * columns, d), np.nan)
+    tiles[:n] = rows
+    return tiles.reshape(lines, columns, d)
+
+
+def mosaic(tiles: Array, shape: tuple[int, ...], gap: int | None = None) -> Array:
     """One image of (r, c, d) tiles, NaN in the gaps: (height, width), or (height, width, 3)."""
-    r, c, _ = tiles.shape
-    h, w = shape[:2]
-    step_h, step_w = h + _gap(shape), w + _gap(shape)
-    sheet = np.full((r * step_h - _gap(shape), c * step_w - _gap(shape), *shape[2:]), np.nan)
-    for i in range(r):
-        for j in range(c):
-            top, left = i * step_h, j * step_w
-            sheet[top : top + h, left : left + w] = tiles[i, j].reshape(shape)
-    return sheet
+    (r, c, _), (h, w, *colour), gap = tiles.shape, shape, gap or _gap(shape)
+    sheet = np.full((r, h + gap, c, w + gap, *colour), np.nan)
+    sheet[:, :h, :, :w] = tiles.reshape(r, c, *shape).swapaxes(1, 2)
+    return sheet.reshape(r * (h + gap), c * (w + gap), *colour)[:-gap, :-gap]
 
 
 def tile_centres(count: int, length: int, shape: tuple[int, ...]) -> Array:
@@ -347,16 +379,19 @@ def show_tiles(
     tiles: Array,
     shape: tuple[int, ...],
     *,
-    limits: tuple[float, float],
+    limits: Any,
     row_labels: Iterable[Any] | None = None,
     column_labels: Iterable[Any] | None = None,
     cmap: Any = "gray_r",
+    **names: str,
 ) -> tuple[Any, Any]:
     """Draw (r, c, d) tiles into ``ax`` or a new figure; the axes and the image.
 
-    ``limits`` are the values of paper and ink; what lies beyond is drawn as these. ``cmap=None``
-    chooses by the tiles, see :func:`colours_of`.
+    The smallest and the largest of ``limits``, a pair or an array, are the values of paper and ink;
+    what lies beyond is drawn as these. ``cmap=None`` chooses by the tiles, see :func:`colours_of`.
+    ``xlabel`` and ``ylabel`` are names of the axes.
     """
+    low, high = limits = float(np.min(limits)), float(np.max(limits))
     r, c, _ = tiles.shape
     h, w = shape[:2]
     beside, above = ([*map(str, () if x is None else x)] for x in (row_labels, column_labels))
@@ -364,15 +399,14 @@ def show_tiles(
     ax = axes_or_new(ax, figsize=_figure_size(r, c, shape, longest, bool(above)))
     sheet = mosaic(tiles, shape)
     if len(shape) == 3:
-        image = ax.imshow(_colours(sheet, limits), interpolation="nearest")
-    else:
-        low, high = limits
-        cmap = colours_of(tiles, limits) if cmap is None else cmap
-        image = ax.imshow(sheet, cmap=cmap, vmin=low, vmax=high, interpolation="nearest")
+        sheet = _colours(sheet, limits)
+    cmap = colours_of(tiles, limits) if cmap is None else cmap
+    image = ax.imshow(sheet, cmap=cmap, vmin=low, vmax=high, interpolation="nearest")
     ax.set_yticks(tile_centres(r, h, shape) if beside else [], beside)
     ax.set_xticks(tile_centres(c, w, shape) if above else [], above)
     ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
     ax.spines[:].set_visible(False)
+    ax.set(**names)
     return ax, image
 
 

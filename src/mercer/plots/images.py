@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import ceil, sqrt
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
+from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._base.linalg import square_sums
-from mercer._base.numbers import check_count, fixed_rng
-from mercer._base.types import Array, ArrayLike, Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError, Remedy, argument
+from mercer._base.numbers import check_count, check_positive, fixed_rng
+from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
+from mercer.exceptions import DataError, argument
 from mercer.generative import along_component
 from mercer.model import Model
 from mercer.plots import _base as base
@@ -111,12 +110,8 @@ class DenoisingDisplay(base.Display):
         >>> display.errors["kernel"] < display.errors["linear"] < display.errors["noisy"]
         True
         """
-        subspace = base.model_to_draw(estimator).subspace
-        base.require_preimages(estimator)
-        clean = base.rows_of(estimator, X)
-        shape = base.shape_of_rows(clean, image_shape)
-        labels = base.check_labels(y, len(clean))
-        shown = base.first_of_each(labels, len(clean), check_count("n_images", n_images))
+        subspace = base.model_to_draw(estimator, "inverse_transform").subspace
+        clean, shape, shown, labels = _images(estimator, X, y, n_images, image_shape)
         noisy = _noisy(estimator, clean, X_noisy, noise, random_state)
         linear, n_linear = _best_linear(np.asarray(subspace.support), clean, noisy)
         with base.nameless_rows():
@@ -124,27 +119,27 @@ class DenoisingDisplay(base.Display):
         versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
         errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}
         clean, noisy, linear, kernel = (rows[shown] for rows in (clean, noisy, linear, kernel))
-        names = None if labels is None else labels[shown]
         counts = n_linear, subspace.n_components
-        display = cls(clean, noisy, linear, kernel, errors, *counts, shape, names)
+        display = cls(clean, noisy, linear, kernel, errors, *counts, shape, labels)
         return display.plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
+        tiles = np.stack([self.clean, self.noisy, self.linear, self.kernel])
         titles = ("noisy", f"linear PCA, {self.n_linear}", f"kernel PCA, {self.n_kernel}")
-        labels = [
-            f"{t}\nsquared distance {e:.3g}"
-            for t, e in zip(titles, self.errors.values(), strict=True)
-        ]
-        self.ax_, self.image_ = base.show_tiles(
-            ax,
-            np.stack([self.clean, self.noisy, self.linear, self.kernel]),
-            self.image_shape,
-            limits=(float(self.clean.min()), float(self.clean.max())),
-            row_labels=["clean", *labels],
-            column_labels=self.labels,
-            cmap=cmap,
-        )
-        return self
+        pairs = zip(titles, self.errors.values(), strict=True)
+        lines = ["clean", *(f"{title}\nsquared distance {error:.3g}" for title, error in pairs)]
+        return self._show(ax, cmap, tiles, self.clean, row_labels=lines, column_labels=self.labels)
+
+
+def _images(
+    estimator: Estimator, X: RowsLike, y: Targets, n_images: int, image_shape: Any
+) -> tuple[Array, tuple[int, ...], Array, Array | None]:
+    """Rows that are images, their shape, which of them are shown, and the labels of these."""
+    rows = base.rows_of(estimator, X)
+    shape = base.shape_of_rows(rows, image_shape)
+    labels = base.check_labels(y, len(rows))
+    shown = base.first_of_each(labels, len(rows), check_count("n_images", n_images))
+    return rows, shape, shown, None if labels is None else labels[shown]
 
 
 def _noisy(
@@ -158,9 +153,8 @@ def _noisy(
         raise DataError("X_noisy has its noise already; give X_noisy or noise, not both.")
     noisy = base.rows_of(estimator, X_noisy)
     if len(noisy) != len(clean):
-        raise DataError(
-            f"{len(noisy)} noisy rows and {len(clean)} clean ones; give the same rows twice."
-        )
+        both = f"{len(noisy)} noisy rows and {len(clean)} clean ones"
+        raise DataError(f"{both}; give the same rows twice.")
     return noisy
 
 
@@ -247,30 +241,16 @@ class PreImageGalleryDisplay(base.Display):
         >>> display.n_components, display.preimages.shape
         ([1, 4, 16], (3, 10, 64))
         """
-        subspace = base.model_to_draw(estimator).subspace
-        base.require_preimages(estimator)
-        rows = base.rows_of(estimator, X)
-        shape = base.shape_of_rows(rows, image_shape)
+        subspace = base.model_to_draw(estimator, "inverse_transform").subspace
+        rows, shape, shown, labels = _images(estimator, X, y, n_images, image_shape)
         counts = _check_counts(n_components, subspace.n_components)
-        labels = base.check_labels(y, len(rows))
-        shown = base.first_of_each(labels, len(rows), check_count("n_images", n_images))
-        found = np.stack([_reconstruct(estimator, rows[shown], q) for q in counts])
-        names = None if labels is None else labels[shown]
-        return cls(rows[shown], found, counts, shape, names).plot(ax=ax, cmap=cmap)
+        preimages = np.stack([_reconstruct(estimator, rows[shown], q) for q in counts])
+        return cls(rows[shown], preimages, counts, shape, labels).plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: object = None) -> Self:
         tiles = np.concatenate([self.originals[None], self.preimages])
-        self.ax_, self.image_ = base.show_tiles(
-            ax,
-            tiles,
-            self.image_shape,
-            limits=(float(self.originals.min()), float(self.originals.max())),
-            row_labels=["original", *self.n_components],
-            column_labels=self.labels,
-            cmap=cmap,
-        )
-        self.ax_.set_ylabel("components")
-        return self
+        labels = {"row_labels": ["original", *self.n_components], "column_labels": self.labels}
+        return self._show(ax, cmap, tiles, self.originals, **labels, ylabel="components")
 
 
 def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
@@ -278,10 +258,8 @@ def _check_counts(counts: Sequence[int] | None, available: int) -> list[int]:
         return sorted({4**k for k in range(8) if 4**k < available} | {available})
     checked = [check_count("n_components", q) for q in np.atleast_1d(np.asarray(counts))]
     if not checked or max(checked) > available:
-        raise DataError(
-            argument("n_components", counts)
-            + f": the model has {available}; give numbers from 1 to that."
-        )
+        wrong = argument("n_components", counts)
+        raise DataError(wrong + f": the model has {available}; give numbers from 1 to that.")
     return checked
 
 
@@ -361,41 +339,30 @@ class TraversalDisplay(base.Display):
         >>> display.images.shape
         (2, 5, 64)
         """
-        model = base.model_to_draw(estimator)
-        base.require_preimages(estimator)
+        model = base.model_to_draw(estimator, "inverse_transform")
         shown = base.check_components(components, model.subspace.n_components, default=5)
         support = base.rows_of(estimator, None)
         shape = base.shape_of_rows(support, image_shape)
-        if not isinstance(span, Real) or not 0 < span < np.inf:
-            raise DataError(f"span={span!r}: give a positive number of standard deviations.")
-        positions = np.linspace(-float(span), float(span), check_count("steps", steps, 2))
-        start, deviations = _start(estimator, X), _deviations(model)
+        span = check_positive("span", span, " of standard deviations")
+        positions = np.linspace(-span, span, check_count("steps", steps, 2))
+        start, deviations = _start(estimator, model, X), _deviations(model)
         ways = [along_component(start, k, deviations, span, steps) for k in shown]
         points = np.asarray(estimator.inverse_transform(np.concatenate(ways)))
         images, limits = points.reshape(len(shown), steps, -1), (support.min(), support.max())
         return cls(images, positions, shown, shape, limits).plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: object = None) -> Self:
-        self.ax_, self.image_ = base.show_tiles(
-            ax,
-            self.images,
-            self.image_shape,
-            limits=self.limits,
-            row_labels=self.components,
-            column_labels=[_signed(t) for t in self.positions],
-            cmap=cmap,
-        )
-        self.ax_.set_ylabel("component")
-        self.ax_.set_xlabel("standard deviations from the start")
-        return self
+        steps = [f"{t:+.3g}".replace("-", "−") if abs(t) > 1e-12 else "0" for t in self.positions]
+        labels = {"row_labels": self.components, "column_labels": steps}
+        names = {"ylabel": "component", "xlabel": "standard deviations from the start"}
+        return self._show(ax, cmap, self.images, self.limits, **labels, **names)
 
 
-def _start(estimator: Estimator, X: RowsLike) -> Array:
+def _start(estimator: Estimator, model: Model, X: RowsLike) -> Array:
     """Mean scores of the images given, or of the model: zero if it is centred."""
-    subspace = base.model_to_draw(estimator).subspace
-    if X is None and subspace.mean.any():
-        return np.zeros_like(subspace.offset)
-    return np.asarray(subspace.scores(base.rows_of(estimator, X)).mean(axis=0))
+    if X is None and model.subspace.mean.any():
+        return np.zeros_like(model.subspace.offset)
+    return np.asarray(model.subspace.scores(base.rows_of(estimator, X)).mean(axis=0))
 
 
 def _deviations(model: Model) -> Array:
@@ -403,10 +370,6 @@ def _deviations(model: Model) -> Array:
     if model.explained_variance is not None:
         return np.asarray(np.sqrt(model.explained_variance))
     return np.asarray(model.subspace.scores(model.subspace.support).std(axis=0))
-
-
-def _signed(t: float) -> str:
-    return f"{t:+.3g}".replace("-", "−") if abs(t) > 1e-12 else "0"
 
 
 @dataclass
@@ -486,23 +449,24 @@ class SampleSheetDisplay(base.Display):
         >>> display.samples.shape
         (2, 8, 64)
         """
-        base.model_to_draw(estimator)
-        if not hasattr(estimator, "sample"):
-            raise DataError(
-                f"{type(estimator).__name__} cannot draw samples; "
-                + Remedy(
-                    "use GenerativeKernelPCA.",
-                    shell="fit one with 'mercer fit DATA --model generative'.",
-                )
-            )
+        base.model_to_draw(estimator, "sample")
         support = base.rows_of(estimator, None)
         shape = base.shape_of_rows(support, image_shape)
         n = check_count("n_samples", n_samples)
         labels = None if y is None else np.unique(np.asarray(y)).tolist()
         lines = max(1, round(sqrt(n / 2))) if labels is None else len(labels)
-        columns = ceil(n / lines)
-        drawn = _draw(estimator, lines, columns, labels, random_state)
-        nearest = None if X is None else _nearest(drawn, base.rows_of(estimator, X))
+        columns, rng = ceil(n / lines), fixed_rng(random_state)
+        if labels is None:
+            drawn = np.asarray(estimator.sample(lines * columns, random_state=rng))
+        else:
+            of_each = [estimator.sample(columns, label=k, random_state=rng) for k in labels]
+            drawn = np.concatenate(of_each)
+        drawn = drawn.reshape(lines, columns, -1)
+        nearest = None
+        if X is not None:
+            rows = base.rows_of(estimator, X)
+            flat = drawn.reshape(lines * columns, -1)
+            nearest = rows[pairwise_distances_argmin(flat, rows)].reshape(drawn.shape)
         limits = float(support.min()), float(support.max())
         return cls(drawn, shape, nearest, labels, limits).plot(ax=ax, cmap=cmap)
 
@@ -515,39 +479,5 @@ class SampleSheetDisplay(base.Display):
             names = [""] * (2 * columns + 1)
             names[columns // 2], names[columns + 1 + columns // 2] = "samples", "nearest rows"
         real = self.samples if self.nearest is None else self.nearest
-        self.ax_, self.image_ = base.show_tiles(
-            ax,
-            tiles,
-            self.image_shape,
-            limits=self.limits or (float(real.min()), float(real.max())),
-            row_labels=self.labels,
-            column_labels=names,
-            cmap=cmap,
-        )
-        if self.labels is not None:
-            self.ax_.set_ylabel("class")
-        return self
-
-
-def _draw(
-    estimator: Estimator,
-    lines: int,
-    columns: int,
-    labels: ArrayLike,
-    random_state: int | np.random.Generator,
-) -> Array:
-    """Samples, (lines, columns, d)."""
-    rng = fixed_rng(random_state)
-    if labels is None:
-        drawn = np.asarray(estimator.sample(lines * columns, random_state=rng))
-    else:
-        drawn = np.concatenate(
-            [estimator.sample(columns, label=label, random_state=rng) for label in labels]
-        )
-    return drawn.reshape(lines, columns, -1)
-
-
-def _nearest(drawn: Array, rows: Array) -> Array:
-    flat = drawn.reshape(-1, drawn.shape[-1])
-    index = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(flat, return_distance=False)
-    return np.asarray(rows[index[:, 0]]).reshape(drawn.shape)
+        words = {"row_labels": self.labels, "ylabel": "" if self.labels is None else "class"}
+        return self._show(ax, cmap, tiles, self.limits or real, **words, column_labels=names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +17,6 @@ from mercer.plots import _base as base
 
 #: Levels of p-values between which the plane is shaded.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
-#: For models without a threshold.
-A_DETECTOR = Remedy(
-    "give a KernelNovelty, or KernelNovelty.from_fitted(model, X).",
-    shell="fit one with 'mercer fit DATA --model novelty'.",
-)
 
 
 @dataclass
@@ -80,15 +76,12 @@ class NoveltyDisplay(base.Display):
         >>> display.p_values.shape
         (20, 20)
         """
-        if not hasattr(estimator, "p_values"):
-            raise DataError(f"{type(estimator).__name__} has no threshold; " + A_DETECTOR)
+        base.model_to_draw(estimator, "p_values")
         rows = base.rows_of(estimator, X)
         if rows.shape[1] != 2:
-            raise DataError(
-                f"contours need two variables, and X has shape {rows.shape}; "
-                "choose two columns and fit again, "
-                + Remedy("or see ContributionsDisplay.", shell="with --columns.")
-            )
+            wrong = f"contours need two variables, and X has shape {rows.shape}; "
+            other = Remedy("or see ContributionsDisplay.", shell="with --columns.")
+            raise DataError(wrong + "choose two columns and fit again, " + other)
         x, y_grid, points = base.plane(rows, [0, 1], check_count("grid", grid, 2))
         with base.nameless_rows():
             p_values = estimator.p_values(points).reshape(grid, grid)
@@ -100,9 +93,8 @@ class NoveltyDisplay(base.Display):
     def plot(self, *, ax: Axes = None) -> Self:
         self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
         self.contour_ = ax.contourf(self.x, self.y, self.p_values, levels=LEVELS, cmap="Blues")
-        self.threshold_ = ax.contour(
-            self.x, self.y, self.margin, levels=[0.0], colors=base.ACCENT, linewidths=1.8
-        )
+        style = {"levels": [0.0], "colors": base.ACCENT, "linewidths": 1.8}
+        self.threshold_ = ax.contour(self.x, self.y, self.margin, **style)
         normal, new = self.rows[~self.is_outlier], self.rows[self.is_outlier]
         ax.scatter(*normal.T, s=9, color="black", linewidths=0, label="normal")
         ax.scatter(*new.T, s=36, color=base.ACCENT, marker="x", linewidths=1.5, label="called new")
@@ -160,28 +152,24 @@ class ContributionsDisplay(base.Display):
         found: Any = estimator.contributions(row)
         values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
         names = list(base.names_of(estimator, range(values.shape[1])))
-        if len(values) == 1:
-            return cls(values[0], names).plot(limit=limit, ax=ax)
-        titles = [f"row {name}" for name in getattr(row, "index", range(len(values)))]
-        return cls(values, names, titles).plot(limit=limit, ax=ax)
+        index = getattr(row, "index", None)  # of a list, a method
+        numbers = range(len(values)) if index is None or callable(index) else index
+        titles = [f"row {name}" for name in numbers]
+        display = cls(values[0], names) if len(values) == 1 else cls(values, names, titles)
+        return display.plot(limit=limit, ax=ax)
 
     def plot(self, *, limit: int = 12, ax: Axes = None) -> Self:
         rows = np.atleast_2d(self.contributions)
         n, count = len(rows), min(limit, rows.shape[1])
-        lines = -(-n // base.COLUMNS)
-        columns = -(-n // lines)
-        size = (max(5.6, 3.6 * columns), lines * (1.1 + 0.27 * count))
-        self.axes_ = base.panels(ax, lines, columns, figsize=size).ravel()
-        for spare in self.axes_[n:]:
-            spare.set_axis_off()
-        self.axes_ = self.axes_[:n]
+        columns = ceil(n / ceil(n / base.COLUMNS))  # lines of equal length
+        size = max(5.6 / columns, 3.6), 1.1 + 0.27 * count
+        names = ("contribution to the novelty score", "")
+        self.axes_ = base.panel_grid(ax, n, size, *names, columns=columns)
         self.ax_ = self.axes_[0]
         bars = [self._chart(*pair, count) for pair in zip(self.axes_, rows, strict=True)]
         self.bars_ = bars if self.contributions.ndim == 2 else bars[0]
         for panel, title in zip(self.axes_, self.titles or [], strict=bool(self.titles)):
             panel.set_title(title, fontsize="small")
-        for panel in self.axes_[-columns:]:
-            panel.set_xlabel("contribution to the novelty score")
         return self
 
     def _chart(self, ax: Axes, row: Array, count: int) -> Artist:
@@ -257,10 +245,8 @@ class NoveltyRocDisplay(base.Display):
         True
         """
         if X is None or y is None:
-            raise DataError(
-                "a ROC curve needs rows X and the truth y about them; "
-                "give both, y -1 for new and 1 for normal rows."
-            )
+            both = "give both, y -1 for new and 1 for normal rows."
+            raise DataError(f"a ROC curve needs rows X and the truth y about them; {both}")
         novelty, called_new = _judge(estimator, X)
         is_new = _truth(y, len(novelty), positive)
         false_alarms, detections, _ = roc_curve(is_new, novelty, drop_intermediate=False)
@@ -277,16 +263,14 @@ class NoveltyRocDisplay(base.Display):
         before = sum(line.get_gid() == "roc" for line in ax.lines)
         if not before:
             ax.plot([0, 1], [0, 1], ":", color=base.ink(), alpha=0.5, linewidth=1)
-        label = f"{self.name}: area {self.area:.3f}"
         color = base.PALETTE[before % len(base.PALETTE)]
-        (self.line_,) = ax.plot(
-            self.false_alarms, self.detections, color=color, label=label, gid="roc"
-        )
+        style = {"color": color, "label": f"{self.name}: area {self.area:.3f}", "gid": "roc"}
+        (self.line_,) = ax.plot(self.false_alarms, self.detections, **style)
         if self.working_point is not None:
             alarms, found = self.working_point
             text = f"threshold: {found:.0%} found, {alarms:.1%} false alarms"
-            style = {"color": color, "markeredgecolor": base.ink(), "markersize": 7}
-            (self.point_,) = ax.plot([alarms], [found], "o", label=text, zorder=3, **style)
+            look = {"color": color, "markeredgecolor": base.ink(), "markersize": 7}
+            (self.point_,) = ax.plot([alarms], [found], "o", label=text, zorder=3, **look)
         ax.set(xlabel="false alarms", ylabel="new rows found", xlim=(-0.02, 1), ylim=(0, 1.02))
         ax.set_aspect("equal")
         for axis in (ax.xaxis, ax.yaxis):
@@ -300,9 +284,8 @@ def _judge(estimator: Estimator, X: RowsLike) -> tuple[Array, Array | None]:
     """A score that is large for new rows, and which ones are called new, if that is decided."""
     if hasattr(estimator, "score_samples"):
         return -np.asarray(estimator.score_samples(X)), np.asarray(estimator.predict(X)) == -1
-    if hasattr(estimator, "reconstruction_error"):
-        return np.asarray(estimator.reconstruction_error(X)), None
-    raise DataError(f"{type(estimator).__name__} gives no novelty score; " + A_DETECTOR)
+    base.require_method(estimator, "reconstruction_error")
+    return np.asarray(estimator.reconstruction_error(X)), None
 
 
 def _truth(y: Targets, n: int, positive: object) -> Array:
@@ -315,10 +298,6 @@ def _truth(y: Targets, n: int, positive: object) -> Array:
         return np.asarray(labels == -1)
     if values == {0, 1}:
         return np.asarray(labels == 1)
-    raise DataError(
-        f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
-        + Remedy(
-            "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each.",
-            shell="--positive.",
-        )
-    )
+    python = "positive=, or give -1 for new and 1 for normal rows (or 1 and 0), and some of each."
+    held = f"y holds {', '.join(map(str, sorted(values)[:20]))}; say which class is new by "
+    raise DataError(held + Remedy(python, shell="--positive."))

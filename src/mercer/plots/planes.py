@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._base.numbers import check_count
 from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
-from mercer.exceptions import DataError, Remedy
+from mercer.exceptions import DataError
 from mercer.plots import _base as base
 
 
@@ -98,10 +98,8 @@ class ComponentsDisplay(base.Display):
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax``, as many axes as there are components, or a new figure."""
-        p = len(self.components)
-        self.axes_, columns = base.panel_grid(
-            ax, p, lambda lines, columns: (2.9 * columns + 0.3, 2.5 * lines + 0.2)
-        )
+        look: dict[str, Any] = {"margin": (0.3, 0.2), "fontsize": "small"}
+        self.axes_ = base.panel_grid(ax, len(self.values), (2.9, 2.5), *self.names, **look)
         self.contours_ = [self._panel(panel, k) for k, panel in enumerate(self.axes_)]
         self.legend_ = None
         if self.rows is not None and self.labels is not None:
@@ -109,12 +107,6 @@ class ComponentsDisplay(base.Display):
             place = {"loc": "outside right upper"} if ax is None else {"loc": "best"}
             where = self.figure_ if ax is None else self.axes_[-1]
             self.legend_ = where.legend(handles, names, frameon=False, fontsize="small", **place)
-        for i, panel in enumerate(self.axes_):
-            panel.tick_params(labelsize="x-small")
-            if i + columns >= p:
-                panel.set_xlabel(self.names[0], fontsize="small")
-            if i % columns == 0:
-                panel.set_ylabel(self.names[1], fontsize="small")
         return self
 
     def _panel(self, ax: Axes, k: int) -> Any:
@@ -132,6 +124,7 @@ class ComponentsDisplay(base.Display):
                 style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
                 ax.scatter(*self.rows[inside].T, label=name, **style)
         ax.set_title(base.component_names(self.components, self.shares)[k], fontsize="small")
+        ax.tick_params(labelsize="x-small")
         bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
         bar.ax.tick_params(labelsize="x-small", length=2)
         bar.outline.set_visible(False)
@@ -143,10 +136,9 @@ class ComponentsDisplay(base.Display):
 def _check_features(features: Any, d: int) -> list[int]:
     pair = [int(i) for i in np.atleast_1d(features)]
     if d < 2 or len(pair) != 2 or pair[0] == pair[1] or not all(0 <= i < d for i in pair):
-        raise DataError(
-            f"features={features!r} of {d} variables span no plane; "
-            f"give two different numbers from 0 to {d - 1}, of at least two variables."
-        )
+        wrong = f"features={features!r} of {d} variables span no plane; "
+        numbers = f"give two different numbers from 0 to {d - 1}, of at least two variables."
+        raise DataError(wrong + numbers)
     return pair
 
 
@@ -233,44 +225,35 @@ class RepresentingVectorsDisplay(base.Display):
         >>> display.places.shape
         (8, 2)
         """
-        subspace = base.model_to_draw(estimator).subspace
-        if not hasattr(estimator, "span_error"):
-            raise DataError(
-                f"{type(estimator).__name__} has no representing vectors; "
-                + Remedy(
-                    "fit SparseKernelPCA, or compress(model, n_kernels).",
-                    shell="fit one with 'mercer fit DATA --model sparse'.",
-                )
-            )
+        subspace = base.model_to_draw(estimator, "span_error").subspace
         rows = None if X is None else base.rows_of(estimator, X)
         support = base.rows_of(estimator, None)
         order = np.argsort(-estimator.weights_, kind="stable")
         vectors, weights = support[order], np.asarray(estimator.weights_)[order]
-        d = vectors.shape[1]
+        display = cls(vectors, weights, len(weights), vectors, rows)
         if image_shape is not None or base.look_like_images(vectors):
-            shape = base.shape_of_image(d, image_shape)
-            kept = check_count("limit", limit)
-            sheet = cls(vectors[:kept], weights[:kept], len(weights), image_shape=shape)
-            return sheet.plot(ax=ax, cmap=cmap)
-        if d == 2:
+            display.image_shape = base.shape_of_image(vectors.shape[1], image_shape)
+            shown = slice(check_count("limit", limit))
+            display.vectors, display.weights = vectors[shown], weights[shown]
+            display.places = display.rows = None
+        elif vectors.shape[1] == 2:
             every = vectors if rows is None else np.vstack([vectors, rows])
             x, y_grid, points = base.plane(every, [0, 1], check_count("grid", grid, 2))
             with base.nameless_rows():
-                distance = estimator.span_error(points).reshape(grid, grid)
-            field_, names = (x, y_grid, distance), base.names_of(estimator, [0, 1])
-            display = cls(vectors, weights, len(weights), vectors, rows, field_, names=names)
-            return display.plot(ax=ax)
-        # All else in the plane of two components, since the variables cannot be seen themselves.
-        if subspace.n_components < 2:
-            raise DataError("a plane needs 2 components, and the model has 1; fit it with more.")
-        pair = subspace.leading(2)
-        dots, names = None if rows is None else pair.scores(rows), ("component 0", "component 1")
-        places = pair.scores(vectors)
-        return cls(vectors, weights, len(weights), places, dots, names=names).plot(ax=ax)
+                display.grid = x, y_grid, estimator.span_error(points).reshape(grid, grid)
+            display.names = base.names_of(estimator, [0, 1])
+        else:  # in the plane of two components, since the variables cannot be seen themselves
+            if subspace.n_components < 2:
+                few = "a plane needs 2 components, and the model has 1"
+                raise DataError(f"{few}; fit it with more.")
+            display.places = subspace.leading(2).scores(vectors)
+            display.rows = None if rows is None else subspace.leading(2).scores(rows)
+            display.names = ("component 0", "component 1")
+        return display.plot(ax=ax, cmap=cmap)
 
     def plot(self, *, ax: Axes = None, cmap: Any = None) -> Self:
         if self.image_shape is not None:
-            return self._sheet(ax, self.image_shape, cmap)
+            return self._sheet(ax, cmap)
         self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
         if self.grid is not None:
             # Not the darkest end of the scale: dots and circles stay in sight.
@@ -292,20 +275,10 @@ class RepresentingVectorsDisplay(base.Display):
         base.tidy(ax)
         return self
 
-    def _sheet(self, ax: Axes, shape: tuple[int, ...], cmap: Any) -> Self:
+    def _sheet(self, ax: Axes, cmap: Any) -> Self:
         """Images in reading order."""
-        m, d = self.vectors.shape
-        columns = ceil(sqrt(2 * m))
-        lines = ceil(m / columns)
-        tiles = np.full((lines * columns, d), np.nan)
-        tiles[:m] = self.vectors
-        self.ax_, self.image_ = base.show_tiles(
-            ax,
-            tiles.reshape(lines, columns, d),
-            shape,
-            limits=(float(self.vectors.min()), float(self.vectors.max())),
-            cmap=cmap,
-        )
+        m = len(self.vectors)
+        self._show(ax, cmap, base.in_lines(self.vectors, ceil(sqrt(2 * m))), self.vectors)
         count = f"{m}" if m == self.n_vectors else f"{m} of {self.n_vectors}"
         self.ax_.set_title(f"{count} representing rows, by decreasing weight", fontsize="small")
         return self

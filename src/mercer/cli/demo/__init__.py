@@ -12,8 +12,7 @@ from mercer.cli.options import console, output_folder, speaks, tables
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mercer.cli.demo.denoising import Study
-    from mercer.cli.demo.study import Results
+    from mercer.cli.demo.study import Results, Study
 
 
 @click.command(short_help="See it work: digits denoised, generated, found new; a report.")

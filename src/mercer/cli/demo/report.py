@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from string import Template
+from typing import Any
 
 import numpy as np
 
 from mercer import __version__
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.denoising import SHAPE, Study
-from mercer.cli.demo.study import SETTINGS, Found, Results
+from mercer.cli.demo.study import SETTINGS, SHAPE, Digits, Found, Results, Study
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
+from mercer.plots._base import in_lines, mosaic
 from mercer.relevance import measure_relevance
 
 SIDE, PAD = 440, 18
@@ -32,72 +33,51 @@ def montage(images: Array, columns: int, label: str) -> str:
     columns : images in a line
     label : what it shows, for those who cannot see it
     """
-    (h, w), gap = SHAPE, 2
-    lines = -(-len(images) // columns)
-    sheet = np.zeros((lines * (h + gap) - gap, columns * (w + gap) - gap))
-    for i, image in enumerate(images):
-        top, left = i // columns * (h + gap), i % columns * (w + gap)
-        sheet[top : top + h, left : left + w] = image.reshape(SHAPE)
+    sheet = np.nan_to_num(mosaic(in_lines(images, columns), SHAPE, gap=2))
     data = base64.b64encode(encode_png(to_bytes(sheet))).decode()
     size = f'width="{sheet.shape[1]}" height="{sheet.shape[0]}"'
     return f'<img class="ink" {size} alt="{escape(label)}" src="data:image/png;base64,{data}">'
 
 
-def scatter(points: Array, labels: Array, names: tuple[str, str]) -> str:
+def scatter(points: Array, labels: Array, names: Sequence[str]) -> str:
     """Points coloured by ten classes, each class named at its median; axes of equal scale."""
     low, high = points.min(axis=0), points.max(axis=0)
     scale = (SIDE - 2 * PAD) / (float((high - low).max()) or 1.0)
     pixels = (points - (low + high) / 2) * np.array([scale, -scale]) + SIDE / 2
-    parts = [_open(SIDE, SIDE + 26, f"{names[0]} against {names[1]}")]
-    parts.append(
-        f'<rect class="frame" x=".5" y=".5" width="{SIDE - 1}" height="{SIDE - 1}" rx="8"/>'
-    )
+    head = _open(SIDE, SIDE + 26, f"{names[0]} against {names[1]}")
+    frame = f'<rect class="frame" x=".5" y=".5" width="{SIDE - 1}" height="{SIDE - 1}" rx="8"/>'
+    paths, badges = "", ""
     for i, name in enumerate(np.unique(labels)):
         dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in pixels[labels == name])
-        parts.append(f'<path class="dots c{i}" d="{dots}"/>')
-    for i, name in enumerate(np.unique(labels)):
+        paths += f'<path class="dots c{i}" d="{dots}"/>'
         x, y = np.median(pixels[labels == name], axis=0)
-        parts.append(
+        badges += (
             f'<circle class="badge c{i}" cx="{x:.1f}" cy="{y:.1f}" r="11"/>'
             f'<text class="mark" x="{x:.1f}" y="{y + 4.5:.1f}">{escape(str(name))}</text>'
         )
-    parts.append(f'<text class="axis" x="{SIDE / 2}" y="{SIDE + 20}">{escape(names[0])} →</text>')
-    parts.append(
-        f'<text class="axis" transform="translate(14 {SIDE / 2}) rotate(-90)">'
-        f"{escape(names[1])} →</text></svg>"
-    )
-    return "".join(parts)
+    return f"{head}{frame}{paths}{badges}{_axis_names(names, SIDE, below=20, left=14)}</svg>"
 
 
 def spectrum(shares: Array) -> str:
     """Bars of the first forty shares of the true variance, and the line of their sum."""
-    width, height, foot = 920, 190, 24
+    width, height, top = 920, 190, 30
     shares = np.asarray(shares)[:40]
-    step = width / len(shares)
-    tall = (height - 30) / shares[0]
-    parts = [_open(width, height + foot, "shares of the variance, component by component")]
-    for i, share in enumerate(shares):
-        tall_i = share * tall
-        parts.append(
-            f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - tall_i:.1f}" '
-            f'width="{step - 3:.1f}" height="{tall_i:.1f}" rx="2"/>'
-        )
-    total = np.cumsum(shares)
-    line = " ".join(
-        f"{(i + 0.5) * step:.1f},{height - value * (height - 30):.1f}"
-        for i, value in enumerate(total)
+    step, total = width / len(shares), np.cumsum(shares)
+    bars = "".join(
+        f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - bar:.1f}" '
+        f'width="{step - 3:.1f}" height="{bar:.1f}" rx="2"/>'
+        for i, bar in enumerate(shares / shares[0] * (height - top))
     )
-    parts.append(f'<polyline class="line" points="{line}"/>')
-    end = height - total[-1] * (height - 30)
-    parts.append(
-        f'<text class="note end" x="{width - 4}" y="{end - 8:.1f}">together {total[-1]:.0%}</text>'
-        f'<text class="note" x="1.5" y="{height - shares[0] * tall - 7:.1f}">'
-        f"first {shares[0]:.1%}</text>"
+    sums = height - total * (height - top)
+    line = " ".join(f"{(i + 0.5) * step:.1f},{y:.1f}" for i, y in enumerate(sums))
+    return (
+        f"{_open(width, height + 24, 'shares of the variance, component by component')}{bars}"
+        f'<polyline class="line" points="{line}"/><text class="note end" x="{width - 4}" '
+        f'y="{sums[-1] - 8:.1f}">together {total[-1]:.0%}</text>'
+        f'<text class="note" x="1.5" y="{top - 7:.1f}">first {shares[0]:.1%}</text>'
         f'<text class="axis" x="{width / 2}" y="{height + 19}">'
-        f"component 0 to {len(shares) - 1}</text>"
-        "</svg>"
+        f"component 0 to {len(shares) - 1}</text></svg>"
     )
-    return "".join(parts)
 
 
 def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
@@ -113,9 +93,15 @@ def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
         f'<path class="zero" d="M0 {side}L{side} 0"/>'
         f'<polyline class="line" points="{path}"/>'
         f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>'
-        f'<text class="axis" x="{side / 2}" y="{side + 22}">{escape(names[0])} →</text>'
-        f'<text class="axis" transform="translate(-14 {side / 2}) rotate(-90)">'
-        f"{escape(names[1])} →</text></g></svg>"
+        f"{_axis_names(names, side, below=22, left=-14)}</g></svg>"
+    )
+
+
+def _axis_names(names: Sequence[str], side: float, below: float, left: float) -> str:
+    return (
+        f'<text class="axis" x="{side / 2}" y="{side + below}">{escape(names[0])} →</text>'
+        f'<text class="axis" transform="translate({left} {side / 2}) rotate(-90)">'
+        f"{escape(names[1])} →</text>"
     )
 
 
@@ -139,56 +125,46 @@ def write(results: Results, folder: Path) -> None:
 def render(results: Results) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
     page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
-    parts = {
-        "n_train": f"{len(results.digits.train):,}",
-        "n_test": f"{len(results.digits.test):,}",
+    small = results.compressed
+    facts = {
+        **vars(results),
         "version": escape(__version__),
-        "seconds": f"{results.seconds:.0f}",
+        "fewer": small.support[0] / small.support[1],
+        "sizes": [size_text(size) for size in small.file_bytes],
+        "ms": [1e3 * seconds for seconds in small.seconds],
+        "vectors": montage(np.asarray(small.model.subspace_.support), 15, "representing images"),
+        "new_digits": montage(results.generated.images, 10, "generated digits, a line for each"),
         **_embedding(results),
         **_denoising(results),
-        **_compression(results),
-        **_generation(results),
-        **_novelty(results),
+        **_novelty(results.found, results.digits),
     }
-    return Template(page).substitute(parts)
+    # ${found.detected:.0%} on the page is a field as str.format has it; other braces are CSS.
+    return re.sub(r"\$(\{.+?\})", lambda field: field[1].format(**facts), page)
 
 
 def _embedding(results: Results) -> dict[str, str]:
-    model, labels = results.embedding, results.digits.test_labels
-    Z, share = model.transform(results.digits.test), model.explained_variance_ratio_
+    model, test, labels = results.embedding, results.digits.test, results.digits.test_labels
+    Z, share = model.transform(test), model.explained_variance_ratio_
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
-    panels = [scatter(Z[:, i : i + 2], labels, (names[i], names[i + 1])) for i in (0, 2)]
-    return {
-        "panels": "\n".join(panels),
-        "spectrum": spectrum(share),
-        "relevance": _relevance(results),
-    }
+    panels = [scatter(Z[:, i : i + 2], labels, names[i : i + 2]) for i in (0, 2)]
+    # How much each pixel matters in the first nine components, and in all of these.
+    found = measure_relevance(model.subspace_.leading(9), test, unit="share")
+    pixels = np.vstack([found.components, found.overall])
+    pixels /= pixels.max(axis=1, keepdims=True)
+    relevance = montage(pixels, 10, "pixels that matter in nine components, and in all of them")
+    return {"panels": "\n".join(panels), "spectrum": spectrum(share), "relevance": relevance}
 
 
-def _relevance(results: Results) -> str:
-    """How much each pixel matters in the first nine components, and in all of these."""
-    subspace = results.embedding.subspace_.leading(9)
-    found = measure_relevance(subspace, results.digits.test, unit="share")
-    images = np.vstack([found.components, found.overall])
-    images /= images.max(axis=1, keepdims=True)
-    return montage(images, 10, "pixels that matter in nine components, and in all of them")
+def _denoising(results: Results) -> dict[str, Any]:
+    gaussian, speckle = (_strips(study, results.digits) for study in results.studies)
+    before, linear, ours = (results.studies[0].results[i].error for i in (0, 1, -1))
+    removed = {"removed": 1 - ours / before, "removed_linear": 1 - linear / before}
+    return {"gaussian": gaussian, "speckle": speckle, **removed}
 
 
-def _denoising(results: Results) -> dict[str, str]:
-    gaussian, speckle = results.studies
-    before, linear, ours = (gaussian.results[i].error for i in (0, 1, -1))
-    clean, shown = results.digits.test, results.digits.one_of_each
-    return {
-        "gaussian": _strips(gaussian, clean, shown),
-        "speckle": _strips(speckle, clean, shown),
-        "removed": f"{1 - ours / before:.0%}",
-        "removed_linear": f"{1 - linear / before:.0%}",
-    }
-
-
-def _strips(study: Study, clean: Array, shown: Array) -> str:
-    worst = max(result.error for result in study.results)
-    lines = [_strip("row", "clean", "", clean[shown], "")]
+def _strips(study: Study, digits: Digits) -> str:
+    worst, shown = max(result.error for result in study.results), digits.one_of_each
+    lines = [_strip("row", "clean", "", digits.test[shown], "")]
     for result in study.results:
         bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
         figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
@@ -204,35 +180,8 @@ def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> s
     )
 
 
-def _compression(results: Results) -> dict[str, str]:
-    small = results.compressed
-    lines = [
-        ("points kept", *(f"{count:,}" for count in small.support)),
-        ("model file", *(size_text(size) for size in small.file_bytes)),
-        ("time to project the test images", *(f"{1e3 * s:.1f} ms" for s in small.seconds)),
-        ("error after Gaussian noise", *(f"{error:.3f}" for error in small.error)),
-    ]
-    cells = "\n".join(f"<tr><td>{a}</td><td>{b}</td><td>{c}</td></tr>" for a, b, c in lines)
-    return {
-        "kept": f"{small.support[1]:,}",
-        "fewer": f"{small.support[0] / small.support[1]:.0f}",
-        "compression": cells,
-        "vectors": montage(np.asarray(small.model.subspace_.support), 15, "representing images"),
-    }
-
-
-def _generation(results: Results) -> dict[str, str]:
-    made = results.generated
-    return {
-        "read": f"{made.read:.0%}",
-        "distance": f"{made.distance:.2f}",
-        "real_distance": f"{made.real_distance:.2f}",
-        "generated": montage(made.images, 10, "generated digits, a line for each"),
-    }
-
-
-def _novelty(results: Results) -> dict[str, str]:
-    found = results.found
+def _novelty(found: Found, digits: Digits) -> dict[str, str]:
+    strangest, calmest = found.order[:10], found.order[-10:]
     ranked = sorted(found.auc, key=lambda name: -found.auc[name])
     lines = [
         f"<tr{' class=best' if name == ranked[0] else ''}><td>{escape(name)}"
@@ -242,17 +191,13 @@ def _novelty(results: Results) -> dict[str, str]:
     ]
     labels = [
         f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
-        for label in found.strangest_labels
+        for label in digits.test_labels[strangest]
     ]
     threshold = (found.false_alarms, found.detected)
     return {
-        "new_digit": str(found.digit),
-        "asked": f"{found.asked:.0%}",
-        "false_alarms": f"{found.false_alarms:.1%}",
-        "detected": f"{found.detected:.0%}",
-        "strangest": montage(found.strangest, 10, "the strangest images"),
+        "strangest": montage(digits.test[strangest], 10, "the strangest images"),
         "strangest_labels": "".join(labels),
-        "calmest": montage(found.calmest, 10, "the most ordinary images"),
+        "calmest": montage(digits.test[calmest], 10, "the most ordinary images"),
         "auc": "\n".join(lines),
         "ahead": _who_is_ahead(found),
         "curve": curve(found.curve, threshold, ("false alarms", "found")),

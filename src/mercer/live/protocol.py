@@ -1,0 +1,252 @@
+"""What passes between the page and Python: kernels as plain values, and the models asked for.
+
+Kernels are traced from their formulas, and run by ``static/kernels.js``. What a page asks for is
+read from JSON, each number within its limits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from mercer import kernels
+from mercer._base import catalogue
+from mercer._base.types import Array
+from mercer.estimators import KernelPCA
+from mercer.exceptions import DataError, KernelError
+from mercer.io.model_file.onnx_kernels import Namespace, Traced
+from mercer.kernels import Kernel, RadialKernel
+from mercer.kernels.base import has_formula
+from mercer.kernels.dot_product import _Affine
+from mercer.kernels.histogram import _EntrywiseKernel
+from mercer.kernels.width import median_length
+from mercer.plots._base import nameless_rows
+
+
+class Tape:
+    """Nodes in the order in which they are computed: a kind, and the numbers of earlier nodes."""
+
+    def __init__(self) -> None:
+        self.nodes: list[list[Any]] = []
+
+    def op(self, kind: str, /, *inputs: str) -> str:
+        """A node; its number."""
+        return self._add(kind, *map(int, inputs))
+
+    def number(self, value: float, /) -> str:
+        """A constant."""
+        return self._add("Number", float(value))
+
+    def _add(self, *node: Any) -> str:
+        self.nodes.append([*node])
+        return str(len(self.nodes) - 1)
+
+
+def _numbers(kind: type[Kernel]) -> dict[str, str]:
+    """Numbers of a kernel on the page → its parameters; a width is a length there."""
+    names = [*kind().get_params(deep=False)]
+    if not issubclass(kind, RadialKernel):
+        return {name: name for name in names}
+    widths = [name for name in ("width", "length_scale") if name in names]
+    others = [name for name in names if name not in ("gamma", "sigma", *widths)]
+    return {"length": widths[0], **{name: name for name in others}}
+
+
+#: Kernels that a page may ask for → (class, its parameter for each number of the page).
+KERNELS: dict[str, tuple[type[Kernel], dict[str, str]]] = {
+    name: (kind, _numbers(kind))
+    for name, kind in ((name, catalogue.load(place)) for name, place in catalogue.KERNELS.items())
+    if kind().takes_vectors
+}
+_WORDS = {kind: (name, tuple(numbers)) for name, (kind, numbers) in KERNELS.items()}
+
+
+def kernel_spec(kernel: Kernel) -> dict[str, Any]:
+    """A resolved kernel as plain values.
+
+    It is f(scale · u(x, y)), where ``of`` says what u is: the squared ``"distance"``, the ``"dot"``
+    product, the ``"cosine"``; or the exponential of a sum over ``"entries"`` of a traced cost.
+    ``nodes`` hold f and its slope, or the cost and its slope.
+
+    Examples
+    --------
+    >>> from mercer.kernels import Gaussian
+    >>> spec = kernel_spec(0.5 * Gaussian(width=2.0))
+    >>> spec["name"], spec["factor"], spec["kernel"]["nodes"]
+    ('scaled', 0.5, [['Argument'], ['Exp', 0]])
+    """
+    if isinstance(kernel, kernels.Sum | kernels.Product):
+        name = "sum" if isinstance(kernel, kernels.Sum) else "product"
+        return {"name": name, "k1": kernel_spec(kernel.k1), "k2": kernel_spec(kernel.k2)}
+    if isinstance(kernel, kernels.Scaled):
+        inner = kernel_spec(kernel.kernel)
+        return {"name": "scaled", "factor": float(kernel.factor), "kernel": inner}
+    name, numbers = _WORDS.get(type(kernel), (type(kernel).__name__, ()))
+    own = {key: float(getattr(kernel, key)) for key in numbers}
+    return {"name": name, "class": type(kernel).__name__, **own, **_traced(kernel)}
+
+
+def page_kernels() -> dict[str, dict[str, Any]]:
+    """The kernels that a page offers, with lengths and factors of one: there they are turned."""
+    turned = {"gamma", "width", "length_scale"}
+    return {
+        name: kernel_spec(kind(**dict.fromkeys(turned.intersection(numbers.values()), 1.0)))
+        for name, (kind, numbers) in KERNELS.items()
+    }
+
+
+def _traced(kernel: Kernel) -> dict[str, Any]:
+    if type(kernel) is kernels.Cosine:
+        return _trace("cosine", 1.0, kernels.Linear().formula)
+    if isinstance(kernel, RadialKernel) and has_formula(kernel):
+        return _trace("distance", -1 / kernel.length**2, kernel.formula)
+    if isinstance(kernel, kernels.DotProductKernel) and has_formula(kernel):
+        if not isinstance(kernel, _Affine):
+            return _trace("dot", 1.0, kernel.formula)
+        unit = type(kernel)(**{**kernel.get_params(deep=False), "gamma": 1.0})
+        return _trace("dot", float(kernel.gamma), unit.formula)  # a factor that the page can turn
+    if isinstance(kernel, _EntrywiseKernel) and has_formula(kernel):
+        return _trace("entries", -float(kernel.gamma), kernel.formula, 2)
+    raise KernelError(
+        f"{kernel!r} cannot be computed in a page: it is no formula of two vectors; fit a kernel "
+        "of mercer.kernels other than Precomputed and FunctionKernel, or give yours a method "
+        "formula(t, xp)."
+    )
+
+
+def _trace(
+    of: str, scale: float, formula: Callable[..., tuple[Traced, Traced]], arguments: int = 1
+) -> dict[str, Any]:
+    """What a formula does to its arguments, which are the first nodes."""
+    tape = Tape()
+    given = [Traced(tape, tape.op("Argument")) for _ in range(arguments)]
+    f, slope = (int(part.name) for part in formula(*given, Namespace(tape)))
+    return {"of": of, "scale": scale, "nodes": tape.nodes, "f": f, "slope": slope}
+
+
+#: Components that a fit may have.
+MOST_COMPONENTS = 1000
+#: Numbers (rows times columns) that a fit may have.
+MOST_NUMBERS = 50_000_000
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A model that the page wants: of which rows, and how."""
+
+    data: str  #: the id of an upload, or of a model, whose support points are then the rows
+    model: str = "kpca"  #: a name in :data:`~mercer._base.catalogue.MODELS`
+    #: ``name``, and either the numbers of :data:`KERNELS` or ``medians``, the
+    #: width in median distances; with neither the width is the median.
+    kernel: Mapping[str, Any] = field(default_factory=lambda: {"name": "gaussian"})
+    components: int = 20
+    center: bool = True
+    #: A column that colours the map and is not learnt from; chosen if None.
+    label: str | None = None
+
+    @staticmethod
+    def read(given: Any) -> Wanted:
+        """Check what a page sent; :class:`~mercer.exceptions.DataError` says what is wrong.
+
+        Examples
+        --------
+        >>> Wanted.read({"data": "0" * 32, "components": 10**6})
+        Traceback (most recent call last):
+        mercer.exceptions.DataError: components must be from 1 to 1,000, not 1000000.
+        """
+        if not isinstance(given, dict) or not {*given} <= {*Wanted.__dataclass_fields__}:
+            raise DataError(f"a fit takes {', '.join(Wanted.__dataclass_fields__)}.")
+        wanted = Wanted(**{"data": "", **given})
+        if not is_id(wanted.data):
+            raise DataError("data must be the id of an upload.")
+        if wanted.model not in catalogue.MODELS:
+            raise DataError(f"model must be one of {', '.join(catalogue.MODELS)}.")
+        q = wanted.components
+        if type(q) is not int or not 1 <= q <= MOST_COMPONENTS:
+            text = f"components must be from 1 to {MOST_COMPONENTS:,}, not {str(q)[:40]}."
+            raise DataError(text)
+        if type(wanted.center) is not bool or not isinstance(wanted.label, str | None):
+            raise DataError("center is true or false, label the name of a column.")
+        _check_kernel(wanted.kernel)
+        return wanted
+
+    def make(self, rows: Array) -> Any:
+        """The estimator, unfitted."""
+        kind = catalogue.load(catalogue.MODELS[self.model])
+        kernel = self.make_kernel(rows)
+        if self.model in ("novelty", "generative", "sparse"):
+            return kind(n_components=self.components, kernel=kernel, random_state=0)
+        pca = KernelPCA(self.components, kernel=kernel, center=self.center, random_state=0)
+        return pca if self.model == "kpca" else kind(pca, random_state=0)
+
+    def make_kernel(self, rows: Array) -> Kernel:
+        """The kernel; a width in medians needs the rows."""
+        kind, names = KERNELS[self.kernel["name"]]
+        given = {names[key]: value for key, value in self.kernel.items() if key in names}
+        if float(given.get("degree", 0.5)).is_integer():  # 3.0; the kernel itself refuses 2.7
+            given["degree"] = int(given["degree"])
+        if "medians" in self.kernel and not given:
+            with nameless_rows():
+                length = float(self.kernel["medians"]) * median_length(rows)
+            if "length" in names:
+                given[names["length"]] = length
+            elif kind is kernels.Laplacian:  # as wide as a Gaussian along a diagonal
+                given["gamma"] = 1 / (length * math.sqrt(rows.shape[1]))
+            elif "gamma" in names:
+                given["gamma"] = 1 / length**2
+        return kind(**given)
+
+
+def read_message(text: str) -> dict[str, Any]:
+    """One message of the page: an object with a number ``id``; no NaN, no infinity.
+
+    Examples
+    --------
+    >>> read_message('{"id": 1e999}')
+    Traceback (most recent call last):
+    mercer.exceptions.DataError: a number is too large; give numbers below 1e300.
+    """
+    try:
+        message = json.loads(text, parse_float=_finite, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError("the message is no JSON; reload the page.") from error
+    if not isinstance(message, dict) or type(message.get("id")) is not int:
+        raise DataError("a message is an object with a whole number as its id.")
+    return message
+
+
+def is_id(value: Any) -> bool:
+    """Whether this can be the id of something in the store."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def _check_kernel(spec: Any) -> None:
+    name = spec.get("name") if isinstance(spec, dict) else None
+    if not isinstance(name, str) or name not in KERNELS:
+        raise KernelError(f"kernel must have a name: one of {', '.join(KERNELS)}.")
+    for key, value in spec.items():
+        if key == "name":
+            continue
+        if key != "medians" and key not in KERNELS[name][1]:
+            raise KernelError(f"the {name} kernel has no {str(key)[:40]!r}.")
+        if type(value) not in (int, float) or not abs(value) < 1e30:
+            raise KernelError(f"{key} must be a number, not {str(value)[:40]}.")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not abs(value) < 1e300:
+        raise DataError("a number is too large; give numbers below 1e300.")
+    return value
+
+
+def _no_number(text: str) -> NoReturn:
+    raise DataError(f"{text} is no number; give finite ones.")
