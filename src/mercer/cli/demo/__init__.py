@@ -26,7 +26,7 @@ def demo(output: Path) -> None:
     compresses the model, generates new digits and finds a digit that it has never seen. Prints the
     figures, and writes report.html and the models into the output folder. Nothing is downloaded.
     """
-    tables.prepare_folder(output, "--output")  # before anything takes time
+    tables.prepare_folder(output)  # before anything takes time
 
     from mercer._base.machine import one_blas_thread
     from mercer.cli.demo.report import write
