@@ -248,7 +248,7 @@ def test_impute_does_not_touch_a_long_number_beside_a_missing_one(library):
 def test_missing_values_are_refused_with_the_remedy():
     table = people()
     table.loc["row 3", "city"] = None
-    with pytest.raises(DataError, match=r"'city' .* row 3. .*MissingKernelPCA"):
+    with pytest.raises(DataError, match=r"'city', .* row 3. .*MissingKernelPCA"):
         TableModel().fit(table)
 
 

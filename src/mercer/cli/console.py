@@ -125,6 +125,9 @@ def report_fit(
         summary(f"{facts['model']} → {target}", _lines_of_fit(facts, size) | lines)
 
 
+_OF_THE_REPORT = ("solver", "reason", "estimated_error", "unexplained", "converged")
+
+
 def _facts_of_fit(
     model: Estimator, rows: Source, target: Path, started: float, encoder: Any
 ) -> dict[str, Any]:
@@ -146,11 +149,7 @@ def _facts_of_fit(
         "seconds": perf_counter() - started,
         "peak_memory_bytes": peak_bytes(),
         "share_of_variance": float(learnt.explained_variance_ratio.sum()),
-        "solver": report.solver,
-        "reason": report.reason,
-        "estimated_error": report.estimated_error,
-        "unexplained": report.unexplained,
-        "converged": report.converged,
+        **{name: getattr(report, name) for name in _OF_THE_REPORT},
         "solver_seconds": report.seconds,
         "solver_bytes": report.bytes,
         # Models of tables have no 'relevance --intervals'.

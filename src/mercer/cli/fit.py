@@ -11,7 +11,7 @@ from mercer._base.types import Estimator
 from mercer.cli import options
 from mercer.cli.faults import Failure
 from mercer.cli.models import Recipe, describes_denoiser, describes_model
-from mercer.cli.options import ColumnKinds, Reading, console, tables
+from mercer.cli.options import Reading, console, tables
 
 NOT_CONVERGED = 5
 #: Endings that other programs would open, in vain.
@@ -26,7 +26,7 @@ _model_output = click.option(
 )
 
 
-@click.command(short_help="Fit a model to a file of rows.")
+@options.command(short_help="Fit a model to a file of rows.")
 @options.data_argument
 @_model_output
 @options.force_option("Replace an existing output or checkpoint.")
@@ -41,7 +41,6 @@ _model_output = click.option(
 @options.reads
 @options.encodes
 @describes_model
-@options.speaks
 def fit(
     data: str,
     output: Path | None,
@@ -50,7 +49,7 @@ def fit(
     resume: bool,
     dry_run: bool,
     reading: Reading,
-    kinds: ColumnKinds,
+    encoder: Any,
     recipe: Recipe,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
@@ -71,7 +70,7 @@ def fit(
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
     missing = recipe.model == "missing"
-    with tables.open_for_fit(data, reading, kinds, allow_nan=missing) as (table, encoder):
+    with tables.open_for_fit(data, reading, encoder, allow_nan=missing) as (table, encoder):
         plan = recipe.make().plan(table.rows)
         if dry_run:
             _show(plan, table, data)
@@ -148,7 +147,7 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
         raise
 
 
-@click.command(short_help="Choose width and components for denoising, and fit.")
+@options.command(short_help="Choose width and components for denoising, and fit.")
 @options.data_argument
 @_model_output
 @options.force_option()
@@ -164,14 +163,12 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     "--rows",
     type=options.OneOf(("clean", "noisy")),
     default="clean",
-    show_default=True,
     help="Whether DATA are clean examples, or the noisy rows themselves.",
 )
 @describes_denoiser
 @options.seed_option
 @options.reads
 @options.encodes
-@options.speaks
 def tune(
     data: str,
     output: Path | None,
@@ -179,7 +176,7 @@ def tune(
     noise: float | None,
     rows: str,
     reading: Reading,
-    kinds: ColumnKinds,
+    encoder: Any,
     recipe: Recipe,
 ) -> None:
     """Choose the kernel's width and the number of components by which DATA is denoised best.
@@ -194,7 +191,7 @@ def tune(
     target = _target_of(data, output)
     tables.check_target(target, force=force)
     started = time.perf_counter()
-    with tables.open_for_fit(data, reading, kinds, allow_nan=False) as (table, encoder):
+    with tables.open_for_fit(data, reading, encoder, allow_nan=False) as (table, encoder):
         table = table.loaded()
         if noise is None and rows == "clean":
             noise = mercer.selection.typical_noise(table.rows[:])

@@ -11,9 +11,8 @@ from mercer.cli.models import existing, load_model
 from mercer.cli.options import Output, Reading, console, frames, tables
 
 
-@click.command(short_help="What a model file holds.")
+@options.command(short_help="What a model file holds.")
 @options.model_argument
-@options.speaks
 def info(model: str) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes the space.
 
@@ -64,12 +63,11 @@ def _print(facts: Any) -> None:
     console.Terminal(highlight=False).print(table)
 
 
-@click.command(short_help="Write a table or a model in another format.")
+@options.command(short_help="Write a table or a model in another format.")
 @click.argument("source", type=click.Path(allow_dash=True))
 @click.argument("target", type=click.Path(allow_dash=True))
 @options.force_option("Replace an existing TARGET.")
 @options.reads
-@options.speaks
 def convert(source: str, target: str, force: bool, reading: Reading) -> None:
     """Write SOURCE as TARGET; the endings say what they are.
 

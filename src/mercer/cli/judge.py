@@ -15,11 +15,10 @@ from mercer.cli.options import OneOf, Output, Reading, console, tables
 MOST_COMPARED = 200_000
 
 
-@click.command(short_help="How well the model denoises and keeps rows.")
+@options.command(short_help="How well the model denoises and keeps rows.")
 @options.model_argument
 @options.data_argument
 @options.reads
-@options.speaks
 def score(model: str, data: str, reading: Reading) -> None:
     """Measure how well MODEL restores the rows of DATA after noise was added to them.
 
@@ -45,9 +44,7 @@ def score(model: str, data: str, reading: Reading) -> None:
     console.summary(f"{type(seen_by(fitted)).__name__} on {data}", lines)
 
 
-@click.command(short_help="How new each row is to the model.")
-@options.model_argument
-@options.data_argument
+@options.command(short_help="How new each row is to the model.")
 @click.option(
     "--normal",
     metavar="FILE",
@@ -59,9 +56,7 @@ def score(model: str, data: str, reading: Reading) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
 )
-@options.reads_and_keeps
-@options.writes("Where the scores go.")
-@options.speaks
+@options.takes_rows("scores")
 def novelty(
     model: str,
     data: str,
@@ -117,14 +112,13 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
         return mercer.KernelNovelty.from_fitted(inner, table.rows, false_alarm_rate=rate)
 
 
-@click.command(short_help="Which variables matter in each component.")
+@options.command(short_help="Which variables matter in each component.")
 @options.model_argument
 @options.optional_data
 @click.option(
     "--unit",
     type=OneOf(["share", "std", "raw"]),
     default="share",
-    show_default=True,
     help="Shares in each component; per standard deviation of a variable; or per unit of it.",
 )
 @click.option(
@@ -132,7 +126,6 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 )
 @options.reads
 @options.writes("Where the table goes: a row for each variable.")
-@options.speaks
 def relevance(
     model: str,
     data: str | None,

@@ -240,7 +240,6 @@ _kernel_option = click.option(
     "--kernel",
     type=_kernel_text,
     default="gaussian",
-    show_default=True,
     shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
     metavar="NAME[:P=V,...]",
     help="The kernel, e.g. polynomial:degree=2.",
@@ -258,7 +257,6 @@ describes_model = as_one(
         "--model",
         type=OneOf([*catalogue.MODELS]),
         default="kpca",
-        show_default=True,
         help="The estimator.",
     ),
     _kernel_option,
@@ -273,7 +271,6 @@ describes_model = as_one(
     click.option(
         "--components",
         default="auto",
-        show_default=True,
         metavar="N|SHARE|auto|all|parallel",
         help="How many: a count, a share of the variance, or a rule.",
     ),

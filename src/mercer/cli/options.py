@@ -6,8 +6,8 @@ import csv
 import functools
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from mercer.cli import tables as tables
     from mercer.tables import frames as frames
 else:
-    console, tables = _Late("mercer.cli.console"), _Late("mercer.cli.tables")
-    frames = _Late("mercer.tables.frames")
+    places = ("mercer.cli.console", "mercer.cli.tables", "mercer.tables.frames")
+    console, tables, frames = map(_Late, places)
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
@@ -72,11 +72,33 @@ def as_one(argument: str, make: Callable[..., Any], *options: Decorator) -> Deco
             taken = {name: values.pop(name) for name in names if name in values}
             return function(**{argument: make(**taken)}, **values)
 
+        command: Command = wrapper
         for option in reversed(options):
-            wrapper = option(wrapper)
-        return wrapper
+            command = option(command)
+        return command
 
     return decorate
+
+
+_FLAGS = {
+    "--json": "Print the result as JSON.",
+    "-q --quiet": "No progress and no remarks.",
+    "--debug": "Show tracebacks.",
+}
+
+
+class _Speaking(click.Command):
+    """With ``--json``, ``--quiet`` and ``--debug``, which :mod:`mercer.cli.console` asks for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        kind: Any = {"is_flag": True, "expose_value": False, "callback": _note}
+        flags = [click.Option(names.split(), help=help, **kind) for names, help in _FLAGS.items()]
+        attributes["params"] = [*attributes["params"], *flags]
+        super().__init__(**attributes)
+
+
+#: What every command is declared with.
+command = functools.partial(click.command, cls=_Speaking)
 
 
 def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -117,15 +139,12 @@ def _names_option(name: str, help: str) -> Decorator:
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
 optional_data = click.argument("data", type=click.Path(allow_dash=True), required=False)
 model_argument = click.argument("model", type=click.Path(dir_okay=False))
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For random numbers."
-)
-#: Asked for by :func:`mercer.cli.console.asked_for`, as those of :func:`speaks`.
+seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="For random numbers.")
+#: Asked for by :func:`mercer.cli.console.asked_for`, as the flags of every command.
 format_option = click.option(
     "--format",
     type=OneOf(FORMATS),
     default="csv",
-    show_default=True,
     expose_value=False,
     callback=_note,
     help="Format of standard input and output, where '-' stands for them.",
@@ -144,20 +163,8 @@ def output_folder(default: str, what: str) -> Decorator:
         "--output",
         type=click.Path(file_okay=False, path_type=Path),
         default=Path(default),
-        show_default=True,
         help=f"Folder for {what}; created if needed.",
     )
-
-
-def speaks(function: Command) -> Command:
-    """``--json``, ``--quiet`` and ``--debug``; :mod:`mercer.cli.console` asks for the first two."""
-
-    def flag(*names: str, help: str) -> Decorator:
-        return click.option(*names, is_flag=True, expose_value=False, callback=_note, help=help)
-
-    function = flag("--debug", help="Show tracebacks.")(function)
-    function = flag("-q", "--quiet", help="No progress and no remarks.")(function)
-    return flag("--json", help="Print the result as JSON.")(function)
 
 
 @dataclass(frozen=True)
@@ -206,23 +213,13 @@ reads_and_keeps = as_one(
 )
 
 
-@dataclass(frozen=True)
-class ColumnKinds:
-    """What the options of ``mercer fit`` say about the columns of a table."""
-
-    scale: str = "auto"
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    raw: bool = False
-
-    @classmethod
-    def of(cls, scale: str, category: Any, number: Any, date: Any, index: Any, raw: bool) -> Any:
-        """From what the options say; each names some columns."""
-        kinds = dict.fromkeys(category, "category") | dict.fromkeys(number, "number")
-        kinds |= dict(map(_date_kind, date))
-        kinds |= {} if index is None else {index: "index"}
-        if raw and (kinds or scale != "auto"):
-            raise click.UsageError("--raw takes numbers as they are; leave the other options out")
-        return cls(scale, kinds, raw)
+def _encoder(scale: str, category: Any, number: Any, date: Any, index: Any, raw: bool) -> Any:
+    """The encoder that the options ask for, each naming some columns; None for raw numbers."""
+    kinds = dict.fromkeys(category, "category") | dict.fromkeys(number, "number")
+    kinds |= dict(map(_date_kind, date)) | ({} if index is None else {index: "index"})
+    if raw and (kinds or scale != "auto"):
+        raise click.UsageError("--raw takes numbers as they are; leave the other options out")
+    return None if raw else mercer.TableEncoder(kinds, scale=scale)
 
 
 def _date_kind(text: str) -> tuple[str, str]:
@@ -235,13 +232,12 @@ def _date_kind(text: str) -> tuple[str, str]:
 
 
 encodes = as_one(
-    "kinds",
-    ColumnKinds.of,
+    "encoder",
+    _encoder,
     click.option(
         "--scale",
         type=OneOf(["auto", "std", "robust", "none"]),
         default="auto",
-        show_default=True,
         help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
     ),
     _names_option("--category", "Columns of categories."),
@@ -274,6 +270,20 @@ def writes(what: str) -> Decorator:
         "--output",
         type=click.Path(allow_dash=True),
         default="-",
+        show_default=False,
         help=f"{what} The ending decides on the format; '-' is standard output.",
     )
     return as_one("output", Output.of, path, force_option())
+
+
+def takes_rows(what: str, data: str = "data", *, needs_model: bool = True) -> Decorator:
+    """A model and rows, and all that is said about these; ``what`` goes to the output."""
+    # A single argument without a model is the data; click fills the first one.
+    model = model_argument if needs_model else click.argument("model", metavar="[MODEL]")
+    path = click.Path(allow_dash=True)
+    argument = click.argument("data", metavar=data.upper(), type=path, required=needs_model)
+
+    def decorate(function: Command) -> Command:
+        return model(argument(reads_and_keeps(writes(f"Where the {what} go.")(function))))
+
+    return decorate

@@ -53,7 +53,7 @@ def _components(text: str) -> int | list[int]:
     return int(text) if len(parts) == 1 else [int(part) for part in parts]
 
 
-@click.command(short_help="Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
+@options.command(short_help="Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
 @click.argument("kind", type=OneOf(list(KINDS)), metavar="KIND")
 @options.model_argument
 @options.optional_data
@@ -65,9 +65,7 @@ def _components(text: str) -> int | list[int]:
     help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
 @options.force_option()
-@click.option(
-    "--dpi", type=click.IntRange(10, 1200), default=150, show_default=True, help="Dots per inch."
-)
+@click.option("--dpi", type=click.IntRange(10, 1200), default=150, help="Dots per inch.")
 @click.option(
     "--intervals",
     is_flag=True,
@@ -90,7 +88,6 @@ def _components(text: str) -> int | list[int]:
 @click.option("--title", help="Above the picture.")
 @click.option("--positive", metavar="CLASS", help="For roc: the class of --label that is new.")
 @options.reads
-@options.speaks
 def plot(
     kind: str,
     model: str,
@@ -233,13 +230,18 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
         return render(facts).encode()
 
 
-@click.command(short_help="Explore data or a model in the browser.")
+@options.command(short_help="Explore data or a model in the browser.")
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[DATA|MODEL]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=False,
+    help="0: any that is free.",
+)
 @click.option("--token", help="A secret for the address; needed where others can reach --host.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
-@options.speaks
 def explore(source: Path | None, host: str, port: int, token: str | None, no_browser: bool) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 

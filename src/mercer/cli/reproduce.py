@@ -7,16 +7,15 @@ from typing import Any
 
 import click
 
-from mercer.cli.options import console, output_folder, seed_option, speaks, tables
+from mercer.cli.options import command, console, output_folder, seed_option, tables
 
 
-@click.command(short_help="Run the papers' tables and figures again; a verdict for each.")
+@command(short_help="Run the papers' tables and figures again; a verdict for each.")
 @click.argument("what", nargs=-1, metavar="[all | PAPER[/ITEM]]...")
 @click.option(
     "--fast/--full",
     "fast",
     default=True,
-    show_default=True,
     help="As few draws as the verdicts need, or as many as the documentation shows.",
 )
 @click.option(
@@ -33,7 +32,6 @@ from mercer.cli.options import console, output_folder, seed_option, speaks, tabl
 )
 @output_folder("mercer-papers", "pictures, numbers and report.html")
 @seed_option
-@speaks
 def reproduce(
     what: tuple[str, ...],
     fast: bool,

@@ -1,5 +1,6 @@
 """``transform``, ``inverse``, ``denoise``, ``impute`` and ``sample``: rows out, block by block."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from shlex import quote
@@ -14,35 +15,21 @@ from mercer.cli.models import feature_names, load_model, on_tables, seen_by
 from mercer.cli.options import Output, Reading, console, frames, tables
 
 
-def _takes_rows(what: str, data: str = "data", *, needs_model: bool = True) -> Callable[[Any], Any]:
-    """The arguments and options of all these commands; ``what`` goes to the output."""
-    # A single argument without a model is the data; click fills the first one.
-    model = options.model_argument if needs_model else click.argument("model", metavar="[MODEL]")
-    path = click.Path(allow_dash=True)
-    argument = click.argument("data", metavar=data.upper(), type=path, required=needs_model)
-
-    def decorate(function: Any) -> Any:
-        written = options.writes(f"Where the {what} go.")(options.speaks(function))
-        return model(argument(options.reads_and_keeps(written)))
-
-    return decorate
-
-
 def _score_names(model: Estimator) -> list[str]:
     """What ``transform`` calls its columns."""
     return [str(name) for name in seen_by(model).get_feature_names_out()]
 
 
-@click.command(short_help="Scores of rows: project them onto the components.")
-@_takes_rows("scores")
+@options.command(short_help="Scores of rows: project them onto the components.")
+@options.takes_rows("scores")
 def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
     fitted = load_model(model, "transform")
     _convert(seen_by(fitted).transform, _score_names(fitted), model=fitted, **how)
 
 
-@click.command(short_help="Rows from scores: the way back to input space.")
-@_takes_rows("rows", "scores")
+@options.command(short_help="Rows from scores: the way back to input space.")
+@options.takes_rows("rows", "scores")
 def inverse(model: str, data: str, **how: Any) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
     from mercer.exceptions import ColumnsError, DataError
@@ -65,7 +52,7 @@ def inverse(model: str, data: str, **how: Any) -> None:
         ) from error
 
 
-@click.command(short_help="Remove noise from rows.")
+@options.command(short_help="Remove noise from rows.")
 @click.option(
     "--match-noise/--no-match-noise",
     default=None,
@@ -80,7 +67,7 @@ def inverse(model: str, data: str, **how: Any) -> None:
     help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
     "rows (of their standard deviations where columns are scaled).  [default: it is estimated]",
 )
-@_takes_rows("denoised rows", needs_model=False)
+@options.takes_rows("denoised rows", needs_model=False)
 def denoise(
     model: str, data: str | None, match_noise: bool | None, noise: float | None, **how: Any
 ) -> None:
@@ -103,7 +90,7 @@ def _tuned(data: str, reading: Reading, noise: float | None) -> Estimator:
     """The best denoiser of these noisy rows; says what it leaves of the noise."""
     if data == "-" or data.endswith(".mercer"):
         raise click.UsageError("Missing argument 'DATA'.")
-    with tables.open_for_fit(data, reading, options.ColumnKinds()) as (table, encoder):
+    with tables.open_for_fit(data, reading, mercer.TableEncoder()) as (table, encoder):
         model: Estimator = mercer.KernelPCA(random_state=0)
         with console.progress():
             model.tune(table.loaded().rows, noise=noise, rows="noisy")
@@ -111,14 +98,34 @@ def _tuned(data: str, reading: Reading, noise: float | None) -> Estimator:
     return model if encoder is None else mercer.TableModel.from_fitted(model, encoder)
 
 
-@click.command(short_help="Fill in missing values.")
-@_takes_rows("filled rows")
+@options.command(short_help="Fill in missing values.")
+@options.takes_rows("filled rows")
 def impute(model: str, **how: Any) -> None:
     """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
-    fitted, missing = load_model(model, "impute"), frames.MissingValues()
-    _to_same_columns(fitted, missing.watch(fitted.impute), allow_nan=True, **how)
+    fitted = load_model(model, "impute")
+    before, after = Counter[str](), Counter[str]()
+
+    def fill(rows: Any) -> Any:
+        filled = fitted.impute(rows)
+        before.update(frames.missing_in(rows))
+        after.update(frames.missing_in(filled))
+        return filled
+
+    _to_same_columns(fitted, fill, allow_nan=True, **how)
     if not console.asked_for("json"):
-        console.remark(missing.describe())
+        console.remark(_what_was_filled(before, after))
+
+
+def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
+    """How many missing values were filled in, and which columns still have some."""
+    from mercer._base.numbers import counted
+    from mercer.io.files import names_text
+
+    n, names = (before - after).total(), [name for name, count in after.items() if count]
+    nothing = "nothing was filled in" if names else "nothing was missing"
+    done = f"{counted(n, 'value')} filled in" if n else nothing
+    unseen = f"{after.total():,} of columns that the model does not see are left empty"
+    return f"{done}; {unseen}: {names_text(names)}" if names else done
 
 
 def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
@@ -166,16 +173,13 @@ def _convert(
     tables.report_size(output, *made.rows.shape)
 
 
-@click.command(short_help="Generate new rows.")
+@options.command(short_help="Generate new rows.")
 @options.model_argument
-@click.option(
-    "-n", "--count", type=click.IntRange(1), default=10, show_default=True, help="How many rows."
-)
+@click.option("-n", "--count", type=click.IntRange(1), default=10, help="How many rows.")
 @click.option("--label", metavar="CLASS", help="Rows of this class only.")
 @options.format_option
 @options.seed_option
 @options.writes("Where the rows go.")
-@options.speaks
 def sample(model: str, count: int, label: str | None, seed: int, output: Output) -> None:
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 

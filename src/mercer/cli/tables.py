@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from sklearn.utils import get_tags
@@ -20,14 +20,10 @@ from mercer._base.types import Array, Estimator
 from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
-from mercer.cli.options import ColumnKinds, Output, Reading
+from mercer.cli.options import Output, Reading
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
 from mercer.io.look import Look
-
-if TYPE_CHECKING:
-    from mercer.tables import TableEncoder
-
 
 #: More columns than this are described by their kinds, not one by one.
 SHOWN = 12
@@ -70,17 +66,19 @@ def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
 
 @contextlib.contextmanager
 def open_for_fit(
-    data: str, reading: Reading, kinds: ColumnKinds, *, allow_nan: bool = False
-) -> Iterator[tuple[Table, TableEncoder | None]]:
-    """The table that ``data`` names, and the encoder of its columns, with remarks, if needed."""
+    data: str, reading: Reading, encoder: Any, *, allow_nan: bool = False
+) -> Iterator[tuple[Table, Any]]:
+    """The table that ``data`` names, and the encoder of its columns, with remarks, if needed.
+
+    Without an ``encoder`` the numbers are taken as they are.
+    """
     with located(data) as path:
-        if kinds.raw:
+        if encoder is None:
             yield _open(Look(path), reading, allow_nan=allow_nan), None
             return
-        encoder = mercer.TableEncoder(dict(kinds.kinds), scale=kinds.scale)
-        table, encoder = mercer.tables.open_encoded(
-            path, encoder, reading.choice(), array=reading.array, allow_nan=allow_nan
-        )
+        choice, array = reading.choice(), reading.array
+        opened = mercer.tables.open_encoded(path, encoder, choice, array=array, allow_nan=allow_nan)
+        table, encoder = opened
         for line in [] if encoder is None else encoder.describe(most=SHOWN):
             remark(" ".join(line.split()))  # names may have line breaks
         yield table, encoder

@@ -114,13 +114,9 @@ def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
 
 def units_of(texts: Iterable[str]) -> list[str]:
     """The units of a column of texts that are all numbers with one; empty if some are not."""
-    units: dict[str, None] = {}
-    for text in texts:
-        match = _AMOUNT.fullmatch(text)
-        if match is None:
-            return []
-        units[f"{match['before'].strip()}{(match['after'] or '').strip()}"] = None
-    return list(units)
+    matches = [_AMOUNT.fullmatch(text) for text in texts]
+    units = [f"{m['before'].strip()}{(m['after'] or '').strip()}" for m in matches if m]
+    return [*dict.fromkeys(units)] if len(units) == len(matches) else []
 
 
 def is_code(present: Sequence[str]) -> bool:

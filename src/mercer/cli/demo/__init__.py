@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from mercer.cli.options import console, output_folder, speaks, tables
+from mercer.cli.options import command, console, output_folder, tables
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,9 +14,8 @@ if TYPE_CHECKING:
     from mercer.cli.demo.study import Results
 
 
-@click.command(short_help="See it work: digits denoised, generated, found new; a report.")
+@command(short_help="See it work: digits denoised, generated, found new; a report.")
 @output_folder("mercer-demo", "the report and the models")
-@speaks
 def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
 
