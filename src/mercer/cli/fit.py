@@ -82,7 +82,7 @@ def fit(
         _announce(plan, f"{data}: {size}", resumed=kept is not None and kept.exists())
         with console.progress():
             model = _run(recipe.make(kept), table, kept)
-    if kept is not None:  # a path of today is no part of a model
+    if kept is not None:  # a path of today is not part of a model
         model.set_params(solver=recipe.make().solver)
     _save(target, model, encoder)
     console.report_fit(model, table.rows, target, started, encoder)

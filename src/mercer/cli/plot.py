@@ -28,7 +28,7 @@ KINDS = {
     "gallery": ("PreImageGalleryDisplay", "images rebuilt from more and more components"),
     "denoising": ("DenoisingDisplay", "images: clean, noisy, linear PCA, kernel PCA"),
     "novelty": ("NoveltyDisplay", "contours of a novelty score (two columns)"),
-    "roc": ("NoveltyRocDisplay", "detection against false alarms; --label tells what is new"),
+    "roc": ("NoveltyRocDisplay", "detection against false alarms; --label says what is new"),
     "traversal": ("TraversalDisplay", "images along the components"),
     "samples": ("SampleSheetDisplay", "images that a generative model draws"),
     "vectors": ("RepresentingVectorsDisplay", "what a sparse model keeps"),

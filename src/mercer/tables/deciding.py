@@ -150,7 +150,7 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
             "write dates as 2024-12-31, or leave the column out."
         )
     # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
-    # does not change a distance between rows of the fit, and tells rows of another kind.
+    # does not change a distance between rows of the fit, and shows rows of another kind.
     kept = present.dtype.kind == "f" and scale == "none"
     if len({*present.tolist()}) == 1 and asked is None and not kept:
         return LeftOut("constant", present.tolist()[0])
@@ -167,13 +167,13 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
         raise DataError(f"column {name!r} has {present[0]!r}, which is not a number; fix it.")
     if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
         raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts.")
-    if asked is None and (reason := _is_no_category(present.tolist())):
+    if asked is None and (reason := _why_not_category(present.tolist())):
         return LeftOut(reason)
     return _category(name, present.tolist(), asked is not None, weight)
 
 
-def _is_no_category(values: list[Any]) -> str:
-    """Why texts are none: they are numbers with a unit, or dates in several forms."""
+def _why_not_category(values: list[Any]) -> str:
+    """Why texts are not categories: numbers with a unit, or dates in several forms."""
     different = sorted({str(value) for value in values}) if isinstance(values[0], str) else []
     if len(different) < 2:
         return ""

@@ -35,8 +35,8 @@ SCALES = ("auto", "robust", "std", "none")
 class TableEncoder(TransformerMixin, Estimator):
     r"""Turn a table of numbers, categories and dates into vectors, and vectors into legal rows.
 
-    What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
-    can be said by name: ``TableEncoder(age="number", zip="category")``.
+    What is done with each column is decided once, in ``fit``; :meth:`describe` shows it, and it
+    can be set by name: ``TableEncoder(age="number", zip="category")``.
 
     - A number is scaled by its standard deviation. Long tails are scaled by their quartiles and
       go through asinh, a logarithm with a sign. Whole numbers come back whole, and no number

@@ -93,7 +93,7 @@ class TableModel(Estimator):
     Attributes
     ----------
     encoder_ : TableEncoder
-        Fitted; ``encoder_.describe()`` tells what is done.
+        Fitted; ``encoder_.describe()`` says what is done.
     model_ : estimator
         Fitted to the vectors.
     n_features_in_, feature_names_in_

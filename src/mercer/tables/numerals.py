@@ -46,7 +46,7 @@ class Numerals:
     ----------
     values : (n,) array, NaN where one is missing
     form : "int" if all are written as whole numbers, ``"{} kg"`` or ``"€ {}"`` with a unit, else ""
-    doubtful : whether nothing tells if 1,234 is more than a thousand or a little more than one
+    doubtful : whether nothing shows if 1,234 is more than a thousand or a little more than one
     """
 
     values: Array
@@ -114,13 +114,17 @@ def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
 
 def units_of(texts: Iterable[str]) -> list[str]:
     """The units of a column of texts that are all numbers with one; empty if some are not."""
-    matches = [_AMOUNT.fullmatch(text) for text in texts]
-    units = [f"{m['before'].strip()}{(m['after'] or '').strip()}" for m in matches if m]
-    return [*dict.fromkeys(units)] if len(units) == len(matches) else []
+    units: dict[str, None] = {}
+    for text in texts:
+        match = _AMOUNT.fullmatch(text)
+        if match is None:
+            return []
+        units[f"{match['before'].strip()}{(match['after'] or '').strip()}"] = None
+    return list(units)
 
 
 def is_code(present: Sequence[str]) -> bool:
-    """Digits of one length with zeros in front: 01067 is a post code, and no 1067."""
+    """Digits of one length with zeros in front: 01067 is a post code, not 1067."""
     if not all(map(_CODE.fullmatch, present)) or len({*map(len, present)}) > 1:
         return False
     return any(text[0] == "0" for text in present) and len({*present}) > 1

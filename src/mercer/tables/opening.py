@@ -173,7 +173,7 @@ def _without_useless(look: Look, choice: Choice) -> Choice:
 
 
 def _useless(name: str, numbers: Array) -> str:
-    """Why a column tells nothing about its row: no values, or the number of the row."""
+    """Why a column says nothing about its row: no values, or the number of the row."""
     if np.isnan(numbers).all():
         return "no values in the first rows"
     steps = np.diff(numbers)

@@ -341,7 +341,7 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
 
 
 def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
-    """Numbers in several units are texts to us, and a pity."""
+    """Numbers in several units are read as texts, which is rarely meant."""
     units = units_of(text for text in texts if not is_missing(text))
     if len(units) > 1:
         shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
