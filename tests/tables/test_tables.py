@@ -128,7 +128,7 @@ def test_kinds_and_weights_by_name():
 def test_unseen_categories_are_named_and_far_from_all():
     encoder = TableEncoder().fit(people())
     new = people(3).assign(city="Lima")
-    with pytest.warns(MercerWarning, match="'city' has 1 categories .* 'Lima'"):
+    with pytest.warns(MercerWarning, match="'city' has 1 category .* 'Lima'"):
         vectors = encoder.transform(new)
     assert not vectors[:, [g == "city" for g in encoder.groups_]].any()
 

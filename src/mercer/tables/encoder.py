@@ -259,7 +259,7 @@ class TableEncoder(TransformerMixin, Estimator):
                 count = "1 category" if len(unseen) == 1 else f"{len(unseen)} categories"
                 warn_of(
                     name,
-                    f" has {count} that fit has not seen: {shown}; they count as "
+                    f" has {count} that fit has not seen: {shown}; such values count as "
                     "none of the known ones. Fit again with such rows if they matter.",
                 )
             try:
