@@ -271,3 +271,9 @@ def test_a_novelty_model_does_not_say_that_its_width_is_the_median(mercer, log, 
     done = mercer("fit", log, "--model", "novelty", "-o", tmp_path / "n.mercer")
     assert "from the median distance" not in done.out
     assert "from the distances between rows" in " ".join(done.out.split())
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_width_of_nothing_is_not_taken_for_none_given(mercer, test, tmp_path):
+    novelty = ["fit", test, "--model", "novelty", "--gamma", "0"]
+    assert "--gamma 0" in mercer(*novelty, "-o", tmp_path / "n.mercer", status=None).err

@@ -205,3 +205,15 @@ def test_parts_of_a_date_that_come_again(mercer, table, tmp_path):
         status=3,
         words=["'since' holds whole days"],
     )
+
+
+def test_rows_without_the_names_that_the_fit_had(mercer, tmp_path):
+    rows = customers(60)
+    named = write(tmp_path / "named.csv", rows)
+    bare = write(tmp_path / "bare.csv", [row[1:] for row in rows], header=HEADER[1:])
+    model = tmp_path / "m.mercer"
+    mercer("fit", named, "--index", "id", "-o", model, "-q")
+    scores = mercer("transform", model, bare).out.splitlines()
+    assert len(scores) == 61
+    assert not scores[0].endswith(",id")
+    assert mercer("transform", model, named).out.splitlines()[0].endswith(",id")

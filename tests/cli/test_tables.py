@@ -53,7 +53,7 @@ def test_the_same_for_numbers_alone(mercer, tmp_path):
 
 def test_holes_are_answered_with_what_fit_can_do(mercer, customers, tmp_path):
     done = mercer("fit", customers, "-o", tmp_path / "m.mercer", status=3)
-    assert "'Größe' are missing" in done.err
+    assert "missing in column 'Größe'" in done.err
     assert "Fit with 'mercer fit DATA --model missing'" in done.err
 
 

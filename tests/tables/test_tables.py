@@ -128,7 +128,7 @@ def test_kinds_and_weights_by_name():
 def test_unseen_categories_are_named_and_far_from_all():
     encoder = TableEncoder().fit(people())
     new = people(3).assign(city="Lima")
-    with pytest.warns(MercerWarning, match="'city' has 1 categories .* 'Lima'"):
+    with pytest.warns(MercerWarning, match="'city' has 1 category .* 'Lima'"):
         vectors = encoder.transform(new)
     assert not vectors[:, [g == "city" for g in encoder.groups_]].any()
 
@@ -248,7 +248,7 @@ def test_impute_does_not_touch_a_long_number_beside_a_missing_one(library):
 def test_missing_values_are_refused_with_the_remedy():
     table = people()
     table.loc["row 3", "city"] = None
-    with pytest.raises(DataError, match=r"'city' .* row 3. .*MissingKernelPCA"):
+    with pytest.raises(DataError, match=r"'city', .* row 3. .*MissingKernelPCA"):
         TableModel().fit(table)
 
 

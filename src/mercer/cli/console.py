@@ -1,24 +1,31 @@
-"""The terminal: results on standard output, progress and remarks on standard error."""
+"""What a command says: results on standard output, progress and remarks on standard error."""
+
+from __future__ import annotations
 
 import contextlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from math import isinf
+from pathlib import Path
+from time import perf_counter
 from typing import Any, NoReturn
 
 import click
+from rich import progress as bars
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
+
+from mercer._base.machine import peak_bytes, size_text
+from mercer._base.numbers import counted, shortened
+from mercer._base.progress import listen
+from mercer._base.types import Estimator
+from mercer.exceptions import said
+from mercer.model import as_rule, model_of
+from mercer.model.model import Detector
+from mercer.points.source import Source
 
 
 class Terminal(Console):
@@ -29,10 +36,10 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
-def asked_for(option: str) -> bool:
-    """Whether the command that runs was given ``"json"`` or ``"quiet"``."""
+def asked_for(option: str) -> Any:
+    """What the command that runs was given as ``"json"``, ``"quiet"`` or ``"format"``."""
     context = click.get_current_context(silent=True)
-    return context is not None and bool(context.meta.get(f"mercer.{option}"))
+    return context and context.meta.get(f"mercer.{option}")
 
 
 def remark(message: str) -> None:
@@ -46,9 +53,10 @@ def as_json(value: Any) -> bool:
 
     So that ``if not as_json(facts):`` goes on with words for people.
     """
-    if asked_for("json"):
+    wanted = bool(asked_for("json"))
+    if wanted:
         print(json.dumps(value, indent=2, default=_plain, ensure_ascii=False))  # noqa: T201
-    return asked_for("json")
+    return wanted
 
 
 def _plain(value: Any) -> Any:
@@ -74,22 +82,151 @@ def progress() -> Iterator[None]:
     if asked_for("quiet") or not terminal.is_terminal:
         yield
         return
-    from mercer import listen
-
     columns = (
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        bars.TextColumn("[progress.description]{task.description}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=terminal, transient=True) as bars:
+    with bars.Progress(*columns, console=terminal, transient=True) as shown:
         tasks: dict[str, Any] = {}
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=None)
-            bars.update(tasks[stage], completed=done, total=total or None)
+                tasks[stage] = shown.add_task(stage, total=None)
+            shown.update(tasks[stage], completed=done, total=total or None)
 
         with listen(show):
             yield
+
+
+def size_of(rows: int, numbers: int, encoder: Any = None) -> str:
+    """Rows and columns in words; of a table also how many numbers are made of its columns."""
+    columns = numbers if encoder is None else len(set(encoder.groups_))
+    size = f"{counted(rows, 'row')}, {counted(columns, 'column')}"
+    return size if columns == numbers else f"{size} as {counted(numbers, 'number')}"
+
+
+def report_fit(
+    model: Estimator,
+    rows: Source,
+    target: Path,
+    started: float,
+    encoder: Any,
+    more: Mapping[str, Any] | None = None,
+    **lines: str,
+) -> None:
+    """Everything that was chosen and found: for a program, or for a person with ``lines``."""
+    if asked_for("quiet") and not asked_for("json"):
+        return
+    facts = _facts_of_fit(model, rows, target, started, encoder) | dict(more or {})
+    if not as_json(facts):
+        size = size_of(*rows.shape, encoder)
+        summary(f"{facts['model']} → {target}", _lines_of_fit(facts, size) | lines)
+
+
+_OF_THE_REPORT = ("solver", "reason", "estimated_error", "unexplained", "converged")
+
+
+def _facts_of_fit(
+    model: Estimator, rows: Source, target: Path, started: float, encoder: Any
+) -> dict[str, Any]:
+    """As plain values."""
+    learnt, inner = model_of(model), getattr(model, "estimator", None) or model
+    subspace, report = learnt.subspace, learnt.report
+    facts: dict[str, Any] = {
+        "model": type(model).__name__,
+        "output": str(target),
+        "file_bytes": target.stat().st_size if target.is_file() else 0,
+        "rows": rows.shape[0],
+        "columns": rows.shape[1],
+        "dtype": str(subspace.coef.dtype),
+        "kernel": repr(subspace.kernel),
+        "kernel_asked": repr(inner.kernel),
+        "components": subspace.n_components,
+        "components_asked": _describe_rule(model, inner.n_components),
+        "support_points": subspace.n_support,
+        "seconds": perf_counter() - started,
+        "peak_memory_bytes": peak_bytes(),
+        "share_of_variance": float(learnt.explained_variance_ratio.sum()),
+        **{name: getattr(report, name) for name in _OF_THE_REPORT},
+        "solver_seconds": report.seconds,
+        "solver_bytes": report.bytes,
+        # Models of tables have no 'relevance --intervals'.
+        "advice": said(report.advice, "shell" if encoder is None else "table"),
+    }
+    if (limit := _limit_reached(inner.n_components, facts)) is not None:
+        facts["limit_reached"] = limit
+    if encoder is not None:
+        facts["table_columns"] = len(set(encoder.groups_))
+    for name in ("false_alarm_rate", "n_iter_", "noise_"):
+        if hasattr(model, name):
+            facts[name.rstrip("_")] = getattr(model, name)
+    if isinstance(model, Detector):
+        threshold = -float(model.offset_)  # infinite: no row is new, and JSON has no word for it
+        facts["threshold"] = None if isinf(threshold) else threshold
+        facts["calibration_rows"] = len(model.conformal_.scores)
+    return facts
+
+
+def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
+    """The same as lines of a table."""
+    chosen = "" if facts["kernel"] == facts["kernel_asked"] else _why_width(facts["kernel_asked"])
+    count = (
+        f"{facts['components']:,} ({facts['components_asked']}), which hold "
+        f"{facts['share_of_variance']:.1%} of the true variance"
+    )
+    limit = facts.get("limit_reached")
+    lines = {
+        "data": f"{size} ({facts['dtype']})",
+        "kernel": f"{shortened(facts['kernel'])}{chosen}",
+        "components": f"{count}; {limit}" if limit else count,
+        "support": f"{facts['support_points']:,} points",
+        "solver": f"{facts['solver']} ({facts['reason']})",
+        "error": f"{facts['estimated_error']:.1e}, estimated, relative, of the eigenvalues",
+    }
+    if facts["unexplained"] > 1e-9:
+        lines["unseen"] = f"{facts['unexplained']:.2%} of the variance lies outside the span"
+    if facts["advice"]:
+        lines["advice"] = facts["advice"]
+    if not facts["converged"]:
+        lines["warning"] = "did not converge; the model holds what was found"
+    if "threshold" in facts:
+        asked = f"{facts['false_alarm_rate']:.1%} false alarms"
+        held_out = f"{facts['calibration_rows']:,} held-out scores"
+        lines["threshold"] = (
+            f"none: {held_out} cannot promise {asked}, and no row will be called new"
+            if facts["threshold"] is None
+            else f"{facts['threshold']:.4g}, for {asked}, from {held_out}"
+        )
+    lines["cost"] = f"{facts['seconds']:.2f} s, peak memory {size_text(facts['peak_memory_bytes'])}"
+    lines["file"] = f"{facts['output']}, {size_text(facts['file_bytes'])}"
+    return lines
+
+
+def _describe_rule(model: Estimator, asked: Any) -> str:
+    if asked is None and isinstance(model, Detector):
+        from mercer.novelty.score import default_rule
+
+        default = default_rule(model.measure, contaminated=model.contamination is not None)
+        return f"auto: {default.describe()}"
+    rule = as_rule(asked)
+    return f"asked for {rule.describe()}" if rule.is_request else f"by rule: {rule.describe()}"
+
+
+def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
+    """Why there are fewer components than the share of the variance asks for, if it is so."""
+    share, limit = getattr(rule, "share", 0.0), getattr(rule, "limit", None)
+    if limit is None or facts["share_of_variance"] >= share:
+        return None
+    count, rows = facts["components"], facts["rows"]
+    why = f"the limit of {limit}" if count >= limit else f"one component for four of {rows:,} rows"
+    return f"stopped at {why}, short of {share:.4g}: --components {share:.4g} takes what it needs"
+
+
+def _why_width(asked: str) -> str:
+    if "scale" in asked and "length_scale" not in asked:
+        return ", from the number of columns and their variance"
+    # A novelty model without a kernel looks at near neighbours, too.
+    return f", from the {'distances' if asked == 'None' else 'median distance'} between rows"

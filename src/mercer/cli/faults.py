@@ -8,9 +8,9 @@ import click
 
 #: Commands and options that people try → what is typed here.
 COMMANDS = {
-    "help": "'mercer COMMAND --help' tells about a command",
-    "predict": "'mercer novelty MODEL DATA' tells which rows are new",
-    "detect": "'mercer novelty MODEL DATA' tells which rows are new",
+    "help": "'mercer COMMAND --help' describes a command",
+    "predict": "'mercer novelty MODEL DATA' shows which rows are new",
+    "detect": "'mercer novelty MODEL DATA' shows which rows are new",
     "contributions": "in Python: KernelNovelty(...).contributions(X)",
     "reconstruct": "'mercer denoise MODEL DATA' projects rows and returns to input space",
     "project": "'mercer transform MODEL DATA' gives scores",
@@ -19,7 +19,7 @@ COMMANDS = {
     "generate": "'mercer sample MODEL -n 10' draws rows",
     "fill": "'mercer impute MODEL DATA' fills in missing values",
     "export": "'mercer convert MODEL m.onnx' writes an ONNX graph",
-    "show": "'mercer info MODEL' tells what a model is",
+    "show": "'mercer info MODEL' says what a model is",
     "serve": "'mercer explore MODEL' opens it in a browser",
 }
 _OPTIONS = {
@@ -74,53 +74,41 @@ class Failure(click.ClickException):
     """A command failed for a reason that its message explains, with a remedy."""
 
 
-def describe(error: Exception) -> str:
-    """One line that names the cause and what to do next."""
+def describe(error: Exception) -> tuple[str, int]:
+    """One line that names the cause and what to do next; the status of :mod:`mercer.cli.run`."""
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "mercer"
         message = usage_in_plain_words(error)
         stop = "" if message.endswith((".", "?")) else "."
-        return f"{message}{stop} Try '{path} --help'."
+        return f"{message}{stop} Try '{path} --help'.", error.exit_code
     if isinstance(error, click.ClickException):
-        return error.format_message()
+        return error.format_message(), error.exit_code
     if isinstance(error, MemoryError):
-        return "out of memory. Use fewer rows, or a solver that streams, such as 'landmarks'."
+        return "out of memory. Use fewer rows, or a solver that streams, such as 'landmarks'.", 1
     if isinstance(error, OSError) and error.strerror:
-        return _describe_os_error(error)
+        where = f": '{error.filename}'" if error.filename is not None else ""
+        remedy = _REMEDIES.get(error.errno or 0, "Check the path and try again")
+        return f"{error.strerror}{where}. {remedy}.", 1
     if isinstance(error, ImportError):
-        return str(error)
+        return str(error), 1
     if isinstance(error, ValueError):
-        from mercer.exceptions import MercerError, said  # late, as below
+        # Imported late: this loads scikit-learn, which a mistyped option should not wait for.
+        from mercer import exceptions as known
 
-        if isinstance(error, MercerError):
-            return said(error, "shell")
+        statuses = {known.DataError: 3, known.ModelFileError: 4, known.ConvergenceError: 5}
+        if isinstance(error, known.MercerError):
+            status = next((statuses[kind] for kind in statuses if isinstance(error, kind)), 1)
+            return known.said(error, "shell"), status
     return (
         f"unexpected {type(error).__name__}: {error}. This is a fault of mercer: "
         "run again with --debug and report what it prints."
-    )
+    ), 1
 
 
-def exit_status(error: Exception) -> int:
-    """The exit status for an error, by the table in :mod:`mercer.cli.run`."""
-    if isinstance(error, click.ClickException):
-        return error.exit_code  # 2 for wrong usage, 1 otherwise
-    if not isinstance(error, ValueError):
-        return 1
-    # Imported late: this loads scikit-learn, which a mistyped option should not wait for.
-    from mercer.exceptions import ConvergenceError, DataError, ModelFileError
-
-    statuses = ((DataError, 3), (ModelFileError, 4), (ConvergenceError, 5))
-    return next((status for kind, status in statuses if isinstance(error, kind)), 1)
-
-
-def _describe_os_error(error: OSError) -> str:
-    remedies = {
-        errno.ENOSPC: "Free some space, or write to another disk",
-        errno.EDQUOT: "Free some space, or write to another disk",
-        errno.ENOENT: "Check the name",
-        errno.EACCES: "Choose a place that you may use",
-        errno.EROFS: "Choose a place that can be written to",
-    }
-    where = f" '{error.filename}'" if error.filename is not None else ""
-    remedy = remedies.get(error.errno or 0, "Check the path and try again")
-    return f"{error.strerror}:{where}. {remedy}." if where else f"{error.strerror}. {remedy}."
+_REMEDIES = {
+    errno.ENOSPC: "Free some space, or write to another disk",
+    errno.EDQUOT: "Free some space, or write to another disk",
+    errno.ENOENT: "Check the name",
+    errno.EACCES: "Choose a place that you may use",
+    errno.EROFS: "Choose a place that can be written to",
+}

@@ -2,22 +2,16 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import mercer
 from mercer._base.types import Estimator
 from mercer.cli import options
 from mercer.cli.faults import Failure
-from mercer.cli.models import describes_model, kernel_option, preimage_option
-from mercer.cli.options import ColumnKinds, Reading, console, summary, tables
-
-if TYPE_CHECKING:
-    from mercer.cli.recipe import Recipe
-    from mercer.io import Table
-    from mercer.selection import Choice
-    from mercer.solvers import Plan
-    from mercer.tables import TableEncoder
+from mercer.cli.models import Recipe, describes_denoiser, describes_model
+from mercer.cli.options import Reading, console, tables
 
 NOT_CONVERGED = 5
 #: Endings that other programs would open, in vain.
@@ -32,7 +26,7 @@ _model_output = click.option(
 )
 
 
-@click.command(short_help="Fit a model to a file of rows.")
+@options.command(short_help="Fit a model to a file of rows.")
 @options.data_argument
 @_model_output
 @options.force_option("Replace an existing output or checkpoint.")
@@ -47,7 +41,6 @@ _model_output = click.option(
 @options.reads
 @options.encodes
 @describes_model
-@options.speaks
 def fit(
     data: str,
     output: Path | None,
@@ -56,8 +49,8 @@ def fit(
     resume: bool,
     dry_run: bool,
     reading: Reading,
-    kinds: ColumnKinds,
-    recipe: "Recipe",
+    encoder: Any,
+    recipe: Recipe,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
 
@@ -77,7 +70,7 @@ def fit(
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
     missing = recipe.model == "missing"
-    with tables.open_for_fit(data, reading, kinds, allow_nan=missing) as (table, encoder):
+    with tables.open_for_fit(data, reading, encoder, allow_nan=missing) as (table, encoder):
         plan = recipe.make().plan(table.rows)
         if dry_run:
             _show(plan, table, data)
@@ -85,15 +78,14 @@ def fit(
         if checkpoint is not None and not plan.resumable:
             raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
         kept = state if plan.resumable else None
-        count = None if encoder is None else len(set(encoder.groups_))
-        size = summary.size_of(*table.rows.shape, count)
+        size = console.size_of(*table.rows.shape, encoder)
         _announce(plan, f"{data}: {size}", resumed=kept is not None and kept.exists())
         with console.progress():
             model = _run(recipe.make(kept), table, kept)
-    if kept is not None:  # a path of today is no part of a model
+    if kept is not None:  # a path of today is not part of a model
         model.set_params(solver=recipe.make().solver)
     _save(target, model, encoder)
-    summary.tell_of_fit(model, table.rows, target, started, encoder)
+    console.report_fit(model, table.rows, target, started, encoder)
     return 0 if model_of(model).report.converged else NOT_CONVERGED
 
 
@@ -109,7 +101,7 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
     state.unlink()
 
 
-def _show(plan: "Plan", table: "Table", data: str) -> None:
+def _show(plan: Any, table: Any, data: str) -> None:
     """What the fit would do, and whether there is room for it."""
     from mercer._base.machine import available_bytes, size_text
 
@@ -129,7 +121,7 @@ def _show(plan: "Plan", table: "Table", data: str) -> None:
         console.summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
 
 
-def _announce(plan: "Plan", what: str, *, resumed: bool) -> None:
+def _announce(plan: Any, what: str, *, resumed: bool) -> None:
     """Say what is going to happen, or that there is no room for it."""
     from mercer._base.machine import available_bytes, size_text
 
@@ -145,7 +137,7 @@ def _announce(plan: "Plan", what: str, *, resumed: bool) -> None:
     )
 
 
-def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
+def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     """Fit; a fit on landmarks that is stopped says how to go on."""
     try:
         return model.fit(table.rows, table.label)
@@ -155,7 +147,7 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
         raise
 
 
-@click.command(short_help="Choose width and components for denoising, and fit.")
+@options.command(short_help="Choose width and components for denoising, and fit.")
 @options.data_argument
 @_model_output
 @options.force_option()
@@ -171,15 +163,12 @@ def _run(model: Estimator, table: "Table", kept: Path | None) -> Any:
     "--rows",
     type=options.OneOf(("clean", "noisy")),
     default="clean",
-    show_default=True,
     help="Whether DATA are clean examples, or the noisy rows themselves.",
 )
-@kernel_option
-@preimage_option
+@describes_denoiser
 @options.seed_option
 @options.reads
 @options.encodes
-@options.speaks
 def tune(
     data: str,
     output: Path | None,
@@ -187,8 +176,8 @@ def tune(
     noise: float | None,
     rows: str,
     reading: Reading,
-    kinds: ColumnKinds,
-    **described: Any,
+    encoder: Any,
+    recipe: Recipe,
 ) -> None:
     """Choose the kernel's width and the number of components by which DATA is denoised best.
 
@@ -198,42 +187,33 @@ def tune(
     then fitted to all rows, as 'mercer fit' does with the choice, and written to a model file for
     'mercer denoise' and all other commands.
     """
-    from mercer.cli.recipe import Recipe
-    from mercer.selection import typical_noise
-
-    recipe = Recipe(**described)
     recipe.check()
     target = _target_of(data, output)
     tables.check_target(target, force=force)
     started = time.perf_counter()
-    with tables.open_for_fit(data, reading, kinds, allow_nan=False) as (table, encoder):
+    with tables.open_for_fit(data, reading, encoder, allow_nan=False) as (table, encoder):
         table = table.loaded()
         if noise is None and rows == "clean":
-            noise = typical_noise(table.rows[:])
+            noise = mercer.selection.typical_noise(table.rows[:])
         model = recipe.make()
         with console.progress():
             model.tune(table.rows, noise=noise, rows=rows)
     _save(target, model, encoder)
-    facts, line = _what_was_compared(model.tuning_, noise, table.rows.shape[1])
-    summary.tell_of_fit(model, table.rows, target, started, encoder, facts, denoising=line)
+    facts, line = _outcome(model.tuning_, noise, table.rows.shape[1])
+    console.report_fit(model, table.rows, target, started, encoder, facts, denoising=line)
 
 
-def _what_was_compared(choice: "Choice", noise: float | None, d: int) -> tuple[dict[str, Any], str]:
+def _outcome(choice: Any, noise: float | None, d: int) -> tuple[dict[str, Any], str]:
     """What was compared, and what of the noise is left: facts, and a line."""
-    from mercer.selection import NoisyChoice
-
-    if isinstance(choice, NoisyChoice):
+    names = ("components_asked", "noise", "error", "error_of_noise")
+    if isinstance(choice, mercer.selection.NoisyChoice):
         risk, level = choice.risk, choice.risk.level
-        how, error, of, noise = (
-            "by estimated error of denoising",
-            risk.error,
-            risk.noise,
-            level.size,
-        )
+        values = ("by estimated error of denoising", level.size, risk.error, risk.noise)
         line = f"{risk}; noise {level}"
     else:
         assert noise is not None
-        how, error, of = "by held-out error of denoising", choice.value, noise**2 * d
+        error, of = choice.value, noise**2 * d
+        values = ("by held-out error of denoising", noise, error, of)
         line = (
             f"of noise with standard deviation {noise:.4g}, {error / of:.1%} is left in held-out "
             f"rows (mean squared error {error:.4g} of {of:.4g})"
@@ -242,8 +222,7 @@ def _what_was_compared(choice: "Choice", noise: float | None, d: int) -> tuple[d
         {"kernel": repr(kernel), "components": q, "error": error}
         for kernel, q, error in choice.table
     ]
-    facts = {"components_asked": how, "noise": noise, "error": error, "error_of_noise": of}
-    return {**facts, "compared": compared}, line
+    return {**dict(zip(names, values, strict=True)), "compared": compared}, line
 
 
 def _target_of(data: str, output: Path | None) -> Path:
@@ -261,10 +240,7 @@ def _target_of(data: str, output: Path | None) -> Path:
     return Path(plain_name(Path(data).resolve()).stem + ".mercer")
 
 
-def _save(target: Path, model: Estimator, encoder: "TableEncoder | None") -> None:
+def _save(target: Path, model: Estimator, encoder: Any) -> None:
     """Write the model, with the encoder of its table if it has one."""
-    if encoder is not None:
-        from mercer import TableModel
-
-        model = TableModel.from_fitted(model, encoder)
-    model.save(target)
+    whole = model if encoder is None else mercer.TableModel.from_fitted(model, encoder)
+    whole.save(target)

@@ -1,7 +1,7 @@
 """``info`` and ``convert``: what a model file holds, and tables and models in other formats."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
@@ -10,15 +10,9 @@ from mercer.cli import options
 from mercer.cli.models import existing, load_model
 from mercer.cli.options import Output, Reading, console, frames, tables
 
-if TYPE_CHECKING:
-    from mercer.io.model_file import ModelInfo
 
-SHOWN = 12
-
-
-@click.command(short_help="What a model file holds.")
+@options.command(short_help="What a model file holds.")
 @options.model_argument
-@options.speaks
 def info(model: str) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes the space.
 
@@ -33,12 +27,13 @@ def info(model: str) -> None:
         _print(facts)
 
 
-def _print(facts: "ModelInfo") -> None:
+def _print(facts: Any) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from mercer._base.machine import size_text
 
+    most = tables.SHOWN
     lines = {name: text for name, text in facts.parameters.items() if text != "None"}
     lines |= {
         name: text
@@ -46,7 +41,7 @@ def _print(facts: "ModelInfo") -> None:
         if not text.startswith("array") and len(text) < 200
     }
     if facts.class_name.endswith("TableModel"):
-        lines["columns"] = "\n".join(mercer.load(facts.path).encoder_.describe(most=SHOWN))
+        lines["columns"] = "\n".join(mercer.load(facts.path).encoder_.describe(most=most))
     if facts.data is not None:
         shown = {name: str(value)[:16] for name, value in facts.data.items()}
         lines["data"] = ", ".join(f"{name} {text}" for name, text in shown.items())
@@ -58,34 +53,33 @@ def _print(facts: "ModelInfo") -> None:
     table = Table(box=SIMPLE_HEAD)
     for name in ("array", "shape", "type", "size"):
         table.add_column(name, justify="right" if name == "size" else "left")
-    for tensor in facts.tensors[:SHOWN]:
+    for tensor in facts.tensors[:most]:
         shape = " × ".join(f"{side:,}" for side in tensor.shape)
         table.add_row(tensor.name, shape, str(tensor.dtype), size_text(tensor.n_bytes))
-    if len(facts.tensors) > SHOWN:
-        rest = facts.tensors[SHOWN:]
+    if len(facts.tensors) > most:
+        rest = facts.tensors[most:]
         total = size_text(sum(tensor.n_bytes for tensor in rest))
         table.add_row(f"{len(rest)} more", "", "", total)
     console.Terminal(highlight=False).print(table)
 
 
-@click.command(short_help="Write a table or a model in another format.")
+@options.command(short_help="Write a table or a model in another format.")
 @click.argument("source", type=click.Path(allow_dash=True))
 @click.argument("target", type=click.Path(allow_dash=True))
 @options.force_option("Replace an existing TARGET.")
 @options.reads
-@options.speaks
 def convert(source: str, target: str, force: bool, reading: Reading) -> None:
     """Write SOURCE as TARGET; the endings say what they are.
 
     A model file (.mercer) becomes an ONNX graph (.onnx), for programs that have neither Python nor
     mercer. A table, or a folder of PNG images, becomes any other kind of table.
     """
-    output = Output(None if target == "-" else Path(target), force, reading.format)
+    output = Output.of(target, force)
     if Path(source).suffix == ".mercer":
         done = _convert_model(source, output)
     else:
         done = _convert_table(source, reading, output)
-    tables.tell(output, source, **done)
+    tables.report(output, source, **done)
 
 
 def _convert_model(source: str, output: Output) -> dict[str, int]:
@@ -100,7 +94,7 @@ def _convert_table(source: str, reading: Reading, output: Output) -> dict[str, i
     from mercer.tables.opening import read_mixed
 
     # Standard input can be read once.
-    with tables.located(source, reading) as path:
+    with tables.located(source) as path:
         frame = read_mixed(path, reading.choice())
         if frame is not None:
             tables.check_output(output, list(frame.columns), labelled=True)

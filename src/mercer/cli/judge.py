@@ -1,7 +1,7 @@
 """``score``, ``novelty`` and ``relevance``: what a model says about rows, and about variables."""
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,19 +11,14 @@ from mercer.cli import options
 from mercer.cli.models import load_model, on_tables, seen_by
 from mercer.cli.options import OneOf, Output, Reading, console, tables
 
-if TYPE_CHECKING:
-    from mercer.io import Table
-
-
 #: Rows that are compared with those of the fit; more might not fit into memory.
 MOST_COMPARED = 200_000
 
 
-@click.command(short_help="How well the model denoises and keeps rows.")
+@options.command(short_help="How well the model denoises and keeps rows.")
 @options.model_argument
 @options.data_argument
 @options.reads
-@options.speaks
 def score(model: str, data: str, reading: Reading) -> None:
     """Measure how well MODEL restores the rows of DATA after noise was added to them.
 
@@ -49,9 +44,7 @@ def score(model: str, data: str, reading: Reading) -> None:
     console.summary(f"{type(seen_by(fitted)).__name__} on {data}", lines)
 
 
-@click.command(short_help="How new each row is to the model.")
-@options.model_argument
-@options.data_argument
+@options.command(short_help="How new each row is to the model.")
 @click.option(
     "--normal",
     metavar="FILE",
@@ -63,10 +56,7 @@ def score(model: str, data: str, reading: Reading) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
 )
-@options.reads
-@options.keeps
-@options.writes("Where the scores go.")
-@options.speaks
+@options.takes_rows("scores")
 def novelty(
     model: str,
     data: str,
@@ -94,7 +84,7 @@ def novelty(
         judged = mercer.novelty.judge(detector, table)
         found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
         if found is not None and detector.contamination is None:
-            _tell_of_seen_rows(detector, table)
+            _remark_on_seen_rows(detector, table)
     tables.write_output(output, judged)
     facts = {"output": str(output.path), "rows": len(judged.rows), "new": found}
     if output.path is None or not console.as_json(facts):
@@ -103,7 +93,7 @@ def novelty(
         console.remark(f"{counted(len(judged.rows), 'row')}, {called}{where}")
 
 
-def _tell_of_seen_rows(detector: Any, table: "Table") -> None:
+def _remark_on_seen_rows(detector: Any, table: Any) -> None:
     from mercer.model import model_of
 
     rows, model = table.rows, model_of(detector)
@@ -118,19 +108,18 @@ def _tell_of_seen_rows(detector: Any, table: "Table") -> None:
 def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:
     if hasattr(fitted, "p_values"):
         raise click.UsageError("--normal: the model has a threshold already")
-    with tables.open_input(normal, replace(reading, keep=()), model=fitted) as table:
-        detector = mercer.KernelNovelty
-        return detector.from_fitted(seen_by(fitted), table.rows, false_alarm_rate=rate)
+    with tables.open_input(normal, replace(reading, keep=(), id=None), model=fitted) as table:
+        inner = seen_by(fitted)
+        return mercer.KernelNovelty.from_fitted(inner, table.rows, false_alarm_rate=rate)
 
 
-@click.command(short_help="Which variables matter in each component.")
+@options.command(short_help="Which variables matter in each component.")
 @options.model_argument
-@click.argument("data", type=click.Path(allow_dash=True), required=False)
+@options.optional_data
 @click.option(
     "--unit",
     type=OneOf(["share", "std", "raw"]),
     default="share",
-    show_default=True,
     help="Shares in each component; per standard deviation of a variable; or per unit of it.",
 )
 @click.option(
@@ -138,7 +127,6 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
 )
 @options.reads
 @options.writes("Where the table goes: a row for each variable.")
-@options.speaks
 def relevance(
     model: str,
     data: str | None,
@@ -157,48 +145,36 @@ def relevance(
         raise click.UsageError("--intervals are of shares; leave --unit out")
     fitted = load_model(model, "relevance")
     tables.check_output(output, ["overall"], labelled=True)
-    with console.progress():
-        found, sure = _measure(fitted, data, reading, unit, intervals=intervals)
-    tables.write_output(output, _table(found, sure))
+    inner, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
+    if groups is not None and intervals:
+        raise click.UsageError("--intervals are of single variables; a model of tables has groups")
+    if hasattr(inner, "set_output"):
+        inner.set_output(transform="default")
+    with console.progress(), tables.open_if_named(data, reading, fitted) as table:
+        rows = None if table is None else table.rows
+        sure = inner.uncertainty(rows) if intervals else None
+        found = inner.relevance(rows, unit=unit, groups=groups)
+        made = _table(found, sure)  # the intervals ask for the rows, too
+    tables.write_output(output, made)
     advice = [] if sure is None else sure.advice
     if console.asked_for("json"):
         known = {} if sure is None else {"advice": advice}
-        tables.tell(output, "", variables=len(found.names), **known)
+        tables.report(output, "", variables=len(found.names), **known)
         return
     for line in [*found.describe(), *advice]:
         console.remark(line)
-    tables.tell(output, f"{len(found.names):,} variables")
-
-
-def _measure(
-    fitted: Estimator, data: str | None, reading: Reading, unit: str, *, intervals: bool
-) -> tuple[Any, Any]:
-    model, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
-    if groups is not None and intervals:
-        raise click.UsageError("--intervals are of single variables; a model of tables has groups")
-    model.set_output(transform="default") if hasattr(model, "set_output") else None
-    if data is None:
-        found = model.relevance(unit=unit, groups=groups)
-        return found, model.uncertainty() if intervals else None
-    with tables.open_input(data, reading, model=fitted) as table:
-        sure = model.uncertainty(table.rows) if intervals else None
-        if sure is not None:
-            _ = sure.relevance
-        return model.relevance(table.rows, unit=unit, groups=groups), sure
+    tables.report(output, f"{len(found.names):,} variables")
 
 
 def _table(found: Any, sure: Any) -> Any:
     """A row for each variable: components, all together, the error; limits, if there are any."""
     import numpy as np
 
-    from mercer.io import Table
-    from mercer.points.source import MemoryRows
-
-    q = len(found.components)
-    names = [f"component {k}" for k in range(q)] + ["overall", "error"]
+    names = [f"component {k}" for k in range(len(found.components))] + ["overall", "error"]
     columns = found.table.T
     if sure is not None:
         for word, limits in (("low", sure.relevance.low), ("high", sure.relevance.high)):
             names += [f"component {k} {word}" for k in range(len(limits))]
             columns = np.hstack([columns, limits.T])
-    return Table(MemoryRows(columns, names), {"variable": np.array(found.names)})
+    rows = mercer.io.MemoryRows(columns, names)
+    return mercer.io.Table(rows, {"variable": np.array(found.names)})

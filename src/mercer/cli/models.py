@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import click
 
-from mercer._base.catalogue import DENSITIES, MODELS, PREIMAGES, SOLVERS, SPARSE_SOLVERS
-from mercer._base.catalogue import KERNELS as ALL_KERNELS
+import mercer
+from mercer._base import catalogue
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure
-from mercer.cli.options import OneOf, which_was_meant
+from mercer.cli.options import OneOf, as_one, which_was_meant
 
 
 def load_model(path: str, *abilities: str) -> Any:
     """The model in a file, which must have the methods named; :class:`Failure` if it has not."""
-    from mercer import load
-
-    model = load(existing(path))
+    model = mercer.load(existing(path))
+    inner = seen_by(model)
     for ability in abilities:
-        inner = seen_by(model)
         if not hasattr(inner, ability):
             raise Failure(
-                f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. "
-                f"Fit one that can: mercer fit DATA --model {_MODELS[ability]}."
+                f"'{path}' holds a {type(inner).__name__}, which cannot {_WORDS[ability]}. Fit one "
+                f"that can: mercer fit DATA --model {_MODELS.get(ability, 'kpca')}."
             )
     return model
+
+
+_WORDS = {
+    "transform": "give scores",
+    "inverse_transform": "return from scores to rows",
+    "denoise": "denoise",
+    "score": "score a reconstruction",
+    "impute": "fill in missing values",
+    "sample": "generate rows",
+    "relevance": "show which variables matter",
+}
+_MODELS = {"sample": "generative"}
 
 
 def existing(path: str) -> str:
@@ -67,28 +76,147 @@ def seen_by(model: Estimator) -> Any:
     return model.model_ if on_tables(model) else model
 
 
-def score_names(model: Estimator) -> Sequence[str]:
-    """What ``transform`` calls its columns."""
-    return [str(name) for name in model.get_feature_names_out()]
+@dataclass(frozen=True)
+class Recipe:
+    """What the options of ``mercer fit`` say about the model."""
+
+    model: str = "kpca"
+    kernel: str = "gaussian"
+    gamma: float | str | None = None
+    sigma: float | None = None
+    width: float | None = None
+    components: str = "auto"
+    solver: str | None = None
+    landmarks: int | None = None
+    kernels: int | None = None
+    preimage: str | None = None
+    false_alarm_rate: float | None = None
+    contamination: float | str | None = None
+    density: str | None = None
+    seed: int = 0
+
+    def check(self) -> None:
+        """Refuse options that the model has no use for, instead of ignoring them."""
+        for name, models in _BELONGS.items():
+            if getattr(self, name) is not None and self.model not in models:
+                option = f"--{name.replace('_', '-')}"
+                raise click.UsageError(f"{option} means nothing to --model {self.model}")
+        sparse = self.model == "sparse"
+        known = catalogue.SPARSE_SOLVERS if sparse else catalogue.SOLVERS
+        if self.solver is not None and self.solver not in known:
+            listed = ", ".join(known)
+            raise click.UsageError(f"--solver of --model {self.model} is one of {listed}")
+        if self.landmarks is not None and self.solver not in (None, "auto", "landmarks"):
+            raise click.UsageError(f"--landmarks means nothing to --solver {self.solver}")
+        self.make()
+
+    def make(self, checkpoint: Path | None = None) -> Any:
+        """The estimator, unfitted.
+
+        Parameters
+        ----------
+        checkpoint : where a fit on landmarks keeps its state, if it can be resumed
+        """
+        own = {name: getattr(self, name) for name in _BELONGS if name != "landmarks"}
+        own["n_kernels"] = own.pop("kernels")
+        parameters: dict[str, Any] = {
+            "n_components": self._components(),
+            "kernel": self._kernel(),
+            "solver": self._solver(checkpoint),
+            "random_state": self.seed,
+            **{name: value for name, value in own.items() if value is not None},
+        }
+        if self.model in ("missing", "robust"):
+            inner = mercer.KernelPCA(**parameters)
+            return catalogue.load(catalogue.MODELS[self.model])(inner, random_state=self.seed)
+        return catalogue.load(catalogue.MODELS[self.model])(**parameters)
+
+    def _kernel(self) -> Any:
+        """The kernel that ``NAME:parameter=value,...`` and the width options describe."""
+        name, _, inside = self.kernel.partition(":")
+        widths = {"gamma": self.gamma, "sigma": self.sigma, "width": self.width}
+        widths = {option: value for option, value in widths.items() if value is not None}
+        default = mercer.kernels.as_kernel(name)
+        allowed = default.get_params(deep=False)
+        given = _assignments(inside)
+        for option, value in widths.items():
+            key = "length_scale" if option == "width" and option not in allowed else option
+            if key not in allowed:
+                raise click.UsageError(f"the {name} kernel has no {option}; leave --{option} out")
+            given[key] = value
+        for key in given:
+            if key not in allowed:
+                takes = ", ".join(sorted(allowed)) or "no parameters"
+                raise click.UsageError(f"the {name} kernel has no '{key}'; it takes {takes}")
+        if self.model == "novelty" and self.kernel == "gaussian" and not widths:
+            return None  # a novelty model has a width of its own
+        return type(default)(**given)
+
+    def _components(self) -> Any:
+        """``n_components`` from text: a count, a share, ``auto``, ``all`` or ``parallel``."""
+        text = self.components
+        if text == "all" or (text == "auto" and self.model in ("sparse", "novelty")):
+            return None
+        if text == "auto":
+            from mercer.model.rank import ShareUpTo
+
+            return ShareUpTo(0.95, 64)
+        if text == "parallel":
+            return mercer.ParallelAnalysis()
+        number = _number(text.removesuffix("%"))
+        if text.endswith("%") and not isinstance(number, str):
+            number = number / 100
+        if isinstance(number, str) or number <= 0 or (isinstance(number, float) and number >= 1):
+            raise click.UsageError(
+                f"--components {text}: give a whole number, a share such as 0.9, 'auto', 'all' "
+                "or 'parallel'"
+            )
+        return number
+
+    def _solver(self, checkpoint: Path | None) -> Any:
+        """The solver by its name where it has no state to keep."""
+        if self.landmarks is not None:
+            return mercer.solvers.Landmarks(self.landmarks, checkpoint=checkpoint)
+        name = self.solver or "auto"
+        if checkpoint is None or name not in ("auto", "landmarks"):
+            return name
+        return mercer.solvers.as_solver(name).set_params(checkpoint=checkpoint)
 
 
-_WORDS = {
-    "transform": "give scores",
-    "inverse_transform": "return from scores to rows",
-    "denoise": "denoise",
-    "score": "score a reconstruction",
-    "impute": "fill in missing values",
-    "sample": "generate rows",
-    "relevance": "tell which variables matter",
-    "explained_variance_ratio_": "tell the shares of the variance",
+#: Options → the models that take them.
+_BELONGS = {
+    "kernels": ("sparse",),
+    "false_alarm_rate": ("novelty",),
+    "contamination": ("novelty",),
+    "density": ("generative",),
+    "landmarks": ("kpca", "novelty", "generative", "missing", "robust"),
+    "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }
-_MODELS = dict.fromkeys(_WORDS, "kpca") | {"sample": "generative"}
+KERNELS = [name for name in catalogue.KERNELS if name != "precomputed"]  # no columns of numbers
 
 
-KERNELS = [name for name in ALL_KERNELS if name != "precomputed"]  # no columns of numbers
+def _assignments(text: str) -> dict[str, Any]:
+    """``degree=2,coef0=1`` as a dictionary."""
+    given = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise click.UsageError(f"--kernel: '{part}' is not PARAMETER=VALUE")
+        given[name.strip()] = _number(value.strip())
+    return given
 
 
-def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) -> str:
+def _number(text: str) -> Any:
+    """A whole number, another number, or the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _kernel_text(text: str) -> str:
     name = text.partition(":")[0]
     if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
         guess = which_was_meant(name, KERNELS)
@@ -96,99 +224,80 @@ def _check_kernel(_context: click.Context, _option: click.Parameter, text: str) 
     return text
 
 
-def _number_or_rule(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
-    if text is None or text in ("median", "scale"):
-        return text
+def _number_or_rule(text: str) -> Any:
     try:
-        return float(text)
+        return text if text in ("median", "scale") else float(text)
     except ValueError:
         raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
 
 
-def _share_or_auto(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
-    if text is None or text == "auto":
-        return text
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share <= 0.5:
+def _share_or_auto(text: str) -> Any:
+    share = _number(text)
+    if text != "auto" and (isinstance(share, str) or not 0 < share <= 0.5):
         raise click.BadParameter(f"{text!r} is neither 'auto' nor a share from 0 to 0.5")
     return share
 
 
-kernel_option = click.option(
+_kernel_option = click.option(
     "--kernel",
+    type=_kernel_text,
     default="gaussian",
-    show_default=True,
-    callback=_check_kernel,
     shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
     metavar="NAME[:P=V,...]",
     help="The kernel, e.g. polynomial:degree=2.",
 )
-preimage_option = click.option(
+_preimage_option = click.option(
     "--preimage",
-    type=OneOf([*PREIMAGES]),
+    type=OneOf([*catalogue.PREIMAGES]),
     help="The way back to input space.  [default: the model's own]",
 )
-
-
-def describes_model(function: Any) -> Any:
-    """The options of :class:`~mercer.cli.recipe.Recipe`, as the argument ``recipe``."""
-
-    @click.option(
+describes_denoiser = as_one("recipe", Recipe, _kernel_option, _preimage_option)
+describes_model = as_one(
+    "recipe",
+    Recipe,
+    click.option(
         "--model",
-        type=OneOf([*MODELS]),
+        type=OneOf([*catalogue.MODELS]),
         default="kpca",
-        show_default=True,
         help="The estimator.",
-    )
-    @kernel_option
-    @click.option(
+    ),
+    _kernel_option,
+    click.option(
         "--gamma",
-        callback=_number_or_rule,
+        type=_number_or_rule,
         metavar="NUMBER|median|scale",
         help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
-    )
-    @click.option("--sigma", type=float, help="Width as exp(-r²/2 sigma²).")
-    @click.option("--width", type=float, help="Width as exp(-r²/width²), or a length scale.")
-    @click.option(
+    ),
+    click.option("--sigma", type=float, help="Width as exp(-r²/2 sigma²)."),
+    click.option("--width", type=float, help="Width as exp(-r²/width²), or a length scale."),
+    click.option(
         "--components",
         default="auto",
-        show_default=True,
         metavar="N|SHARE|auto|all|parallel",
         help="How many: a count, a share of the variance, or a rule.",
-    )
-    @click.option(
+    ),
+    click.option(
         "--solver",
-        type=OneOf(sorted({*SOLVERS, *SPARSE_SOLVERS})),
+        type=OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
         help="How to find the components.  [default: auto]",
-    )
-    @click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks.")
-    @click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model.")
-    @preimage_option
-    @click.option(
+    ),
+    click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks."),
+    click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model."),
+    _preimage_option,
+    click.option(
         "--false-alarm-rate",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         help="Of a novelty model.  [default: 0.05]",
-    )
-    @click.option(
+    ),
+    click.option(
         "--contamination",
-        callback=_share_or_auto,
+        type=_share_or_auto,
         metavar="SHARE|auto",
         help="Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
-    )
-    @click.option(
+    ),
+    click.option(
         "--density",
-        type=OneOf([*DENSITIES]),
+        type=OneOf([*catalogue.DENSITIES]),
         help="Where a generative model draws from.  [default: local]",
-    )
-    @functools.wraps(function)
-    def wrapper(*args: Any, **rest: Any) -> Any:
-        from mercer.cli.recipe import Recipe
-
-        widths = {name: rest.pop(name) for name in ("gamma", "sigma", "width")}
-        given = {part.name: rest.pop(part.name) for part in fields(Recipe) if part.name in rest}
-        return function(*args, recipe=Recipe(widths=widths, **given), **rest)
-
-    return wrapper
+    ),
+)

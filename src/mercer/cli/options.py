@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import functools
+import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,15 +30,15 @@ class _Late:
 
 if TYPE_CHECKING:
     from mercer.cli import console as console
-    from mercer.cli import summary as summary
     from mercer.cli import tables as tables
     from mercer.tables import frames as frames
 else:
-    console, summary = _Late("mercer.cli.console"), _Late("mercer.cli.summary")
-    tables, frames = _Late("mercer.cli.tables"), _Late("mercer.tables.frames")
+    places = ("mercer.cli.console", "mercer.cli.tables", "mercer.tables.frames")
+    console, tables, frames = map(_Late, places)
 
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]  # click has it since 8.2
@@ -61,47 +62,47 @@ def which_was_meant(word: str, words: Sequence[str]) -> str:
     return "" if guess is None else f" Did you mean '{guess}'?"
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What the options say about the table to read."""
+def as_one(argument: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
+    """Options that reach a command as one argument, which ``make`` builds from their values."""
+    names = inspect.signature(make).parameters
 
-    columns: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    label: str | None = None
-    array: str | None = None
-    format: str = "csv"
-    keep: tuple[str, ...] = ()
+    def decorate(function: Command) -> Command:
+        @functools.wraps(function)
+        def wrapper(**values: Any) -> Any:
+            taken = {name: values.pop(name) for name in names if name in values}
+            return function(**{argument: make(**taken)}, **values)
 
-    @property
-    def beside(self) -> bool:
-        """Whether columns go beside the results."""
-        return bool(self.label or self.keep)
+        command: Command = wrapper
+        for option in reversed(options):
+            command = option(command)
+        return command
 
-    def choice(self, like: Sequence[str] | None = None) -> Any:
-        """The columns to read, or those that a model is like: a :class:`mercer.io.Choice`."""
-        return mercer.io.Choice(self.columns, self.drop, self.label, like)
+    return decorate
 
 
-@dataclass(frozen=True)
-class ColumnKinds:
-    """What the options of ``mercer fit`` say about the columns of a table."""
-
-    scale: str = "auto"
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    raw: bool = False
-
-    def encoder(self) -> Any:
-        """The encoder that they ask for."""
-        return mercer.TableEncoder(dict(self.kinds), scale=self.scale)
+_FLAGS = {
+    "--json": "Print the result as JSON.",
+    "-q --quiet": "No progress and no remarks.",
+    "--debug": "Show tracebacks.",
+}
 
 
-@dataclass(frozen=True)
-class Output:
-    """Where results go: a path, or None for standard output in a format."""
+class _Speaking(click.Command):
+    """With ``--json``, ``--quiet`` and ``--debug``, which :mod:`mercer.cli.console` asks for."""
 
-    path: Path | None
-    force: bool = False
-    format: str = "csv"
+    def __init__(self, **attributes: Any) -> None:
+        kind: Any = {"is_flag": True, "expose_value": False, "callback": _note}
+        flags = [click.Option(names.split(), help=help, **kind) for names, help in _FLAGS.items()]
+        attributes["params"] = [*attributes["params"], *flags]
+        super().__init__(**attributes)
+
+
+#: What every command is declared with.
+command = functools.partial(click.command, cls=_Speaking)
+
+
+def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
+    context.meta[f"mercer.{option.name}"] = value
 
 
 def _split(_context: click.Context, _option: click.Parameter, texts: Any) -> tuple[str, ...]:
@@ -127,117 +128,98 @@ def _complete_columns(_context: click.Context, _option: click.Parameter, text: s
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
+def _name_option(name: str, help: str, metavar: str = "NAME", **more: Any) -> Decorator:
+    return click.option(name, shell_complete=_complete_columns, metavar=metavar, help=help, **more)
+
+
+def _names_option(name: str, help: str) -> Decorator:
+    return _name_option(name, help, "A,B,...", multiple=True, callback=_split)
+
+
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
+optional_data = click.argument("data", type=click.Path(allow_dash=True), required=False)
 model_argument = click.argument("model", type=click.Path(dir_okay=False))
-seed_option = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="For random numbers."
-)
-
-
-def force_option(help: str = "Replace an existing output.") -> Callable[[Command], Command]:
-    """``--force``."""
-    return click.option("--force", is_flag=True, help=help)
-
-
+seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="For random numbers.")
+#: Asked for by :func:`mercer.cli.console.asked_for`, as the flags of every command.
 format_option = click.option(
     "--format",
     type=OneOf(FORMATS),
     default="csv",
-    show_default=True,
+    expose_value=False,
+    callback=_note,
     help="Format of standard input and output, where '-' stands for them.",
 )
 
 
-def output_folder(default: str, what: str) -> Callable[[Command], Command]:
+def force_option(help: str = "Replace an existing output.") -> Decorator:
+    """``--force``."""
+    return click.option("--force", is_flag=True, help=help)
+
+
+def output_folder(default: str, what: str) -> Decorator:
     """``--output`` for commands that fill a folder."""
     return click.option(
         "-o",
         "--output",
         type=click.Path(file_okay=False, path_type=Path),
         default=Path(default),
-        show_default=True,
         help=f"Folder for {what}; created if needed.",
     )
 
 
-def speaks(function: Command) -> Command:
-    """``--json``, ``--quiet`` and ``--debug``; :mod:`mercer.cli.console` asks for the first two."""
+@dataclass(frozen=True)
+class Reading:
+    """What the options say about the table to read."""
 
-    def flag(*names: str, help: str) -> Callable[[Command], Command]:
-        return click.option(*names, is_flag=True, expose_value=False, callback=_note, help=help)
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    label: str | None = None
+    array: str | None = None
+    keep: tuple[str, ...] = ()
+    id: str | None = None
 
-    function = flag("--debug", help="Show tracebacks.")(function)
-    function = flag("-q", "--quiet", help="No progress and no remarks.")(function)
-    return flag("--json", help="Print the result as JSON.")(function)
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns that go to the output as they are: the names of the rows first."""
+        return tuple(dict.fromkeys((*(() if self.id is None else (self.id,)), *self.keep)))
+
+    @property
+    def beside(self) -> bool:
+        """Whether columns go beside the results."""
+        return bool(self.label or self.kept)
+
+    def choice(self, like: Sequence[str] | None = None) -> Any:
+        """The columns to read, or those that a model is like: a :class:`mercer.io.Choice`."""
+        return mercer.io.Choice(self.columns, self.drop, self.label, like)
 
 
-def _note(context: click.Context, option: click.Parameter, value: bool) -> None:
-    context.meta[f"mercer.{option.name}"] = value
-
-
-def reads(function: Command) -> Command:
-    """The options of :class:`Reading`, as the argument ``reading``."""
-
-    @_names_option(
+_READS = (
+    _names_option(
         "--columns",
         "Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
-    )
-    @_names_option("--drop", "Leave these columns out.")
-    @_name_option("--label", help="The column that names each row's class.")
-    @click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store.")
-    @format_option
-    @functools.wraps(function)
-    def wrapper(*args: Any, **rest: Any) -> Any:
-        names = ("columns", "drop", "label", "array", "format")
-        reading = Reading(**{name: rest.pop(name) for name in names})
-        return function(*args, reading=reading, **rest)
-
-    return wrapper
-
-
-def keeps(function: Command) -> Command:
-    """``--id`` and ``--keep``, as a part of the argument ``reading``; belongs below ``reads``."""
-
-    @_names_option("--keep", "Columns that go to the output as they are.")
-    @click.option(
-        "--id", "index", metavar="NAME", help="The column that names the rows; kept, too."
-    )
-    @functools.wraps(function)
-    def wrapper(*args: Any, index: str | None, keep: tuple[str, ...], **rest: Any) -> Any:
-        named = (*(() if index is None else (index,)), *keep)
-        reading = replace(rest.pop("reading"), keep=tuple(dict.fromkeys(named)))
-        return function(*args, reading=reading, **rest)
-
-    return wrapper
+    ),
+    _names_option("--drop", "Leave these columns out."),
+    _name_option("--label", "The column that names each row's class."),
+    click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store."),
+    format_option,
+)
+reads = as_one("reading", Reading, *_READS)
+reads_and_keeps = as_one(
+    "reading",
+    Reading,
+    *_READS,
+    _names_option("--keep", "Columns that go to the output as they are."),
+    _name_option("--id", "The column that names the rows; kept, too."),
+)
 
 
-def encodes(function: Command) -> Command:
-    """The options of :class:`ColumnKinds`, as the argument ``kinds``."""
-
-    @click.option(
-        "--scale",
-        type=OneOf(["auto", "std", "robust", "none"]),
-        default="auto",
-        show_default=True,
-        help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
-    )
-    @_names_option("--category", "Columns of categories.")
-    @_names_option("--number", "Columns of numbers.")
-    @_names_option(
-        "--date", "Columns of dates; since:month, since:weekday+hour for parts that come again."
-    )
-    @_name_option("--index", help="The column that names the rows.")
-    @click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns.")
-    @functools.wraps(function)
-    def wrapper(*args: Any, scale: str, index: str | None, raw: bool, **rest: Any) -> Any:
-        kinds = {name: kind for kind in ("category", "number") for name in rest.pop(kind)}
-        kinds |= dict(_date_kind(name) for name in rest.pop("date"))
-        kinds |= {} if index is None else {index: "index"}
-        if raw and (kinds or scale != "auto"):
-            raise click.UsageError("--raw takes numbers as they are; leave the other options out")
-        return function(*args, kinds=ColumnKinds(scale, kinds, raw), **rest)
-
-    return wrapper
+def _encoder(scale: str, category: Any, number: Any, date: Any, index: Any, raw: bool) -> Any:
+    """The encoder that the options ask for, each naming some columns; None for raw numbers."""
+    kinds = dict.fromkeys(category, "category") | dict.fromkeys(number, "number")
+    kinds |= dict(map(_date_kind, date)) | ({} if index is None else {index: "index"})
+    if raw and (kinds or scale != "auto"):
+        raise click.UsageError("--raw takes numbers as they are; leave the other options out")
+    return None if raw else mercer.TableEncoder(kinds, scale=scale)
 
 
 def _date_kind(text: str) -> tuple[str, str]:
@@ -249,39 +231,59 @@ def _date_kind(text: str) -> tuple[str, str]:
     return text, "date"
 
 
-def _names_option(name: str, text: str) -> Callable[[Command], Command]:
-    return click.option(
-        name,
-        multiple=True,
-        callback=_split,
-        shell_complete=_complete_columns,
-        metavar="A,B,...",
-        help=text,
-    )
+encodes = as_one(
+    "encoder",
+    _encoder,
+    click.option(
+        "--scale",
+        type=OneOf(["auto", "std", "robust", "none"]),
+        default="auto",
+        help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
+    ),
+    _names_option("--category", "Columns of categories."),
+    _names_option("--number", "Columns of numbers."),
+    _names_option(
+        "--date", "Columns of dates; since:month, since:weekday+hour for parts that come again."
+    ),
+    _name_option("--index", "The column that names the rows."),
+    click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns."),
+)
 
 
-def _name_option(*names: str, help: str) -> Callable[[Command], Command]:
-    return click.option(*names, shell_complete=_complete_columns, metavar="NAME", help=help)
+@dataclass(frozen=True)
+class Output:
+    """Where results go: a path, or None for standard output."""
+
+    path: Path | None
+    force: bool = False
+
+    @classmethod
+    def of(cls, output: str, force: bool) -> Output:
+        """From the options; ``-`` is standard output."""
+        return cls(None if output == "-" else Path(output), force)
 
 
-def writes(what: str) -> Callable[[Command], Command]:
+def writes(what: str) -> Decorator:
     """``--output`` and ``--force``, as the argument ``output``; standard output if not given."""
+    path = click.option(
+        "-o",
+        "--output",
+        type=click.Path(allow_dash=True),
+        default="-",
+        show_default=False,
+        help=f"{what} The ending decides on the format; '-' is standard output.",
+    )
+    return as_one("output", Output.of, path, force_option())
+
+
+def takes_rows(what: str, data: str = "data", *, needs_model: bool = True) -> Decorator:
+    """A model and rows, and all that is said about these; ``what`` goes to the output."""
+    # A single argument without a model is the data; click fills the first one.
+    model = model_argument if needs_model else click.argument("model", metavar="[MODEL]")
+    path = click.Path(allow_dash=True)
+    argument = click.argument("data", metavar=data.upper(), type=path, required=needs_model)
 
     def decorate(function: Command) -> Command:
-        @click.option(
-            "-o",
-            "--output",
-            type=click.Path(allow_dash=True),
-            default="-",
-            help=f"{what} The ending decides on the format; '-' is standard output.",
-        )
-        @force_option()
-        @functools.wraps(function)
-        def wrapper(*args: Any, output: str, force: bool, **rest: Any) -> Any:
-            format = rest["reading"].format if "reading" in rest else rest.pop("format", "csv")
-            path = None if output == "-" else Path(output)
-            return function(*args, output=Output(path, force, format), **rest)
-
-        return wrapper
+        return model(argument(reads_and_keeps(writes(f"Where the {what} go.")(function))))
 
     return decorate

@@ -28,7 +28,7 @@ KINDS = {
     "gallery": ("PreImageGalleryDisplay", "images rebuilt from more and more components"),
     "denoising": ("DenoisingDisplay", "images: clean, noisy, linear PCA, kernel PCA"),
     "novelty": ("NoveltyDisplay", "contours of a novelty score (two columns)"),
-    "roc": ("NoveltyRocDisplay", "detection against false alarms; --label tells what is new"),
+    "roc": ("NoveltyRocDisplay", "detection against false alarms; --label says what is new"),
     "traversal": ("TraversalDisplay", "images along the components"),
     "samples": ("SampleSheetDisplay", "images that a generative model draws"),
     "vectors": ("RepresentingVectorsDisplay", "what a sparse model keeps"),
@@ -39,27 +39,24 @@ ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 
 
-def _check_shape(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
-    parts = [] if text is None else text.lower().replace(",", "x").split("x")
-    if not all(part.strip().isdigit() for part in parts) or len(parts) == 1 or len(parts) > 3:
+def _shape(text: str) -> tuple[int, ...]:
+    parts = text.lower().replace(",", "x").split("x")
+    if not all(part.strip().isdigit() for part in parts) or len(parts) not in (2, 3):
         raise click.BadParameter(f"'{text}' is not a size such as 28x28, or 32x32x3 for colours")
-    return tuple(map(int, parts)) or None
+    return tuple(map(int, parts))
 
 
-def _check_components(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
-    parts = [] if text is None else text.split(",")
+def _components(text: str) -> int | list[int]:
+    parts = text.split(",")
     if not all(part.strip().isdigit() for part in parts):
         raise click.BadParameter(f"'{text}' is neither a number nor a list such as 0,2")
-    return None if text is None else int(text) if len(parts) == 1 else [int(p) for p in parts]
+    return int(text) if len(parts) == 1 else [int(part) for part in parts]
 
 
-@click.command(
-    short_help="Draw a picture of a model.",
-    epilog=f"\b\nKinds:\n{_HELP}",
-)
+@options.command(short_help="Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
 @click.argument("kind", type=OneOf(list(KINDS)), metavar="KIND")
 @options.model_argument
-@click.argument("data", type=click.Path(allow_dash=True), required=False)
+@options.optional_data
 @click.option(
     "-o",
     "--output",
@@ -68,9 +65,7 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
     help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
 @options.force_option()
-@click.option(
-    "--dpi", type=click.IntRange(10, 1200), default=150, show_default=True, help="Dots per inch."
-)
+@click.option("--dpi", type=click.IntRange(10, 1200), default=150, help="Dots per inch.")
 @click.option(
     "--intervals",
     is_flag=True,
@@ -78,7 +73,7 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
 )
 @click.option(
     "--image-shape",
-    callback=_check_shape,
+    type=_shape,
     metavar="HxW[x3]",
     help="For rows that are images.  [default: as a folder of images says, else a square, for 16 "
     "columns or more with values from 0 to 255]",
@@ -86,14 +81,13 @@ def _check_components(_context: click.Context, _option: click.Parameter, text: s
 @click.option("--cmap", metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
 @click.option(
     "--components",
-    callback=_check_components,
+    type=_components,
     metavar="N|I,J,...",
     help="How many of the first, or which, counted from 0.",
 )
 @click.option("--title", help="Above the picture.")
 @click.option("--positive", metavar="CLASS", help="For roc: the class of --label that is new.")
 @options.reads
-@options.speaks
 def plot(
     kind: str,
     model: str,
@@ -162,26 +156,23 @@ def _draw(
     from mercer.exceptions import MercerWarning, warn
     from mercer.plots._base import nameless_rows
 
-    model = seen_by(fitted)
+    model, names = seen_by(fitted), feature_names(fitted)
+    seen = fitted.encoder_.groups_ if on_tables(fitted) else names or ()
     if on_tables(fitted):  # pictures name what the entries of a vector are
         model.feature_names_in_ = fitted.encoder_.get_feature_names_out()
-    display = _display(KINDS[kind][0])
+    display = _display(kind)
     takes = inspect.signature(display).parameters
     options = _options(kind, takes, look)
     if "image_shape" in takes:
-        options.setdefault("image_shape", mercer.io.image_shape(feature_names(fitted)))
+        options.setdefault("image_shape", mercer.io.image_shape(names))
         if kind == "relevance" and options["image_shape"] is not None:
             options["kind"] = "images"
-    if intervals and data is None:
-        options["uncertainty"] = model.uncertainty()
-    if data is None:
-        with nameless_rows():
-            return display(model, **options).figure_
-    with tables.open_input(data, reading, model=fitted) as table, nameless_rows():
+    with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         if intervals:
-            options["uncertainty"] = model.uncertainty(table.rows)
-        seen = fitted.encoder_.groups_ if on_tables(fitted) else feature_names(fitted)
-        if kind == "roc" and reading.label in (seen or ()):
+            options["uncertainty"] = model.uncertainty(None if table is None else table.rows)
+        if table is None:
+            return display(model, **options).figure_
+        if kind == "roc" and reading.label in seen:
             warn(
                 f"{reading.label!r} is one of the columns that the model sees: the truth is known "
                 f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'.",
@@ -192,13 +183,17 @@ def _draw(
         return display(model, table.rows[:], y=_as_numbers(table.label), **options).figure_
 
 
+def _display(kind: str) -> Any:
+    return getattr(mercer.plots, KINDS[kind][0]).from_estimator
+
+
 def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:
     """What was said about the look; what means nothing to this kind is refused."""
     options = {name: value for name, value in look.items() if value is not None}
     for name in options:
         if name not in takes:
-            shown = {k: inspect.signature(_display(c)) for k, (c, _) in KINDS.items() if c}
-            fits = [k for k, signature in shown.items() if name in signature.parameters]
+            drawn = [other for other, (display, _) in KINDS.items() if display]
+            fits = [k for k in drawn if name in inspect.signature(_display(k)).parameters]
             raise click.UsageError(
                 f"--{name.replace('_', '-')} goes with {', '.join(fits)}, not with {kind}"
             )
@@ -214,16 +209,10 @@ def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _display(name: str) -> Any:
-    return getattr(mercer.plots, name).from_estimator
-
-
 def _as_numbers(labels: Targets) -> Any:
     """Labels that are all numbers as such, so that many of them become a scale."""
-    import numpy as np
-
     try:
-        return labels if labels is None or labels.dtype.kind in "iu" else labels.astype(np.float64)
+        return labels if labels is None or labels.dtype.kind in "iu" else labels.astype(float)
     except ValueError:
         return labels
 
@@ -233,23 +222,26 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     from mercer.live import describe, render
     from mercer.plots._base import nameless_rows
 
-    model, names = seen_by(fitted), feature_names(fitted)
-    encoder = fitted.encoder_ if on_tables(fitted) else None
+    names, encoder = feature_names(fitted), getattr(fitted, "encoder_", None)
     images = mercer.io.image_shape(names)
-    options: dict[str, Any] = {"images": images, "names": names, "encoder": encoder}
-    if data is None:
-        return render(describe(model, **options)).encode()
-    with tables.open_input(data, reading, model=fitted) as table, nameless_rows():
-        return render(describe(model, table.rows[:], table.label, **options)).encode()
+    with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
+        rows, labels = (None, None) if table is None else (table.rows[:], table.label)
+        facts = describe(seen_by(fitted), rows, labels, images, names=names, encoder=encoder)
+        return render(facts).encode()
 
 
-@click.command(short_help="Explore data or a model in the browser.")
+@options.command(short_help="Explore data or a model in the browser.")
 @click.argument("source", required=False, type=click.Path(path_type=Path), metavar="[DATA|MODEL]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0: any that is free.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=False,
+    help="0: any that is free.",
+)
 @click.option("--token", help="A secret for the address; needed where others can reach --host.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
-@options.speaks
 def explore(source: Path | None, host: str, port: int, token: str | None, no_browser: bool) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 
@@ -257,8 +249,7 @@ def explore(source: Path | None, host: str, port: int, token: str | None, no_bro
     Needs more packages: pip install starlette uvicorn websockets.
     """
     if source is not None and not source.exists():
-        guess = similar_file(source) or "; check its name."
-        raise Failure(f"there is no file '{source}'{guess}")
+        raise Failure(f"there is no file '{source}'{similar_file(source) or '; check its name.'}")
     if source is not None and source.is_dir() and not any(source.glob("*.png")):
         from mercer.io.arrays import parquet_files
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from mercer.cli.options import console, output_folder, seed_option, speaks, tables
-
-if TYPE_CHECKING:
-    from mercer.papers.item import Item
-    from mercer.papers.report import Outcome
+from mercer.cli.options import command, console, output_folder, seed_option, tables
 
 
-@click.command(short_help="Run the papers' tables and figures again; a verdict for each.")
+@command(short_help="Run the papers' tables and figures again; a verdict for each.")
 @click.argument("what", nargs=-1, metavar="[all | PAPER[/ITEM]]...")
 @click.option(
     "--fast/--full",
     "fast",
     default=True,
-    show_default=True,
     help="As few draws as the verdicts need, or as many as the documentation shows.",
 )
 @click.option(
@@ -38,7 +32,6 @@ if TYPE_CHECKING:
 )
 @output_folder("mercer-papers", "pictures, numbers and report.html")
 @seed_option
-@speaks
 def reproduce(
     what: tuple[str, ...],
     fast: bool,
@@ -56,36 +49,34 @@ def reproduce(
     USPS, MNIST and Pima are not part of mercer: they come from --data, else from OpenML, else
     scikit-learn's own data stand in and the verdict says so.
     """  # fmt: skip
-    from mercer.papers import ITEMS, select
+    from mercer import papers
 
     if not what:
-        _list(ITEMS)
+        _list(papers.ITEMS)
         return
     from mercer.exceptions import MercerError
-    from mercer.papers import Setting, Sources
-    from mercer.papers import reproduce as run
     from mercer.papers.report import record
 
     try:
-        items = select(*what)
+        items = papers.select(*what)
     except MercerError as error:
         raise click.UsageError(str(error)) from error
-    tables.prepare_folder(output, "--output")
-    setting = Setting(not fast, Sources(data, offline), seed)
+    tables.prepare_folder(output)
+    setting = papers.Setting(not fast, papers.Sources(data, offline), seed)
     silent = console.asked_for("quiet") or console.asked_for("json")
     with console.progress():
-        outcomes = run(items, setting, output, *(() if silent else (_tell,)))
+        outcomes = papers.reproduce(items, setting, output, *(() if silent else (_print,)))
     if not console.as_json([record(outcome) for outcome in outcomes]) and not silent:
         good = sum(outcome.result.verdict.reproduced for outcome in outcomes)
         click.echo(f"\n{good} of {len(outcomes)} reproduced. Report: {output / 'report.html'}")
 
 
-def _tell(outcome: Outcome) -> None:
+def _print(outcome: Any) -> None:
     seconds = f"({outcome.seconds:.1f} s)"
     click.echo(f"{outcome.item.key:<22} {outcome.result.verdict} {seconds}")
 
 
-def _list(items: Sequence[Item]) -> None:
+def _list(items: Any) -> None:
     if console.as_json([{"item": item.key, "title": item.title} for item in items]):
         return
     for item in items:

@@ -31,7 +31,7 @@ import click
 
 from mercer import __version__
 from mercer.cli.demo import demo
-from mercer.cli.faults import COMMANDS, describe, exit_status
+from mercer.cli.faults import COMMANDS, describe
 from mercer.cli.fit import fit, tune
 from mercer.cli.info import convert, info
 from mercer.cli.judge import novelty, relevance, score
@@ -56,7 +56,11 @@ class _InOrder(click.Group):
 
 @click.group(
     cls=_InOrder,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     invoke_without_command=True,
     epilog="Start with: mercer demo",
 )
@@ -76,9 +80,9 @@ for command in (
     mercer.add_command(command)
 
 
-INTERRUPTED = 130
 CLOSED_PIPE = 141
-TERMINATED = 143
+#: How a signal ends a command: a word, and the status.
+_ENDS = {KeyboardInterrupt: ("interrupted", 130), Terminated: ("terminated", 143)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -105,18 +109,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _plain_warnings():
             return interruptible(lambda: _run(args), hurry=_leave)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated) as error:
         if argv is None:  # the process ends now; a second Ctrl-C must not change its status
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _say("interrupted")
-        return INTERRUPTED
+        return _end(error)
     except BrokenPipeError:
         # Python's own last flush goes to nothing, and stays quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except Terminated:
-        _say("terminated")
-        return TERMINATED
 
 
 def _run(args: list[str]) -> int:
@@ -145,8 +145,9 @@ def _run(args: list[str]) -> int:
             import traceback
 
             traceback.print_exc()
-        _say(f"error: {describe(error)}")
-        return exit_status(error)
+        text, status = describe(error)
+        _say(f"error: {text}")
+        return status
     return status if isinstance(status, int) else 0
 
 
@@ -166,11 +167,16 @@ def _plain_warnings() -> Iterator[None]:
 
 def _leave(error: BaseException) -> None:
     """End the process now: the work does not react, and nobody waits for it."""
-    terminated = isinstance(error, Terminated)
-    _say("terminated" if terminated else "interrupted")
+    status = _end(error)
     if (atomic := sys.modules.get("mercer._base.files")) is not None:  # else nothing was written
         atomic.remove_temporary()
-    os._exit(TERMINATED if terminated else INTERRUPTED)
+    os._exit(status)
+
+
+def _end(error: BaseException) -> int:
+    word, status = _ENDS[type(error)]
+    _say(word)
+    return status
 
 
 def _say(message: str) -> None:

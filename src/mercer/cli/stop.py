@@ -12,7 +12,6 @@ import ctypes
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 #: Seconds that the work has to clean up after a signal.
@@ -21,6 +20,10 @@ PATIENCE = 0.7
 
 class Terminated(BaseException):
     """SIGTERM, as an exception: ``finally`` blocks remove temporary files on the way out."""
+
+
+def _raise_terminated(_signum: int, _frame: object) -> None:
+    raise Terminated
 
 
 def interruptible(work: Callable[[], int], hurry: Callable[[BaseException], Any]) -> int:
@@ -36,15 +39,18 @@ def interruptible(work: Callable[[], int], hurry: Callable[[BaseException], Any]
     """
     if threading.current_thread() is not threading.main_thread():
         return work()  # only the main thread gets signals
-    with _signals_raise():
-        task = _Task(work)
-        try:
-            task.start()
-            task.done.wait()
-        except (KeyboardInterrupt, Terminated) as error:
-            if not task.stop(type(error)):
-                hurry(error)
-            raise
+    task = _Task(work)
+    # SIGINT is Python's KeyboardInterrupt already.
+    previous = signal.signal(signal.SIGTERM, _raise_terminated)
+    try:
+        task.start()
+        task.done.wait()
+    except (KeyboardInterrupt, Terminated) as error:
+        if not task.stop(type(error)):
+            hurry(error)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, previous)
     if task.error is not None:
         raise task.error
     return task.status
@@ -103,17 +109,3 @@ class _Task(threading.Thread):
             return self.done.wait(PATIENCE)
         except (KeyboardInterrupt, Terminated):  # the second signal: no more patience
             return False
-
-
-@contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
-    """Turn SIGTERM into :class:`Terminated`; SIGINT is Python's KeyboardInterrupt already."""
-
-    def raise_terminated(_signum: int, _frame: FrameType | None) -> None:
-        raise Terminated
-
-    previous = signal.signal(signal.SIGTERM, raise_terminated)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

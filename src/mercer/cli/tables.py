@@ -9,115 +9,118 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+import mercer
 from mercer._base.files import is_device
 from mercer._base.types import Array, Estimator
-from mercer.cli.console import as_json, asked_for, progress, remark
+from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
-from mercer.cli.options import ColumnKinds, Output, Reading
-from mercer.cli.summary import size_of
+from mercer.cli.options import Output, Reading
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
 from mercer.io.look import Look
 
-if TYPE_CHECKING:
-    from mercer.tables import TableEncoder
-
-
-#: More columns than this are told by their kinds, not one by one.
+#: More columns than this are described by their kinds, not one by one.
 SHOWN = 12
 
 
 @contextlib.contextmanager
 def open_input(
-    data: str, reading: Reading, *, model: Estimator = None, allow_nan: bool = False
+    data: str,
+    reading: Reading,
+    *,
+    model: Estimator = None,
+    like: Sequence[str] | None = None,
+    allow_nan: bool = False,
 ) -> Iterator[Table]:
     """The table that ``data`` names (``-`` for standard input), with the columns that are wanted.
 
     Those of ``model``, if there is one; a model of tables gets the vectors that it makes of them.
     """
-    if isinstance(model, BaseEstimator):  # and not only names of columns that stand in for one
+    if model is not None:
+        like = feature_names(model)
         allow_nan = allow_nan or bool(get_tags(model).input_tags.allow_nan)
-    with located(data, reading) as path:
+    with located(data) as path:
         if on_tables(model):
             from mercer.tables.opening import vectors_for
 
-            choice, keep = reading.choice(), reading.keep
-            yield vectors_for(model, path, choice, keep, allow_nan=allow_nan)
+            yield vectors_for(model, path, reading.choice(), reading.kept, allow_nan=allow_nan)
             return
         look = Look(path)
-        like, kept = feature_names(model), read_kept(look, reading)
+        kept = _read_kept(look, reading.kept)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
-        table = open_located(look, reading, like=like, allow_nan=allow_nan)
+        table = _open(look, reading, like=like, allow_nan=allow_nan)
         yield replace(table, beside={**table.beside, **kept})
+
+
+def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
+    """The same for data that need not be given: None without them."""
+    return contextlib.nullcontext() if data is None else open_input(data, reading, model=model)
 
 
 @contextlib.contextmanager
 def open_for_fit(
-    data: str, reading: Reading, kinds: ColumnKinds, *, allow_nan: bool = False
-) -> Iterator[tuple[Table, TableEncoder | None]]:
-    """The table that ``data`` names, and the encoder of its columns if they need one; it tells."""
-    from mercer.tables import open_encoded
+    data: str, reading: Reading, encoder: Any, *, allow_nan: bool = False
+) -> Iterator[tuple[Table, Any]]:
+    """The table that ``data`` names, and the encoder of its columns, with remarks, if needed.
 
-    with located(data, reading) as path:
-        if kinds.raw:
-            yield open_located(Look(path), reading, allow_nan=allow_nan), None
+    Without an ``encoder`` the numbers are taken as they are.
+    """
+    with located(data) as path:
+        if encoder is None:
+            yield _open(Look(path), reading, allow_nan=allow_nan), None
             return
-        table, encoder = open_encoded(
-            path, kinds.encoder(), reading.choice(), array=reading.array, allow_nan=allow_nan
-        )
+        choice, array = reading.choice(), reading.array
+        opened = mercer.tables.open_encoded(path, encoder, choice, array=array, allow_nan=allow_nan)
+        table, encoder = opened
         for line in [] if encoder is None else encoder.describe(most=SHOWN):
             remark(" ".join(line.split()))  # names may have line breaks
         yield table, encoder
 
 
 @contextlib.contextmanager
-def located(data: str, reading: Reading) -> Iterator[Path]:
+def located(data: str) -> Iterator[Path]:
     """Where the data are: standard input and compressed files are unpacked first."""
     path = Path(data)
-    if data == "-":
-        if sys.stdin.isatty():
-            raise click.UsageError("'-' reads standard input, and nothing is piped into it")
-        with spooled(sys.stdin.buffer, reading.format) as path:
-            yield path
-    elif path.suffix.lower() in COMPRESSED and path.is_file():
-        inside = plain_name(path)
-        with open_plain(path) as stream:
+    with contextlib.ExitStack() as opened:
+        if data == "-":
+            if sys.stdin.isatty():
+                raise click.UsageError("'-' reads standard input, and nothing is piped into it")
+            path = opened.enter_context(spooled(sys.stdin.buffer, asked_for("format")))
+        elif path.suffix.lower() in COMPRESSED and path.is_file():
+            inside, stream = plain_name(path), opened.enter_context(open_plain(path))
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
-            with spool as unpacked:
-                yield unpacked
-    else:
+            path = opened.enter_context(spool)
         yield path
 
 
-def open_located(
-    look: Look, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool = False
+def _open(
+    look: Look, reading: Reading, *, like: Sequence[str] | None = None, allow_nan: bool
 ) -> Table:
     """The rows of numbers of a file, with the columns that are wanted, or that a model is like."""
     table = open_table(look, reading.choice(like), array=reading.array, allow_nan=allow_nan)
-    if unused := [name for name in table.unused if name not in reading.keep]:
+    if unused := [name for name in table.unused if name not in reading.kept]:
         shown = names_text(unused)
         remark(f"columns of '{look.path.name}' that the model does not know: {shown}")
     return table
 
 
-def read_kept(look: Look, reading: Reading) -> dict[str, Array]:
+def _read_kept(look: Look, names: Sequence[str]) -> dict[str, Array]:
     """The columns that go to the output as they are; nothing is read if none are asked for."""
-    if not reading.keep:
+    if not names:
         return {}
     from mercer.tables.frames import kept_columns
     from mercer.tables.reading import TABLES, read_table
 
     if look.kind not in TABLES:
         raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
-    return kept_columns(read_table(look, texts=reading.keep), reading.keep)
+    return kept_columns(read_table(look, texts=names), names)
 
 
 def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:
@@ -126,11 +129,10 @@ def check_output(output: Output, columns: Sequence[str] | None, *, labelled: boo
         check_target(output.path, force=output.force)
         check_sink(output.path, columns, labelled=labelled)
         return
-    check_sink(f"standard output.{output.format}", columns, labelled=labelled)
-    if output.format not in ("csv", "tsv") and sys.stdout.isatty():
-        raise Failure(
-            f"{output.format} is nothing to read on a terminal. Give a file with --output."
-        )
+    format = asked_for("format")
+    check_sink(f"standard output.{format}", columns, labelled=labelled)
+    if format not in ("csv", "tsv") and sys.stdout.isatty():
+        raise Failure(f"{format} cannot be read on a terminal. Give a file with --output.")
 
 
 def write_output(output: Output, table: Table) -> None:
@@ -141,19 +143,19 @@ def write_output(output: Output, table: Table) -> None:
             return
         sys.stdout.flush()
         file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
-        write_stream(file, table, "json" if asked_for("json") else output.format)
+        write_stream(file, table, "json" if asked_for("json") else asked_for("format"))
         file.flush()
 
 
-def tell(output: Output, text: str, **facts: Any) -> None:
+def report(output: Output, text: str, **facts: Any) -> None:
     """Say what was written to a file."""
     if output.path is not None and not as_json({"output": str(output.path), **facts}):
         remark(f"{text} → {output.path}")
 
 
-def tell_size(output: Output, n: int, d: int) -> None:
+def report_size(output: Output, n: int, d: int) -> None:
     """Say how many rows and columns were written to a file."""
-    tell(output, size_of(n, d), rows=n, columns=d)
+    report(output, size_of(n, d), rows=n, columns=d)
 
 
 def check_target(path: Path, *, force: bool) -> None:
@@ -167,9 +169,9 @@ def check_target(path: Path, *, force: bool) -> None:
     _try_to_write(path.parent, "Choose another.")
 
 
-def prepare_folder(folder: Path, option: str) -> None:
-    """Create ``folder``, which ``option`` names, and prove that it can be written to."""
-    _try_to_write(folder, f"Choose another folder with {option}.")
+def prepare_folder(folder: Path) -> None:
+    """Create the folder that ``--output`` names, and prove that it can be written to."""
+    _try_to_write(folder, "Choose another folder with --output.")
 
 
 def _try_to_write(folder: Path, remedy: str) -> None:

@@ -39,10 +39,8 @@ def parse_cycles(kind: str) -> tuple[str, ...] | None:
 
 def angles(dates: Array, cycles: Iterable[str]) -> Array:
     """(n, 2 · parts) cosines and sines of where each date lies in the cycles; NaN for NaT."""
-    parts = []
-    for name in cycles:
-        turn = 2 * np.pi * _phase(dates, name)
-        parts += [np.cos(turn), np.sin(turn)]
+    turns = [2 * np.pi * _phase(dates, name) for name in cycles]
+    parts = [wave(turn) for turn in turns for wave in (np.cos, np.sin)]
     return np.column_stack(parts) if parts else np.empty((len(dates), 0))
 
 
@@ -73,6 +71,8 @@ def _phase(dates: Array, name: str) -> Array:
     return np.asarray((seconds / CYCLES[name]) % 1)
 
 
+#: What dates are counted in, the coarsest first.
+UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
 #: New rows are far from the fit if the middle one lies so many spreads from its middle.
 FAR = 5.0
 #: Fewer rows may all be rare ones.
@@ -351,12 +351,13 @@ def warn_of_far_rows(name: str, column: Column, values: Array, block: Array) -> 
         return
     row = int(np.nanargmin(np.abs(block[:, 0] - middle * number.gain)))
     usual = column.decode(np.zeros((1, column.width)))[0]
-    if isinstance(column, Date):
-        told = f"({values[row]}, and {usual} there); if time itself should not count, leave it out"
-        told += " of the fit: " + as_kind(name, "index") + "."
-    else:
-        told = f"({values[row]:.4g}, and {usual:.4g} there); are they in the same unit?"
-    warn(
-        f"column {name!r}: most of {len(values)} rows lie far from those of fit " + told,
-        MercerWarning,
-    )
+    what: str = f"({values[row]}, and {usual} there); if time itself should not count, leave it "
+    what += "out of the fit: " + as_kind(name, "index") + "."
+    if not isinstance(column, Date):
+        what = f"({values[row]:.4g}, and {usual:.4g} there); are they in the same unit?"
+    warn_of(name, f": most of {len(values)} rows lie far from those of fit " + what)
+
+
+def warn_of(name: str, text: str) -> None:
+    """A warning about a column."""
+    warn(f"column {name!r}" + text, MercerWarning)

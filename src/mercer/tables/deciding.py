@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, warn
 from mercer.io.files import names_text
 from mercer.tables.columns import (
+    UNITS,
     Category,
     Column,
     Date,
@@ -22,8 +25,9 @@ from mercer.tables.columns import (
     count_units,
     parse_cycles,
     parse_dates,
+    warn_of,
 )
-from mercer.tables.frames import absent
+from mercer.tables.frames import Frame, absent, objects, unit_of
 from mercer.tables.numerals import read_numerals
 
 #: What users may ask for.
@@ -55,7 +59,8 @@ _FORMS = (
     *("%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y"),
     *("%H:%M", "%H:%M:%S"),
 )
-_UNITS = ("D", "h", "m", "s", "ms", "us", "ns")
+#: Each of these forms has one of them.
+_SEPARATORS = frozenset("-/.:, ")
 _ID = re.compile(r"(^|[_\W])(id|uuid|key|index|rownames?|unnamed: 0)$", re.IGNORECASE)
 #: Numbers by which files say that a value is missing.
 _CODES = frozenset({-1.0, 999.0, 9999.0, 99999.0, *(-(10.0**k) + 1 for k in range(1, 6))})
@@ -87,8 +92,10 @@ def one_unit(columns: Iterable[Array]) -> bool:
     return bool(high <= ONE_UNIT * low and max(largest) <= ONE_UNIT * high)
 
 
-def warn_of_odd_units(columns: Mapping[str, Array]) -> None:
-    """One to three columns of another unit, without which many others would not be scaled."""
+def have_one_unit(columns: Mapping[str, Array]) -> bool:
+    """The same, with a warning if only one to three columns of another unit are in the way."""
+    if one_unit(columns.values()):
+        return True
     largest = {name: float(np.nanmax(np.abs(x))) for name, x in columns.items()}
     middle = float(np.median([*largest.values()])) if largest else 0.0
     odd = [name for name, value in largest.items() if value > ONE_UNIT * middle]
@@ -101,6 +108,7 @@ def warn_of_odd_units(columns: Mapping[str, Array]) -> None:
             "are.",
             MercerWarning,
         )
+    return False
 
 
 def is_id_name(name: str) -> bool:
@@ -108,36 +116,24 @@ def is_id_name(name: str) -> bool:
     return not name or bool(_ID.search(name))
 
 
-def decide(
-    name: str,
-    values: Array,
-    asked: str | None,
-    scale: str,
-    weight: float,
-    unit: str = "",
-    rounded: bool = False,
-) -> Column:
+def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float) -> Column:
     """The column's kind, with its numbers.
 
     Parameters
     ----------
-    name : str
-    values : (n,) array of a plain kind, see :mod:`mercer.tables.frames`
+    frame : Frame
+    name : of the column
     asked : one of ``KINDS``, ``"date:month+weekday+hour"`` with some of these, or None to decide
     scale : {"robust", "std", "none"}
     weight : how much it counts; 1 is what a standardised number does
-    unit : of its numbers, if known; "%" tells of bounds
-    rounded : whether they are whole numbers that float64 cannot hold
     """
+    values, rounded = frame.columns[name], name in frame.exact
     present = values[~absent(values)]
     cycles = parse_cycles(asked or "") or ()
     asked = "date" if cycles else asked
-    if asked == "drop":
-        return LeftOut("asked for")
-    if asked == "index":
-        return LeftOut(ROW_NAMES)
-    if not len(present):
-        return LeftOut("no values")
+    empty = "" if len(present) else "no values"
+    if reason := {"drop": "asked for", "index": ROW_NAMES}.get(asked or "", empty):
+        return LeftOut(reason)
     if values.dtype.kind == "f" and np.isinf(present).any():
         raise DataError(f"column {name!r} contains infinity; remove such rows.")
     if rounded and asked in ("number", "raw"):
@@ -146,7 +142,7 @@ def decide(
             "whole number from all of them, give them as texts, or leave the column out."
         )
     plain = asked in ("number", "category", "raw")
-    if not plain and (date := _date(name, values, present, weight, cycles)):
+    if not plain and (date := _date(name, present, weight, cycles)):
         return date
     if asked == "date":
         raise DataError(
@@ -154,7 +150,7 @@ def decide(
             "write dates as 2024-12-31, or leave the column out."
         )
     # Among columns of one unit a constant, as a pixel that is always black, keeps its unit: it
-    # does not change a distance between rows of the fit, and tells rows of another kind.
+    # does not change a distance between rows of the fit, and shows rows of another kind.
     kept = present.dtype.kind == "f" and scale == "none"
     if len({*present.tolist()}) == 1 and asked is None and not kept:
         return LeftOut("constant", present.tolist()[0])
@@ -165,35 +161,42 @@ def decide(
             return LeftOut(f"{_TOO_LONG}; subtract the same whole number from all to use them")
         if asked is None:
             _warn_of_codes(name, present)
+        unit = unit_of(frame.dtypes.get(name, ""))  # "%" shows bounds
         return _number(name + unit, present, "none" if asked == "raw" else scale, weight)
     if asked in ("number", "raw"):
         raise DataError(f"column {name!r} has {present[0]!r}, which is not a number; fix it.")
     if present.dtype.kind == "f" and np.abs(present).max() > 2**53:
         raise DataError(f"column {name!r} {_TOO_LONG}; give them as texts.")
-    if asked is None and (reason := _is_no_category(present.tolist())):
+    if asked is None and (reason := _why_not_category(present.tolist())):
         return LeftOut(reason)
     return _category(name, present.tolist(), asked is not None, weight)
 
 
-def _is_no_category(values: list[Any]) -> str:
-    """Why texts are none: they are numbers with a unit, or dates in several forms."""
+def _why_not_category(values: list[Any]) -> str:
+    """Why texts are not categories: numbers with a unit, or dates in several forms."""
     different = sorted({str(value) for value in values}) if isinstance(values[0], str) else []
     if len(different) < 2:
         return ""
     found = read_numerals(different)
     if found is not None and found.form != "int":
         return f"texts such as {different[0]!r}; give numbers, or call it a category"
-    forms = [_first_form(text) for text in different[:1000]]
+    forms = [_form_of(objects([text])) for text in different[:1000]]
     if all(forms):  # and not one for all
         other = different[max(i for i, form in enumerate(forms) if form != forms[0])]
         return f"dates in several forms, {different[0]!r} and {other!r}; write all as 2024-12-31"
     return ""
 
 
-def _first_form(text: str) -> str:
-    if not any(sign in text for sign in "-/.:, "):
+def _form_of(values: Array) -> str:
+    """The form in which all texts are dates; nothing if there is none."""
+    some = values[: 1 + len(values) // 50].tolist()
+    if not all(isinstance(text, str) and _SEPARATORS & {*text} for text in some):
         return ""
-    return next((form for form in _FORMS if _parses(np.array([text], dtype=object), form)), "")
+    for form in _FORMS:
+        with contextlib.suppress(DataError):
+            parse_dates(values, form)
+            return form
+    return ""
 
 
 def _warn_of_codes(name: str, x: Array) -> None:
@@ -205,11 +208,11 @@ def _warn_of_codes(name: str, x: Array) -> None:
     for end, (low, high) in reach.items():
         gap = min(abs(levels[end] - low), abs(levels[end] - high))
         if levels[end] in _CODES and counts[end] > 1 and gap > high - low:
-            warn(
-                f"column {name!r} has {levels[end]:g} in {counts[end]} rows, far from all others "
-                f"({low:g} to {high:g}), and it is read as a number; where it stands for a missing "
-                "value, leave the field empty.",
-                MercerWarning,
+            warn_of(
+                name,
+                f" has {levels[end]:g} in {counts[end]} rows, far from all others ({low:g} to "
+                f"{high:g}), and it is read as a number; where it stands for a missing value, "
+                "leave the field empty.",
             )
 
 
@@ -229,26 +232,22 @@ def _number(name: str, x: Array, scale: str, weight: float) -> Number:
     levels = np.unique(x)
     few = len(levels) <= FEW_VALUES and len(x) >= 5 * len(levels)
     low, high = _bounds(name, x)
-    known: dict[str, Any] = {
-        "whole": whole,
-        "low": low,
-        "high": high,
-        "levels": tuple(levels.tolist()) if few else (),
-    }
+    values = tuple(levels.tolist()) if few else ()
+    plain = Number(gain=weight, whole=whole, low=low, high=high, levels=values)
     if scale == "none":
-        return Number(gain=weight, **known)
-    if scale == "std":
-        return Number(float(x.mean()), _positive(x.std()), weight, **known)
-    center, spread = float(np.median(x)), float(np.subtract(*np.quantile(x, [0.75, 0.25]))) / 1.349
+        return plain
     deviation = _positive(x.std())
+    if scale == "std":
+        return replace(plain, center=float(x.mean()), scale=deviation)
+    center, spread = float(np.median(x)), float(np.subtract(*np.quantile(x, [0.75, 0.25]))) / 1.349
     if few or spread == 0:
         spread = deviation
     far = float(np.abs(x - center).max()) / spread
     if not few and (deviation > LONG_TAILS * spread or far > FAR_OUT):
         gain = weight / _positive(np.arcsinh((x - center) / spread).std())
-        return Number(center, spread, gain, tails=True, **known)
+        return replace(plain, center=center, scale=spread, gain=gain, tails=True)
     # Without long tails the plain deviation is safe, and measured better than quartiles.
-    return Number(center, deviation, weight, **known)
+    return replace(plain, center=center, scale=deviation)
 
 
 def _bounds(name: str, x: Array) -> tuple[float, float]:
@@ -272,11 +271,11 @@ def _category(name: str, values: list[Any], asked: bool, weight: float) -> Colum
     ordered = sorted(counts, key=lambda value: (-counts[value], str(value)))
     kept, pooled = ordered[:MOST_CATEGORIES], ordered[MOST_CATEGORIES:]
     # Texts that are all different add the same to every distance.
-    if not asked and (len(ordered) > n / 2 if n >= 20 else len(ordered) == n >= 5):
-        what = "id-like" if len(ordered) == n or _ID.search(name) else "free text"
+    many = len(ordered) > n / 2 if n >= 20 else len(ordered) == n >= 5
+    if not asked and (many or sum(counts[value] for value in pooled) > MOST_POOLED * n):
+        id_like = many and (len(ordered) == n or _ID.search(name))
+        what = "id-like" if id_like else "free text"
         return LeftOut(f"{what}, {len(ordered):,} different texts in {n:,} rows")
-    if not asked and sum(counts[value] for value in pooled) > MOST_POOLED * n:
-        return LeftOut(f"free text, {len(ordered):,} different texts in {n:,} rows")
     _warn_of_spelling(name, ordered)
     shares = np.array([counts[value] for value in kept]) / n
     gain = weight / np.sqrt(max(1 - (shares**2).sum(), LEAST_SPREAD))
@@ -289,49 +288,31 @@ def _warn_of_spelling(name: str, values: list[Any]) -> None:
     for value in values:
         if isinstance(value, str):
             alike.setdefault(" ".join(value.casefold().split()), []).append(value)
-    groups = [group for group in alike.values() if len(group) > 1]
-    if groups:
-        warn(
-            f"column {name!r} has categories that differ in spelling only "
-            f"({', '.join(map(repr, groups[0][:3]))}); they count as different ones. Write them "
-            "alike if they are the same.",
-            MercerWarning,
+    if groups := [group for group in alike.values() if len(group) > 1]:
+        shown = ", ".join(map(repr, groups[0][:3]))
+        warn_of(
+            name,
+            f" has categories that differ in spelling only ({shown}); they count as different "
+            "ones. Write them alike if they are the same.",
         )
 
 
-def _date(
-    name: str, values: Array, present: Array, weight: float, cycles: tuple[str, ...]
-) -> Date | None:
-    form = ""
-    if present.dtype.kind == "O":
-        form = next((form for form in _FORMS if _parses(present, form)), "")
-        if not form:
-            return None
-        values, present = parse_dates(values, form), parse_dates(present, form)
+def _date(name: str, present: Array, weight: float, cycles: tuple[str, ...]) -> Date | None:
+    form = _form_of(present) if present.dtype.kind == "O" else ""
+    if form:
+        present = parse_dates(present, form)
     if present.dtype.kind != "M":
         return None
     first = present.min()
     steps = present - first
-    fits = (
-        u
-        for u in _UNITS
-        if (steps == steps.astype(f"m8[{u}]")).all() and first == first.astype(f"M8[{u}]")
-    )
-    unit = next(fits, "ns")
+
+    def is_whole(unit: str) -> bool:
+        whole = (steps == steps.astype(f"m8[{unit}]")).all()
+        return bool(whole and first == first.astype(f"M8[{unit}]"))
+
+    unit = next(filter(is_whole, UNITS))
     scaled = _number("", count_units(steps, unit), "robust", weight)
     number = Number(scaled.center, scaled.scale, scaled.gain, scaled.tails, whole=True)
     if "hour" in cycles and unit == "D":
         raise DataError(f"column {name!r} holds whole days, which have no hour; leave 'hour' out.")
     return Date(number, str(first.astype(f"M8[{unit}]")), unit, form, cycles, weight)
-
-
-def _parses(values: Array, form: str) -> bool:
-    try:
-        texts = values[: 1 + len(values) // 50].tolist()
-        if not all(isinstance(text, str) for text in texts):
-            return False
-        parse_dates(values[:1], form)
-        parse_dates(values, form)
-    except DataError:
-        return False
-    return True

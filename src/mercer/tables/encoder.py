@@ -13,8 +13,8 @@ from mercer._base.sklearn import TransformerMixin
 from mercer._base.types import Array
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError, MercerWarning, Remedy, warn
-from mercer.io.files import instead_text, names_text, no_column
+from mercer.exceptions import DataError, Remedy
+from mercer.io.files import instead_text, names_text
 from mercer.tables.columns import (
     Category,
     Column,
@@ -23,10 +23,11 @@ from mercer.tables.columns import (
     Number,
     as_kind,
     parse_cycles,
+    warn_of,
     warn_of_far_rows,
 )
-from mercer.tables.deciding import KINDS, decide, is_id, one_unit, warn_of_odd_units
-from mercer.tables.frames import Frame, is_absent, take_apart
+from mercer.tables.deciding import KINDS, decide, have_one_unit, is_id
+from mercer.tables.frames import Frame, is_absent, take_apart, unit_of
 
 SCALES = ("auto", "robust", "std", "none")
 
@@ -34,8 +35,8 @@ SCALES = ("auto", "robust", "std", "none")
 class TableEncoder(TransformerMixin, Estimator):
     r"""Turn a table of numbers, categories and dates into vectors, and vectors into legal rows.
 
-    What is done with each column is decided once, in ``fit``; :meth:`describe` tells it, and it
-    can be said by name: ``TableEncoder(age="number", zip="category")``.
+    What is done with each column is decided once, in ``fit``; :meth:`describe` shows it, and it
+    can be set by name: ``TableEncoder(age="number", zip="category")``.
 
     - A number is scaled by its standard deviation. Long tails are scaled by their quartiles and
       go through asinh, a logarithm with a sign. Whole numbers come back whole, and no number
@@ -101,12 +102,7 @@ class TableEncoder(TransformerMixin, Estimator):
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
     _saved: ClassVar[tuple[str, ...]] = (
-        "columns_",
-        "scale_",
-        "container_",
-        "dtypes_",
-        "n_features_in_",
-        "feature_names_in_",
+        *("columns_", "scale_", "container_", "dtypes_", "n_features_in_", "feature_names_in_"),
     )
 
     def __init__(
@@ -136,28 +132,22 @@ class TableEncoder(TransformerMixin, Estimator):
         kinds, weights = self._check(frame)
 
         def decided(name: str, scale: str) -> Column:
-            unit = _unit(frame.dtypes.get(name, ""))
-            values, weight = frame.columns[name], weights.get(name, 1.0)
-            return decide(
-                name, values, kinds.get(name), scale, weight, unit, rounded=name in frame.exact
-            )
+            return decide(frame, name, kinds.get(name), scale, weights.get(name, 1.0))
 
         # Texts and dates first: whether numbers are scaled depends on which of them are used.
         others = [name for name, values in frame.columns.items() if values.dtype.kind != "f"]
-        found = {name: decided(name, "robust") for name in others}
-        self.scale_ = self._decide_scale(frame, kinds, found)
+        columns = {name: decided(name, "robust") for name in others}
+        self.scale_ = self._decide_scale(frame, kinds, columns)
         self.columns_: dict[str, Column] = {
-            name: found.get(name) or decided(name, self.scale_) for name in frame.columns
+            name: columns.get(name) or decided(name, self.scale_) for name in frame.columns
         }
         self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
-        if not any(column.width and not _is_constant(column) for column in self.columns_.values()):
+        used = [column for column in self.columns_.values() if column.width]
+        if all(isinstance(column, Number) and len(column.levels) == 1 for column in used):
+            shell = "--category NAME (or --number, --date)."
             raise DataError(
                 f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
-                "they are: "
-                + Remedy(
-                    "TableEncoder(name='category').",
-                    shell="--category NAME (or --number, --date).",
-                )
+                "they are: " + Remedy("TableEncoder(name='category').", shell=shell)
             )
         self.n_features_in_ = len(self.columns_)
         vars(self).pop("feature_names_in_", None)
@@ -196,7 +186,7 @@ class TableEncoder(TransformerMixin, Estimator):
         lines = [
             f"{name}: {column.describe()}{unit and f', in {unit}'}"
             for name, column in self.columns_.items()
-            for unit in [_unit(self.dtypes_.get(name, ""))]
+            for unit in [unit_of(self.dtypes_.get(name, ""))]
         ]
         if most is None or len(lines) <= most:
             return lines
@@ -215,8 +205,8 @@ class TableEncoder(TransformerMixin, Estimator):
     @property
     def left_out_(self) -> dict[str, str]:
         """Columns that are left out, and why."""
-        found = self.columns_.items()
-        return {name: column.reason for name, column in found if isinstance(column, LeftOut)}
+        columns = self.columns_.items()
+        return {name: column.reason for name, column in columns if isinstance(column, LeftOut)}
 
     @verb()
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
@@ -258,64 +248,45 @@ class TableEncoder(TransformerMixin, Estimator):
     @verb()
     def blocks(self, frame: Frame) -> dict[str, Array]:
         """The vectors column by column; unseen categories are named in a warning."""
-        found = {}
-        self._warn_of_constants(frame)
+        blocks = {}
         for name, column in self.columns_.items():
-            if not column.width:
+            if isinstance(column, LeftOut):
+                _warn_of_another(name, column.constant, frame.columns.get(name, np.empty(0)))
                 continue
             values = frame.columns[name]
             if isinstance(column, Category) and (unseen := column.unseen(values)):
-                warn(
-                    f"column {name!r} has {len(unseen)} categories that fit has not seen: "
-                    f"{names_text([str(value) for value in unseen])}; they count as none of the "
-                    "known ones. Fit again with such rows if they matter.",
-                    MercerWarning,
+                shown = names_text([str(value) for value in unseen])
+                count = "1 category" if len(unseen) == 1 else f"{len(unseen)} categories"
+                warn_of(
+                    name,
+                    f" has {count} that fit has not seen: {shown}; such values count as "
+                    "none of the known ones. Fit again with such rows if they matter.",
                 )
             try:
-                found[name] = column.encode(values)
+                blocks[name] = column.encode(values)
             except DataError as error:
                 raise DataError(f"column {name!r} {error}; fix it.") from error
-            warn_of_far_rows(name, column, values, found[name])
-        return found
-
-    def _warn_of_constants(self, frame: Frame) -> None:
-        """A column that was left out as constant says nothing, unless new rows differ in it."""
-        for name, column in self.columns_.items():
-            if not isinstance(column, LeftOut) or column.constant is None:
-                continue
-            values = frame.columns.get(name, np.empty(0))
-            other = [v for v in values.tolist() if v != column.constant and not is_absent(v)]
-            if other:
-                kind = "number" if isinstance(column.constant, float) else "category"
-                warn(
-                    f"column {name!r} had one value in fit ({column.constant!r}) and is left out; "
-                    f"{len(other)} of {len(values)} rows have another, which the model does not "
-                    "see. To see it, fit with " + as_kind(name, kind) + ".",
-                    MercerWarning,
-                )
+            warn_of_far_rows(name, column, values, blocks[name])
+        return blocks
 
     @verb()
     def decode(self, Z: Any) -> dict[str, Array]:
         """Vectors as columns of plain kinds."""
         Z = np.asarray(Z, dtype=np.float64)
-        width = sum(column.width for column in self.columns_.values())
-        if Z.ndim != 2 or Z.shape[1] != width:
-            raise DataError(f"vectors of shape {Z.shape} are not of {width} entries; give those.")
-        edges = np.cumsum([0, *(column.width for column in self.columns_.values())])
-        return {
-            name: column.decode(Z[:, start:stop])
-            for (name, column), start, stop in zip(
-                self.columns_.items(), edges[:-1], edges[1:], strict=True
+        ends = np.cumsum([column.width for column in self.columns_.values()])
+        if Z.ndim != 2 or Z.shape[1] != ends[-1]:
+            raise DataError(
+                f"vectors of shape {Z.shape} are not of {ends[-1]} entries; give those."
             )
-        }
+        blocks = zip(self.columns_.items(), np.split(Z, ends[:-1], axis=1), strict=True)
+        return {name: column.decode(block) for (name, column), block in blocks}
 
     def _check(self, frame: Frame) -> tuple[Mapping[str, str], Mapping[str, float]]:
         kinds, weights = self.kinds or {}, self.weights or {}
         if len(frame) < 2:
             count = "1 row (1 sample)" if len(frame) else "no rows (0 samples)"
             raise DataError(f"the table has {count}; give at least 2.")
-        if unknown := [name for name in (*kinds, *weights) if name not in frame.columns]:
-            raise no_column(unknown[0], list(frame.columns))
+        frame.check_names((*kinds, *weights))
         for name, kind in kinds.items():
             if not isinstance(kind, str) or parse_cycles(kind) is None:
                 _one_of(f"kind of column {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
@@ -343,10 +314,7 @@ class TableEncoder(TransformerMixin, Estimator):
             kinds.get(name) not in (None, "number", "raw") for name in numbers
         ):
             return "robust"
-        if one_unit(numbers.values()):
-            return "none"
-        warn_of_odd_units(numbers)
-        return "robust"
+        return "none" if have_one_unit(numbers) else "robust"
 
     def __sklearn_is_fitted__(self) -> bool:
         return "columns_" in vars(self)
@@ -357,20 +325,24 @@ class TableEncoder(TransformerMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        takes = tags.input_tags
+        takes.allow_nan = takes.categorical = takes.string = True
         return tags
 
 
-def _unit(form: Any) -> str:
-    """``kg`` of ``{} kg``; nothing for types that are not a form of a number with a unit."""
-    text = form if isinstance(form, str) else ""
-    return text.replace("{}", "").strip() if "{}" in text else ""
-
-
-def _is_constant(column: Column) -> bool:
-    return isinstance(column, Number) and len(column.levels) == 1
+def _warn_of_another(name: str, constant: Any, values: Array) -> None:
+    """A column that was left out as constant says nothing, unless new rows differ in it."""
+    if constant is None:
+        return
+    if other := [v for v in values.tolist() if v != constant and not is_absent(v)]:
+        kind = "number" if isinstance(constant, float) else "category"
+        warn_of(
+            name,
+            f" had one value in fit ({constant!r}) and is left out; {len(other)} of {len(values)} "
+            "rows have another, which the model does not see. To see it, fit with "
+            + as_kind(name, kind)
+            + ".",
+        )
 
 
 def _one_of(what: str, given: Any, known: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import datetime
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from numbers import Real
@@ -21,11 +21,10 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from scipy.sparse import issparse
 
-from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io import Table
-from mercer.io.files import names_text, no_column
+from mercer.io.files import no_column
 from mercer.points.source import MemoryRows
 
 _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
@@ -55,15 +54,18 @@ class Frame:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
+    def check_names(self, names: Iterable[str]) -> None:
+        """Raise if one of the columns is not there."""
+        for name in names:
+            if name not in self.columns:
+                raise no_column(name, list(self.columns))
+
     def make(self, columns: Mapping[str, Array]) -> Any:
         """The same kind of table with other columns; the index stays if the rows do."""
         kept = {n: c for n, c in self.exact.items() if columns.get(n) is self.columns[n]}
         if self.container == "columns":
-            written = {
-                name: _as_written(values, str(self.dtypes.get(name, "")))
-                for name, values in columns.items()
-            }
-            return {**written, **kept}
+            forms = {name: str(self.dtypes.get(name, "")) for name in columns}
+            return {n: _as_written(c, forms[n]) for n, c in columns.items()} | kept
         if self.container == "array":
             arrays = list(columns.values())
             same = all(array.dtype.kind == "f" for array in arrays)
@@ -73,12 +75,10 @@ class Frame:
             name: _REBUILD[self.container](module, values, self.dtypes.get(name, ""))
             for name, values in columns.items()
         } | kept
-        if self.container == "pandas":
-            frame = module.DataFrame(made)
-            if self.index is not None and len(self.index) == len(frame):
-                frame.index = self.index
-            return frame
-        return module.DataFrame(made) if self.container == "polars" else module.table(made)
+        frame = module.table(made) if self.container == "pyarrow" else module.DataFrame(made)
+        if self.index is not None and len(self.index) == len(frame):
+            frame.index = self.index
+        return frame
 
 
 def take_apart(X: Any) -> Frame:
@@ -223,6 +223,11 @@ def _from_array(X: Any) -> Frame:
     return Frame(columns, "array")
 
 
+def unit_of(form: Any) -> str:
+    """``kg`` of ``{} kg``; nothing for types that are not a form of a number with a unit."""
+    return form.replace("{}", "").strip() if isinstance(form, str) and "{}" in form else ""
+
+
 def _as_written(values: Array, form: str) -> Array:
     """Numbers as a file had them: whole, or with a unit."""
     if form == "int":  # texts are long numbers as they were written
@@ -284,20 +289,16 @@ def columns_table(columns: Mapping[str, Array]) -> Table:
 
 
 def kept_columns(frame: Frame, names: Sequence[str]) -> dict[str, Array]:
-    """Columns of a table as they are, to go beside results."""
-    for name in names:
-        if name not in frame.columns:
-            raise no_column(name, list(frame.columns))
-    columns = frame.make(frame.columns)
-    return {name: classes_of(columns[name]) for name in names}
+    """Columns of a table as they are, to go beside results: whole numbers, else text."""
+    frame.check_names(names)
+    columns = frame.make(frame.columns) if names else {}
+    return {name: _classes(columns[name].tolist()) for name in names}
 
 
-def classes_of(values: Array) -> Array:
-    """Whole numbers where all are, else text."""
-    listed = values.tolist()
-    if all(isinstance(value, int) for value in listed):
-        return np.array(listed)
-    return np.array(["" if value is None else str(value) for value in listed])
+def _classes(values: list[Any]) -> Array:
+    if all(isinstance(value, int) for value in values):
+        return np.array(values)
+    return np.array(["" if value is None else str(value) for value in values])
 
 
 def _written(values: Array) -> Array:
@@ -308,37 +309,8 @@ def _written(values: Array) -> Array:
     return objects(None if value != value else value for value in values.tolist())
 
 
-@dataclass(frozen=True)
-class MissingValues:
-    """Missing values of all rows: those that a function has filled in, and those that it left."""
-
-    filled: Counter[str] = field(default_factory=Counter)
-    left: Counter[str] = field(default_factory=Counter)
-
-    def watch(self, fill: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The function, whose missing values are counted before and after."""
-
-        def watched(rows: Any) -> Any:
-            made = fill(rows)
-            before, after = _missing(rows), _missing(made)
-            self.left.update(after)
-            self.filled.update({name: n - after[name] for name, n in before.items()})
-            return made
-
-        return watched
-
-    def describe(self) -> str:
-        """How many were filled, and which columns still have some."""
-        n, names = self.filled.total(), [name for name, count in self.left.items() if count]
-        if not names:
-            return f"{counted(n, 'value')} filled in" if n else "nothing was missing"
-        done = f"{counted(n, 'value')} filled in" if n else "nothing was filled in"
-        unseen = f"{self.left.total():,} of columns that the model does not see are left empty"
-        return f"{done}; {unseen}: {names_text(names)}"
-
-
-def _missing(rows: Any) -> Counter[str]:
-    """Missing values: in each column of a table, or in all rows of numbers."""
+def missing_in(rows: Any) -> Counter[str]:
+    """How many values are missing: in each column of a table, or in all rows of numbers."""
     rows = getattr(rows, "X", rows)
     if isinstance(rows, np.ndarray):
         return Counter({"": int(np.isnan(rows).sum())})

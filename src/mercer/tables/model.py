@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -16,12 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.types import Array
-from mercer.estimators import (
-    GenerativeKernelPCA,
-    KernelNovelty,
-    KernelPCA,
-    SparseKernelPCA,
-)
+from mercer.estimators import GenerativeKernelPCA, KernelNovelty, KernelPCA, SparseKernelPCA
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.exceptions import DataError, Remedy
@@ -50,18 +46,34 @@ def _forwarded(owner: type, name: str) -> Any:
     @functools.wraps(getattr(owner, name))  # for its signature
     def method(self: TableModel, *args: Any, **options: Any) -> Any:
         check_is_fitted(self, "model_")
-        declared = _declared(self.model_, name)
-        X, args, options = self._encoded(declared, args, options)
-        return self._decoded(declared, getattr(self.model_, name)(*args, **options), X)
+        inner = getattr(self.model_, name)
+        given = inspect.signature(inner).bind_partial(*args, **options)
+        # Another's method takes rows first, and gives what it likes.
+        others = Verb("rows", None, next(iter(given.signature.parameters), ""), 0)
+        declared: Verb = getattr(inner, "verb", others)
+        X = self._encode(declared, given.arguments)
+        return self._decoded(declared, inner(*given.args, **given.kwargs), X)
 
     method.__doc__ = f"As :meth:`mercer.{owner.__name__}.{name}`, of tables and in tables."
     return verb(needs=_the_model(name))(method)
 
 
-def _declared(model: Any, name: str) -> Verb:
-    """What the method takes and gives; another's takes rows, and gives what it likes."""
-    declared: Verb = getattr(getattr(type(model), name, None), "verb", Verb("rows", None, "X", 0))
-    return declared
+@dataclass(frozen=True)
+class _Forwarded:
+    """Methods of an estimator; each name that this is given in a class becomes that method."""
+
+    owner: type
+
+    def __set_name__(self, table: type, name: str) -> None:
+        setattr(table, name, _forwarded(self.owner, name))
+
+
+def _of(owner: type) -> Any:
+    return _Forwarded(owner)
+
+
+#: What verbs take that a table is made into vectors for.
+_TAKE_ROWS = ("rows", "blocks", "source", "missing", "row")
 
 
 class TableModel(Estimator):
@@ -81,7 +93,7 @@ class TableModel(Estimator):
     Attributes
     ----------
     encoder_ : TableEncoder
-        Fitted; ``encoder_.describe()`` tells what is done.
+        Fitted; ``encoder_.describe()`` says what is done.
     model_ : estimator
         Fitted to the vectors.
     n_features_in_, feature_names_in_
@@ -205,32 +217,15 @@ class TableModel(Estimator):
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    reconstruction_error = _forwarded(KernelPCA, "reconstruction_error")
-    score_samples = _forwarded(KernelNovelty, "score_samples")
-    decision_function = _forwarded(KernelNovelty, "decision_function")
-    predict = _forwarded(KernelNovelty, "predict")
-    p_values = _forwarded(KernelNovelty, "p_values")
-    score = _forwarded(KernelPCA, "score")
-    sensitivity = _forwarded(KernelPCA, "sensitivity")
-    uncertainty = _forwarded(KernelPCA, "uncertainty")
-    transform_to = _forwarded(KernelPCA, "transform_to")
-    denoise = _forwarded(KernelPCA, "denoise")
-    preimages = _forwarded(KernelPCA, "preimages")
-    reconstruct = _forwarded(KernelPCA, "reconstruct")
-    inverse_transform = _forwarded(KernelPCA, "inverse_transform")
-    component_preimages = _forwarded(KernelPCA, "component_preimages")
-    component_images = _forwarded(KernelPCA, "component_images")
-    imputations = _forwarded(KernelPCA, "imputations")
-    imputation_draws = _forwarded(KernelPCA, "imputation_draws")
-    sample = _forwarded(GenerativeKernelPCA, "sample")
-    generate = _forwarded(GenerativeKernelPCA, "generate")
-    sample_hidden = _forwarded(GenerativeKernelPCA, "sample_hidden")
-    hidden_units = _forwarded(GenerativeKernelPCA, "hidden_units")
-    similarities = _forwarded(GenerativeKernelPCA, "similarities")
-    span_error = _forwarded(SparseKernelPCA, "span_error")
-    interpolate = _forwarded(GenerativeKernelPCA, "interpolate")
-    traverse = _forwarded(GenerativeKernelPCA, "traverse")
-    get_feature_names_out = _forwarded(KernelPCA, "get_feature_names_out")
+    # Each name is a method of its own, see _Forwarded.
+    score = reconstruction_error = sensitivity = uncertainty = transform_to = _of(KernelPCA)
+    denoise = preimages = reconstruct = inverse_transform = _of(KernelPCA)
+    component_preimages = component_images = get_feature_names_out = _of(KernelPCA)
+    imputations = imputation_draws = _of(KernelPCA)
+    score_samples = decision_function = predict = p_values = _of(KernelNovelty)
+    sample = generate = sample_hidden = hidden_units = similarities = _of(GenerativeKernelPCA)
+    interpolate = traverse = _of(GenerativeKernelPCA)
+    span_error = _of(SparseKernelPCA)
 
     @verb(needs=_the_model("impute"))
     def impute(self, X: Any) -> Any:
@@ -260,7 +255,7 @@ class TableModel(Estimator):
             As for ``relevance`` of the model.
         """
         check_is_fitted(self, "model_")
-        rows = None if X is None else self._vectors(X, self.encoder_)
+        rows = None if X is None else self.vectors(X)
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
 
     @verb(needs=_the_model("to_html"))
@@ -273,9 +268,7 @@ class TableModel(Estimator):
 
     def _asked(self) -> Any:
         if self.model is not None and not hasattr(self.model, "fit"):
-            raise TypeError(
-                f"model={self.model!r} is no estimator; give one, for example KernelPCA(10)."
-            )
+            raise TypeError(f"model={self.model!r} is not an estimator; give one: KernelPCA(10).")
         return KernelPCA() if self.model is None else self.model
 
     def _inner(self) -> Any:
@@ -286,25 +279,16 @@ class TableModel(Estimator):
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         encoder.fit(X)
         missing = get_tags(self._asked()).input_tags.allow_nan
-        return self._vectors(X, encoder, missing=missing), encoder
+        return vectors_of(X, encoder, missing=missing), encoder
 
-    def _encoded(
-        self, declared: Verb, args: tuple[Any, ...], options: dict[str, Any]
-    ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        """The table among the arguments, and these with vectors in its place."""
-        if declared.takes == "row":
-            singles = {"x", "x0", "x1"} & set(options)
-            count = 2 if declared.name == "x0" else 1
-            options = options | {name: self._seen(options[name]) for name in singles}
-            return None, (*map(self._seen, args[:count]), *args[count:]), options
-        place, name = declared.place, declared.name
-        X = args[place] if place < len(args) else options.get(name)
-        if X is None or declared.takes not in ("rows", "blocks", "source", "missing"):
-            return None, args, options
-        rows = self._seen(X, missing=declared.takes == "missing")
-        if place < len(args):
-            return X, (*args[:place], rows, *args[place + 1 :]), options
-        return X, args, options | {name: rows}
+    def _encode(self, declared: Verb, arguments: dict[str, Any]) -> Any:
+        """Put vectors in the place of tables among the arguments; the table that was there."""
+        names = {"row": ("x", "x0", "x1")}.get(declared.takes or "", (declared.name,))
+        table = None
+        for name in names if declared.takes in _TAKE_ROWS else ():
+            if (table := arguments.get(name)) is not None:
+                arguments[name] = self._seen(table, missing=declared.takes == "missing")
+        return None if declared.takes == "row" else table
 
     def _decoded(self, declared: Verb, answer: Any, X: Any) -> Any:
         """Vectors as a table: like X if there is one, else of the kind that ``fit`` was given."""
@@ -322,34 +306,13 @@ class TableModel(Estimator):
     def _seen(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them; NaN is let through if the model or the verb takes it."""
         missing = missing or get_tags(self.model_).input_tags.allow_nan
-        return self._vectors(X, self.encoder_, missing=missing)
+        return vectors_of(X, self.encoder_, missing=missing)
 
     @verb()
     def vectors(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them; NaN is let through if ``missing``."""
         check_is_fitted(self, "model_")
-        return self._vectors(X, self.encoder_, missing=missing)
-
-    @staticmethod
-    def _vectors(X: Any, encoder: TableEncoder, *, missing: bool = False) -> Array:
-        blocks = encoder.blocks(encoder.take(X))
-        where = {name: np.isnan(block).any(axis=1) for name, block in blocks.items()}
-        where = {name: rows for name, rows in where.items() if rows.any()}
-        if where and not missing:
-            (name, rows), *others = where.items()
-            more = f" (and others of {names_text([n for n, _ in others])})" if others else ""
-            raise DataError(
-                f"Input X contains NaN: {rows.sum()} values of column {name!r} are missing, the "
-                f"first in row {rows.argmax()}{more}. "
-                + Remedy(
-                    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or",
-                    shell="Fit with 'mercer fit DATA --model missing', fill them in by a model of "
-                    "other rows ('mercer impute MODEL DATA'), or",
-                    page="Choose the estimator 'With missing values', or",
-                )
-                + " remove such rows."
-            )
-        return np.hstack(list(blocks.values()))
+        return vectors_of(X, self.encoder_, missing=missing)
 
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
         """A table like X with these vectors decoded; what the model does not see stays."""
@@ -370,6 +333,31 @@ class TableModel(Estimator):
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.input_tags.categorical = tags.input_tags.string = True
         return tags
+
+
+def vectors_of(X: Any, encoder: TableEncoder, *, missing: bool) -> Array:
+    """The rows of a table as vectors; missing values are refused unless they are let through."""
+    blocks = encoder.blocks(encoder.take(X))
+    where = {name: np.isnan(block).any(axis=1) for name, block in blocks.items()}
+    where = {name: rows for name, rows in where.items() if rows.any()}
+    if where and not missing:
+        (name, rows), *others = where.items()
+        n, first = rows.sum(), rows.argmax()
+        values = "1 value is" if n == 1 else f"{n} values are"
+        more = f" (and others of {names_text([n for n, _ in others])})" if others else ""
+        raise DataError(
+            f"Input X contains NaN: {values} missing in column {name!r}, the first in row "
+            f"{first}{more}. " + _ON_MISSING + " remove such rows."
+        )
+    return np.hstack(list(blocks.values()))
+
+
+_ON_MISSING = Remedy(
+    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or",
+    shell="Fit with 'mercer fit DATA --model missing', fill them in by a model of other rows "
+    "('mercer impute MODEL DATA'), or",
+    page="Choose the estimator 'With missing values', or",
+)
 
 
 def _filled(frame: Frame, name: str, values: Array) -> Array:

@@ -46,7 +46,7 @@ class Numerals:
     ----------
     values : (n,) array, NaN where one is missing
     form : "int" if all are written as whole numbers, ``"{} kg"`` or ``"€ {}"`` with a unit, else ""
-    doubtful : whether nothing tells if 1,234 is more than a thousand or a little more than one
+    doubtful : whether nothing shows if 1,234 is more than a thousand or a little more than one
     """
 
     values: Array
@@ -124,7 +124,7 @@ def units_of(texts: Iterable[str]) -> list[str]:
 
 
 def is_code(present: Sequence[str]) -> bool:
-    """Digits of one length with zeros in front: 01067 is a post code, and no 1067."""
+    """Digits of one length with zeros in front: 01067 is a post code, not 1067."""
     if not all(map(_CODE.fullmatch, present)) or len({*map(len, present)}) > 1:
         return False
     return any(text[0] == "0" for text in present) and len({*present}) > 1

@@ -13,14 +13,13 @@ from sklearn.base import clone
 from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, argument, warn
 from mercer.io import Choice, Table, open_table
-from mercer.io.files import no_column
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows
 from mercer.tables.columns import Category
-from mercer.tables.deciding import ROW_NAMES, is_id_name, one_unit, warn_of_odd_units
+from mercer.tables.deciding import ROW_NAMES, have_one_unit, is_id_name
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, classes_of, kept_columns
-from mercer.tables.model import TableModel
+from mercer.tables.frames import Frame, kept_columns
+from mercer.tables.model import TableModel, vectors_of
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
 
@@ -93,9 +92,7 @@ def read_for(
         for name, column in known.items()
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
-    texts += [name for name in keep if name not in known]
-    if choice.label is not None and choice.label not in known:
-        texts.append(choice.label)
+    texts += [name for name in (*keep, *_label(choice)) if name not in known]
     return _read(Look(path), choice, texts, keep)
 
 
@@ -116,7 +113,7 @@ def vectors_for(
     """A file as the vectors that the model inside sees; label and row names are extra columns."""
     frame = read_for(model, path, choice, keep)
     vectors = model.vectors(frame, missing=allow_nan)
-    beside = _beside(model.encoder_, frame, choice.label)
+    beside = _beside(model.encoder_, frame, choice)
     return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})
 
 
@@ -141,7 +138,14 @@ def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
 def _is_plain(look: Look) -> bool:
     """Whether its first line is UTF-8 without a name over several lines; our other reader cares."""
     line = next((line.content[:LOOK] for line in look.beginning.lines), b"")
-    return _is_utf8(line) and line.count(b'"') % 2 == 0
+    if line[:2] in (b"\xff\xfe", b"\xfe\xff") or line.count(b'"') % 2:
+        return False
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A character that the limit cut in two, or bytes that are no text at all.
+        return error.start >= len(line) - 3 or b"\0" in line
+    return True
 
 
 def _codes(look: Look) -> list[str]:
@@ -169,7 +173,7 @@ def _without_useless(look: Look, choice: Choice) -> Choice:
 
 
 def _useless(name: str, numbers: Array) -> str:
-    """Why a column tells nothing about its row: no values, or the number of the row."""
+    """Why a column says nothing about its row: no values, or the number of the row."""
     if np.isnan(numbers).all():
         return "no values in the first rows"
     steps = np.diff(numbers)
@@ -177,31 +181,21 @@ def _useless(name: str, numbers: Array) -> str:
     return "numbers of the rows" if counts else ""
 
 
-def _is_utf8(line: bytes) -> bool:
-    if line[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return False
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # A character that the limit cut in two, or bytes that are no text at all.
-        return error.start >= len(line) - 3 or b"\0" in line
-    return True
+def _label(choice: Choice) -> list[str]:
+    return [] if choice.label is None else [choice.label]
 
 
 def _read(look: Look, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
     """The columns that are asked for, and the label."""
-    label = [*([] if choice.label is None else [choice.label]), *keep]
+    extra = [*_label(choice), *keep]
     frame = read_table(look, texts=(*texts, *choice.drop))
-    asked = [*choice.columns, *choice.drop, *label]
-    for name in asked:
-        if name not in frame.columns:
-            raise no_column(name, list(frame.columns))
+    frame.check_names([*choice.columns, *choice.drop, *extra])
     wanted = [
         name
         for name in frame.columns
-        if name not in choice.drop and (not choice.columns or name in (*choice.columns, *label))
+        if name not in choice.drop and (not choice.columns or name in (*choice.columns, *extra))
     ]
-    if all(name in label for name in wanted):
+    if all(name in extra for name in wanted):
         raise DataError(f"no column of '{look.path.name}' is left; choose others.")
     exact = {name: column for name, column in frame.exact.items() if name in wanted}
     return replace(frame, columns={name: frame.columns[name] for name in wanted}, exact=exact)
@@ -212,11 +206,11 @@ def _encode(
 ) -> tuple[Table, TableEncoder]:
     kinds = encoder.kinds or {}
     texts = [name for name, kind in kinds.items() if kind == "category"]
-    frame = _read(look, choice, [*texts, *([] if choice.label is None else [choice.label])])
+    frame = _read(look, choice, [*texts, *_label(choice)])
     used = {name: values for name, values in frame.columns.items() if name != choice.label}
     encoder = encoder.fit(Frame(used, frame.container, frame.dtypes))
-    vectors = TableModel._vectors(frame, encoder, missing=allow_nan)
-    return Table(MemoryRows(vectors), _beside(encoder, frame, choice.label)), encoder
+    vectors = vectors_of(frame, encoder, missing=allow_nan)
+    return Table(MemoryRows(vectors), _beside(encoder, frame, choice)), encoder
 
 
 def _wants_scale(look: Look, table: Table, encoder: TableEncoder) -> bool:
@@ -237,10 +231,7 @@ def _wants_scale(look: Look, table: Table, encoder: TableEncoder) -> bool:
     else:
         columns = list(table.rows[:1000].T)
     named = {n: x for n, x in zip(names, columns, strict=True) if np.isfinite(x).any()}
-    if one_unit(named.values()):
-        return False
-    warn_of_odd_units(named)
-    return True
+    return not have_one_unit(named)
 
 
 def _scale(table: Table, encoder: TableEncoder) -> tuple[Table, TableEncoder]:
@@ -271,8 +262,8 @@ def _named(X: Array, names: Sequence[str] | None) -> Frame:
     return Frame({name: X[:, j].astype(np.float64) for j, name in enumerate(names)})
 
 
-def _beside(encoder: TableEncoder, frame: Frame, label: str | None) -> dict[str, Array]:
+def _beside(encoder: TableEncoder, frame: Frame, choice: Choice) -> dict[str, Array]:
     """The label first, then the names of the rows."""
-    index = [name for name, reason in encoder.left_out_.items() if reason == ROW_NAMES]
-    wanted = [*([label] if label is not None else []), *index]
-    return {name: classes_of(frame.make(frame.columns)[name]) for name in wanted}
+    left_out = encoder.left_out_.items()
+    index = [name for name, why in left_out if why == ROW_NAMES and name in frame.columns]
+    return kept_columns(frame, [*_label(choice), *index])

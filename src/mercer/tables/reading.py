@@ -8,7 +8,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -83,20 +83,18 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
 
 def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
     """Parts of one kind; one without a single value is of any."""
-    empty = [bool(absent(part).all()) for part in parts]
-    kinds = {part.dtype.kind for part, none in zip(parts, empty, strict=True) if not none}
-    if len(kinds) > 1:
-        other = next(i for i, part in enumerate(parts) if part.dtype.kind != parts[0].dtype.kind)
-        raise DataError(
-            f"column {name!r} holds {kind_of(parts[0])} in '{paths[0]}' and "
-            f"{kind_of(parts[other])} in '{paths[other]}'; fix it, or make it a category."
-        )
-    kind = next(iter(kinds), "f")
-    missing = {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(kind)
-    dtype: Any = {"f": np.float64, "M": "M8[us]"}.get(kind, object)
+    filled = [i for i, part in enumerate(parts) if not absent(part).all()]
+    like = parts[filled[0]] if filled else np.empty(0)
+    for i in filled:
+        if parts[i].dtype.kind != like.dtype.kind:
+            raise DataError(
+                f"column {name!r} holds {kind_of(like)} in '{paths[filled[0]]}' and "
+                f"{kind_of(parts[i])} in '{paths[i]}'; fix it, or make it a category."
+            )
+    missing = {"f": np.nan, "M": np.datetime64("NaT", "us")}.get(like.dtype.kind)
     return [
-        np.full(len(part), missing, dtype=dtype) if none and part.dtype.kind != kind else part
-        for part, none in zip(parts, empty, strict=True)
+        part if part.dtype.kind == like.dtype.kind else np.full(len(part), missing)
+        for part in parts
     ]
 
 
@@ -125,17 +123,20 @@ def read_sheet(path: Path) -> Frame:
     if "" in head:
         raise DataError(f"column {head.index('') + 1} of '{path}' has no name; give it one.")
     _check_names(head, len(lines) - 1, path)
-    columns: dict[str, list[Any]] = {
-        name: [None if cell == "" else cell for cell in cells]
-        for name, cells in zip(head, zip(*lines[1:], strict=True), strict=True)
-    }
+    cells = [[None if cell == "" else cell for cell in line] for line in lines[1:]]
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
-    whole = {
+    columns = dict(zip(head, zip(*cells, strict=True), strict=True))
+    return replace(_frame_of_values(columns, (int, float)), exact={})
+
+
+def _frame_of_values(columns: Mapping[str, Sequence[Any]], whole: tuple[type, ...]) -> Frame:
+    """Columns of Python's values; those of whole numbers, in one of these types, stay whole."""
+    dtypes = {
         name: "int"
         for name, cells in columns.items()
-        if all(type(cell) in (int, float) and cell == int(cell) for cell in cells)
+        if all(type(cell) in whole and cell == int(cell) for cell in cells)
     }
-    return Frame(take_apart(columns).columns, "columns", whole)
+    return replace(take_apart(columns), dtypes=dtypes)
 
 
 #: Endings of files that hold tables of any kind.
@@ -189,7 +190,7 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
     path, kind = look.path, plain_name(look.path).suffix.lower()
     check_there(path)
     if kind in TEXT:
-        return _frame_of_texts(path, *_texts(look), texts)
+        return _frame_of_texts(look, texts)
     if kind in (".jsonl", ".ndjson"):
         return _frame_of_records(look)
     if kind in SHEETS:
@@ -277,31 +278,29 @@ def _records(text: str, delimiter: str, before: int, path: Path) -> Iterator[lis
         raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
 
 
-def _frame_of_texts(
-    path: Path,
-    names: list[str],
-    records: list[list[str]],
-    delimiter: str,
-    as_texts: Collection[str],
-) -> Frame:
+def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
+    path, (names, records, delimiter) = look.path, _texts(look)
     columns, dtypes, exact = {}, {}, {}
     fields = dict(zip(names, map(_stripped, zip(*records, strict=True)), strict=True))
     numbers = {name: numbers_of(texts) for name, texts in fields.items()}
     odd = [n for n, values in numbers.items() if values is None or np.isnan(values).any()]
     mark = decimal_mark(fields[name] for name in odd)
+
+    def as_written(texts: list[str]) -> Array:
+        return objects(None if is_missing(text) else text for text in texts)
+
     for name, texts in fields.items():
         values = numbers[name]
         found = None if name in as_texts else numerals_of(texts, values, delimiter, mark)
         if found is None:
-            columns[name] = objects(None if is_missing(text) else text for text in texts)
-            dtypes[name] = ""
+            columns[name], dtypes[name] = as_written(texts), ""
             if name not in as_texts:
                 _refuse_typing_errors(path, name, texts)
                 _warn_of_units(path, name, texts)
             continue
         columns[name], dtypes[name] = found.values, found.form
         if found.form == "int" and (np.abs(found.values) > 2**53).any():
-            exact[name] = objects(None if is_missing(text) else text for text in texts)
+            exact[name] = as_written(texts)
         if found.doubtful:
             example = next(i for i, text in enumerate(texts) if "," in text)
             warn(
@@ -342,7 +341,7 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
 
 
 def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
-    """Numbers in several units are texts to us, and a pity."""
+    """Numbers in several units are read as texts, which is rarely meant."""
     units = units_of(text for text in texts if not is_missing(text))
     if len(units) > 1:
         shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
@@ -372,19 +371,14 @@ def _frame_of_records(look: Look) -> Frame:
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not names:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    dtypes = {name: "int" for name, v in columns.items() if {type(x) for x in v} == {int}}
-    return replace(take_apart(columns), dtypes=dtypes)
+    return _frame_of_values({name: [row.get(name) for row in rows] for name in names}, (int,))
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
     feather = kind in (".feather", ".arrow")
     with decoding(path, "Feather file" if feather else "Parquet file"):
-        if feather:
-            table = require("pyarrow.feather", "io").read_table(path)
-        else:
-            table = require("pyarrow.parquet", "io").read_table(path)
-        frame = take_apart(table)
+        module = require("pyarrow.feather" if feather else "pyarrow.parquet", "io")
+        frame = take_apart(module.read_table(path))
     dtypes = {name: "int" for name, dtype in frame.dtypes.items() if "int" in str(dtype)}
     exact = {name: objects(column.to_pylist()) for name, column in frame.exact.items()}
     return Frame(frame.columns, "columns", dtypes, exact=exact)

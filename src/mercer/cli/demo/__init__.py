@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from mercer.cli.options import console, output_folder, speaks, tables
+from mercer.cli.options import command, console, output_folder, tables
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,9 +13,8 @@ if TYPE_CHECKING:
     from mercer.cli.demo.study import Results, Study
 
 
-@click.command(short_help="See it work: digits denoised, generated, found new; a report.")
+@command(short_help="See it work: digits denoised, generated, found new; a report.")
 @output_folder("mercer-demo", "the report and the models")
-@speaks
 def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
 
@@ -25,7 +22,7 @@ def demo(output: Path) -> None:
     compresses the model, generates new digits and finds a digit that it has never seen. Prints the
     figures, and writes report.html and the models into the output folder. Nothing is downloaded.
     """
-    tables.prepare_folder(output, "--output")  # before anything takes time
+    tables.prepare_folder(output)  # before anything takes time
 
     from mercer._base.machine import one_blas_thread
     from mercer.cli.demo.report import write
