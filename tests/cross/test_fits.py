@@ -80,7 +80,7 @@ def test_repeated_rows(start):
 
 @pytest.mark.parametrize("seed", [60239, 60439])
 def test_groups_of_few_rows_under_a_kernel_that_is_nearly_the_identity(seed):
-    """One pair of rows among a thousand that are alike: found by the sums of rows, by nothing else."""
+    """One pair of rows among a thousand that are alike: only the sums of rows find it."""
     found = measure(seed)
     assert found.ratio <= 3, found.text
 

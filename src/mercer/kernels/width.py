@@ -123,7 +123,7 @@ def _by_products(points: Vectors) -> float | None:
     close = np.flatnonzero(r2 <= error)
     if len(close) > MOST:
         return None
-    equal = np.count_nonzero(_direct(X, close) == 0)
+    equal = int(np.count_nonzero(_direct(X, close) == 0))
     low, high = _middle(r2, equal)
     first = r2 < low - 2 * error
     inside = np.flatnonzero((r2 <= high + 2 * error) & ~first)

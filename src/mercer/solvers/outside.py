@@ -42,8 +42,9 @@ NEGLIGIBLE = 1e-3
 def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int, bar: float) -> Array:
     """The numbers of rows around which most of the matrix lies outside of V, W = A V.
 
-    Three quarters by what lies around them, the others by the diagonal, of different groups as far as there
-    are any; and all at which an eigenvector of few rows and an eigenvalue above ``bar`` may peak.
+    Three quarters by what lies around them, the others by the diagonal; of different groups as far
+    as there are any. And all at which an eigenvector of few rows may peak, with an eigenvalue above
+    ``bar``.
     """
     # The diagonal of D where V is invariant.
     left = operator.diagonal() - np.einsum("ij,ij->i", V, W)
@@ -59,9 +60,9 @@ def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int, bar: 
 
 
 def peak_bounds(operator: ProbedGram) -> Array:
-    """The largest eigenvalue of an eigenvector of few rows that peaks at a row, for each one, (n,).
+    """How large the eigenvalue of a vector of few rows can be that peaks at a row, (n,).
 
-    With weights, :math:`v_i / u_i` peaks there; centring adds :math:`|P K u|\\, u_i / |v_i|`.
+    With weights it is ``v_i / u_i`` that peaks there; centring adds ``|P K u| u_i / |v_i|``.
     """
     rows, u = operator.packed_rows(), operator.direction
     if rows is None or not _is_positive(rows.kernel):

@@ -1,4 +1,4 @@
-// Kernels k(x, y), computed by the formulas of mercer.kernels that mercer.live.kernels has traced.
+// Kernels k(x, y), computed by the formulas of mercer.kernels that mercer.live.protocol has traced.
 //
 // A kernel has
 //   row(x, S, out)          out_i = k(x, s_i)
@@ -8,7 +8,7 @@
 // S is { data, m, d }: m points of d numbers, one after the other. Points of radial kernels are
 // shifted by the origin of the model, which no distance notices.
 
-/** A kernel from its description, as mercer.live.kernels writes it. */
+/** A kernel from its description, as mercer.live.protocol writes it. */
 export function makeKernel(spec) {
   if (spec.k1) return spec.name === "sum" ? sum(spec) : product(spec);
   return spec.kernel ? scaled(spec) : simple(spec);
