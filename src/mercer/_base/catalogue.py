@@ -18,7 +18,7 @@ from typing import Any
 KERNELS = {
     "gaussian": "mercer.kernels.radial:Gaussian",
     "laplacian": "mercer.kernels.histogram:Laplacian",
-    "matern": "mercer.kernels.matern:Matern",
+    "matern": "mercer.kernels.radial:Matern",
     "rational_quadratic": "mercer.kernels.radial:RationalQuadratic",
     "cauchy": "mercer.kernels.radial:Cauchy",
     "linear": "mercer.kernels.dot_product:Linear",
