@@ -53,12 +53,12 @@ PREIMAGES = {
 }
 SPARSE_SOLVERS = {
     "auto": "mercer.sparse.column_generation:Auto",
-    "greedy": "mercer.sparse.greedy:Greedy",
+    "greedy": "mercer.sparse.pool:Greedy",
     "column_generation": "mercer.sparse.column_generation:ColumnGeneration",
-    "em": "mercer.sparse.updates:EM",
-    "fast": "mercer.sparse.updates:Fast",
-    "mm": "mercer.sparse.updates:MM",
-    "kmeans": "mercer.sparse.updates:Centres",
+    "em": "mercer.sparse.pool:EM",
+    "fast": "mercer.sparse.pool:Fast",
+    "mm": "mercer.sparse.pool:MM",
+    "kmeans": "mercer.sparse.pool:Centres",
 }
 DENSITIES = {
     "local": "mercer.generative.densities:Local",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.linalg import square_sums
+from mercer._base.machine import one_blas_thread
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.gram import whiten
@@ -86,10 +88,16 @@ class BoundSelection(ABC):
 
 @dataclass(frozen=True)
 class PoolSelection(BoundSelection):
-    """A solver whose candidates are all there from the start."""
+    """A solver whose candidates are all there from the start.
+
+    ``optimise`` goes up from the model without kernels, and may stop beyond a limit of them.
+    ``points`` are the candidates where these are not the rows: then all of them are kept.
+    """
 
     rows: KernelRows
     pool: Pool
+    optimise: Callable[[Likelihood, int | None], Ascent]
+    points: RowsLike | None = None
 
     @property
     def largest_variance(self) -> float:
@@ -97,6 +105,15 @@ class PoolSelection(BoundSelection):
         present = self.pool.diag > 0
         squares = square_sums(self.pool.H)[present] / self.pool.n
         return float((squares / self.pool.diag[present]).max(initial=0.0))
+
+    def solve(self, variance: float, limit: int | None = None) -> Selection:
+        with one_blas_thread():
+            found = self.optimise(Likelihood.empty(self.pool, variance), limit)
+            if self.points is None:
+                return selected(self.rows, np.arange(self.rows.n), found)
+            weights = np.zeros(len(self.pool))
+            weights[found.at.active] = found.at.weights
+            return _selection(found, self.points, None, weights, self.pool)
 
 
 class SparseSolver(Config, ABC):
@@ -127,17 +144,17 @@ def selected(
         )
     order = np.argsort(indices[at.active])
     active = at.active[order]
-    return Selection(
-        points=rows.points(indices[active]),
-        indices=indices[active],
-        weights=at.weights[order],
-        variance=at.variance,
-        pool=at.pool.subset(active),
-        log_likelihood=at.total,
-        kkt=violation(at) if kkt is None else kkt,
-        steps=found.steps,
-        converged=found.converged,
-    )
+    chosen, pool = indices[active], at.pool.subset(active)
+    selection = _selection(found, rows.points(chosen), chosen, at.weights[order], pool)
+    return selection if kkt is None else replace(selection, kkt=kkt)
+
+
+def _selection(
+    found: Ascent, points: RowsLike, indices: Array | None, weights: Array, pool: Pool
+) -> Selection:
+    at, steps, converged = found
+    kkt = violation(at)
+    return Selection(points, indices, weights, at.variance, pool, at.total, kkt, steps, converged)
 
 
 def violation(at: Likelihood) -> float:
