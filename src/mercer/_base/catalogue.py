@@ -47,7 +47,7 @@ PREIMAGES = {
     "distances": "mercer.preimage.distances:Distances",
     "ridge": "mercer.preimage.ridge:Ridge",
     "smoother": "mercer.preimage.smoother:Smoother",
-    "inverse_dot": "mercer.preimage.inverse_dot:InverseDot",
+    "inverse_dot": "mercer.preimage.distances:InverseDot",
     "nearest": "mercer.preimage.nearest:Nearest",
     "combination": "mercer.preimage.combination:Combination",
 }

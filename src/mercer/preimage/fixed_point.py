@@ -30,23 +30,14 @@ class Anderson:
     where g is the image of the current point and r = g - y its residual.
     """
 
-    last_image: Array  # (n, d)
-    last_residual: Array  # (n, d)
-    d_image: Array  # (n, DEPTH, d)
-    d_residual: Array  # (n, DEPTH, d)
+    last: Array  # (n, 2, d) the last image and its residual
+    change: Array  # (n, DEPTH, 2, d) differences of both
     seen: Array  # (n,) images since the last reset
 
     @classmethod
     def start(cls, n: int, d: int, dtype: np.dtype) -> Anderson:
         """No history yet."""
-        flat, deep = (n, d), (n, DEPTH, d)
-        return cls(
-            np.zeros(flat, dtype),
-            np.zeros(flat, dtype),
-            np.zeros(deep, dtype),
-            np.zeros(deep, dtype),
-            np.zeros(n, int),
-        )
+        return cls(np.zeros((n, 2, d), dtype), np.zeros((n, DEPTH, 2, d), dtype), np.zeros(n, int))
 
     def reset(self, rows: Array) -> None:
         """Forget what rows have seen: they have jumped."""
@@ -54,7 +45,7 @@ class Anderson:
 
     def adopt(self, other: Anderson, rows: Array) -> None:
         """Go on with what another has seen of these rows, e.g. in another precision."""
-        for name in ("last_image", "last_residual", "d_image", "d_residual", "seen"):
+        for name in ("last", "change", "seen"):
             getattr(self, name)[rows] = getattr(other, name)[rows]
 
     def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
@@ -62,17 +53,15 @@ class Anderson:
 
         A row without history gets its image back: the plain step.
         """
-        seen = self.seen[rows]
-        slot = (seen - 1) % DEPTH
+        seen, now = self.seen[rows], np.stack([image, residual], axis=1)
         old = seen > 0
-        at = rows[old]
-        self.d_image[at, slot[old]] = image[old] - self.last_image[at]
-        self.d_residual[at, slot[old]] = residual[old] - self.last_residual[at]
-        self.last_image[rows], self.last_residual[rows] = image, residual
+        self.change[rows[old], (seen[old] - 1) % DEPTH] = now[old] - self.last[rows[old]]
+        self.last[rows] = now
         self.seen[rows] += 1
         known = np.arange(DEPTH) < seen[:, None]  # seen images before this one: as many differences
-        theta = _least_squares(self.d_residual[rows], residual, known).astype(image.dtype)
-        return np.asarray(image - np.einsum("nj,njd->nd", theta, self.d_image[rows]))
+        d_image, d_residual = self.change[rows].transpose(2, 0, 1, 3)
+        theta = _least_squares(d_residual, residual, known).astype(image.dtype)
+        return np.asarray(image - np.einsum("nj,njd->nd", theta, d_image))
 
 
 def _least_squares(D: Array, r: Array, known: Array) -> Array:
