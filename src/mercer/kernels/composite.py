@@ -39,6 +39,12 @@ class _Composite(Kernel):
                 raise KernelError(f"{part!r} is not a kernel; combine kernels of mercer.kernels.")
             part.check()
 
+    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
+        self.check()
+        own = self.get_params(deep=False)
+        parts = {k: v.resolve(X, weight) for k, v in own.items() if isinstance(v, Kernel)}
+        return type(self)(**{**own, **parts})
+
 
 class _Pair(_Composite):
     """Two kernels on the same rows."""
@@ -51,10 +57,6 @@ class _Pair(_Composite):
     def parts(self) -> tuple[Kernel, Kernel]:  # type: ignore[override]
         """Both."""
         return self.k1, self.k2
-
-    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
-        self.check()
-        return type(self)(self.k1.resolve(X, weight), self.k2.resolve(X, weight))
 
     def origin(self, X: Rows) -> tuple[Origin, Origin]:
         """One for each part: what one kernel does not notice may be all that the other sees."""
@@ -150,10 +152,6 @@ class Scaled(_Composite):
     def check(self) -> None:
         require.positive("factor", self.factor)
         super().check()
-
-    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
-        self.check()
-        return type(self)(self.factor, self.kernel.resolve(X, weight))
 
     @property
     def is_pairwise(self) -> bool:  # type: ignore[override]

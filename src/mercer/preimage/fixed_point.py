@@ -22,7 +22,6 @@ from mercer.preimage.nearest import Nearest
 DEPTH = 3
 
 
-@dataclass(frozen=True)
 class Anderson:
     """The last differences of images and residuals of n iterations (Anderson 1965; type II).
 
@@ -30,14 +29,10 @@ class Anderson:
     where g is the image of the current point and r = g - y its residual.
     """
 
-    last: Array  # (n, 2, d) the last image and its residual
-    change: Array  # (n, DEPTH, 2, d) differences of both
-    seen: Array  # (n,) images since the last reset
-
-    @classmethod
-    def start(cls, n: int, d: int, dtype: np.dtype) -> Anderson:
-        """No history yet."""
-        return cls(np.zeros((n, 2, d), dtype), np.zeros((n, DEPTH, 2, d), dtype), np.zeros(n, int))
+    def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
+        self.last = np.zeros((n, 2, d), dtype)  # the last image and its residual
+        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both
+        self.seen = np.zeros(n, int)  # images since the last reset
 
     def reset(self, rows: Array) -> None:
         """Forget what rows have seen: they have jumped."""
@@ -259,9 +254,8 @@ class _BoundFixedPoint(BoundPreImage):
         X = self.nearest.solve(Z).points if start is None else start
         dtype = self.sweep.dtype
         Z = check_codes(Z.astype(dtype, copy=False))
-        points = _Points.start(self.sweep.to_shifted(X))
         anchored = start is not None and self.config.input_weight > 0
-        points = replace(points, anchor=points.first if anchored else None)
+        points = _Points(self.sweep.to_shifted(X), is_anchored=anchored)
         if self.rough is not None:
             self._begin_roughly(points, Z)
         self._run(points, Z)
@@ -287,7 +281,7 @@ class _BoundFixedPoint(BoundPreImage):
         """Move the points that float32 can settle to where it settles them."""
         assert self.rough is not None
         single = self.rough.sweep.dtype
-        found = _Points.start(self.rough.sweep.to_shifted(points.at))
+        found = _Points(self.rough.sweep.to_shifted(points.at))
         self.rough._run(found, Z.astype(single))
         sure = found.code == _CONVERGED
         points.at[sure] = self.rough.sweep.to_input(found.at[sure])
@@ -420,36 +414,21 @@ class _BoundFixedPoint(BoundPreImage):
         points.code[rows[points.iterations[rows] >= self.config.max_iter]] = _LIMIT
 
 
-@dataclass(frozen=True)
 class _Points:
     """The state of n iterations, in shifted coordinates; the batches write into it."""
 
-    at: Array  # (n, d) where to look next; in the end the answer
-    plain: Array  # (n, d) the last image, to return to when a leap fails
-    value: Array  # (n,) objective before the last move
-    leapt: Array  # (n,) was the last move an extrapolation?
-    code: Array  # (n,) status
-    iterations: Array  # (n,)
-    restarts: Array  # (n,)
-    history: Anderson
-    first: Array  # (n, d) where it began
-    doubtful: Array  # (n,) comes from float32, and no step in float64 has confirmed it
-    hold: Array  # (n,) weight of the input-space term
-    anchor: Array | None = None  # (n, d) the noisy points, for that term
-
-    @classmethod
-    def start(cls, Y: Array) -> _Points:
+    def __init__(self, Y: Array, *, is_anchored: bool = False) -> None:
         (n, d), dtype = Y.shape, Y.dtype
-        return cls(
-            at=Y.copy(),
-            plain=Y.copy(),
-            value=np.zeros(n, dtype),
-            leapt=np.zeros(n, bool),
-            code=np.full(n, _RUNNING, dtype=np.int8),
-            iterations=np.zeros(n, int),
-            restarts=np.zeros(n, int),
-            history=Anderson.start(n, d, dtype),
-            first=Y,
-            doubtful=np.zeros(n, bool),
-            hold=np.zeros(n, dtype),
-        )
+        self.first = Y  # (n, d) where it began
+        self.at = Y.copy()  # (n, d) where to look next; in the end the answer
+        self.plain = Y.copy()  # (n, d) the last image, to return to when a leap fails
+        self.value = np.zeros(n, dtype)  # objective before the last move
+        self.leapt = np.zeros(n, bool)  # was the last move an extrapolation?
+        self.code = np.full(n, _RUNNING, dtype=np.int8)  # status
+        self.iterations = np.zeros(n, int)
+        self.restarts = np.zeros(n, int)
+        self.history = Anderson(n, d, dtype)
+        # Comes from float32, and no step in float64 has confirmed it?
+        self.doubtful = np.zeros(n, bool)
+        self.anchor = Y if is_anchored else None  # the noisy points, for the input-space term,
+        self.hold = np.zeros(n, dtype)  # and its weight

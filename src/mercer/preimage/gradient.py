@@ -19,20 +19,16 @@ from mercer.preimage.nearest import Nearest
 DEPTH = 6
 
 
-@dataclass(frozen=True)
 class Memory:
-    """The last steps s and changes of gradient y of n problems; slots are used in turn."""
+    """The last steps s and changes of gradient y of n problems; slots are used in turn.
 
-    steps: Array  # (n, DEPTH, d)
-    changes: Array  # (n, DEPTH, d)
-    rho: Array  # (n, DEPTH) 1 / s·y; 0 where a slot is empty
-    count: Array  # (n,) pairs recorded so far
+    Nothing is known at first: the inverse Hessian is the identity.
+    """
 
-    @classmethod
-    def start(cls, n: int, d: int) -> Memory:
-        """Nothing known yet: the inverse Hessian is the identity."""
-        steps, changes = np.zeros((2, n, DEPTH, d))
-        return cls(steps, changes, np.zeros((n, DEPTH)), np.zeros(n, int))
+    def __init__(self, n: int, d: int) -> None:
+        self.steps, self.changes = np.zeros((2, n, DEPTH, d))
+        self.rho = np.zeros((n, DEPTH))  # 1 / s·y; 0 where a slot is empty
+        self.count = np.zeros(n, int)  # pairs recorded so far
 
     def update(self, rows: Array, step: Array, change: Array) -> None:
         """Record pairs of positive curvature; others would spoil the approximation."""
@@ -188,7 +184,7 @@ class _Descent:
         rows = np.arange(len(X))
         self.value, self.size = self._value(self.X, rows)
         self.slope = self._gradient(rows)
-        self.memory = Memory.start(*X.shape)
+        self.memory = Memory(*X.shape)
         self.iterations = np.ones(len(X), dtype=int)
 
     def run(self) -> tuple[Array, Array, Array]:

@@ -28,7 +28,6 @@ from mercer.sparse.pool import Greedy, construct, positive_part
 BLOCK = 1024
 
 
-@dataclass(frozen=True)
 class LowRankScreen:
     """q from ``K ≈ F Fᵀ``, with each row's own term put right; O(n m (m + r)) time per screening.
 
@@ -44,26 +43,19 @@ class LowRankScreen:
     diag : (n,)
     """
 
-    F: Array
-    gram: Array
-    squares: Array
-    left: Array
-    diag: Array
-
     is_exact = False
 
-    @classmethod
-    def of(cls, rows: KernelRows, rank: int) -> LowRankScreen:
-        """By randomly pivoted Cholesky; O(n r (d + r)) time, O(n r) memory."""
+    def __init__(self, rows: KernelRows, rank: int) -> None:
+        # By randomly pivoted Cholesky; O(n r (d + r)) time, O(n r) memory.
         _, F = partial_cholesky(rows.kernel, rows.X, min(rank, rows.n), rows.rng)
         parts = blocks(rows.n, 4 * BLOCK)
-        gram = np.asarray(sum(thread_map(lambda b: F[b].T @ F[b], parts))) / rows.n
+        self.F, self.diag = F, rows.diag
+        self.gram = np.asarray(sum(thread_map(lambda b: F[b].T @ F[b], parts))) / rows.n
         # |F_i L|² with L Lᵀ = FᵀF/n: half the work of F (FᵀF/n) F, and never negative
-        s, U = np.linalg.eigh(gram)
+        s, U = np.linalg.eigh(self.gram)
         root = U * np.sqrt(np.maximum(s, 0))
-        squares = np.concatenate(thread_map(lambda b: square_sums(F[b] @ root), parts))
-        left = np.maximum(rows.diag - square_sums(F), 0)
-        return cls(F, gram, squares, left, rows.diag)
+        self.squares = np.concatenate(thread_map(lambda b: square_sums(F[b] @ root), parts))
+        self.left = np.maximum(rows.diag - square_sums(F), 0)
 
     def start(self) -> Array:
         """Mean of k(x_i, x)² over the rows for each i: q σ⁴ of the model without kernels."""
@@ -207,7 +199,7 @@ class _Columns(BoundSelection):
     @cached_property
     def approximate(self) -> Screen | None:
         """Independent of the noise: serves a whole search."""
-        return LowRankScreen.of(self.rows, self.rank) if self.rank else None
+        return LowRankScreen(self.rows, self.rank) if self.rank else None
 
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
