@@ -267,9 +267,7 @@ class Cosine(Kernel):
 
 def _power(a: Array, degree: int) -> Array:
     """``a **= degree`` in place; by products where that is exact and faster than pow."""
-    if degree == 0:
-        a[...] = 1
-    elif degree == 2:
+    if degree == 2:
         np.multiply(a, a, out=a)
     elif degree == 3:
         a *= a * a

@@ -127,15 +127,12 @@ class Chi2(_EntrywiseKernel):
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         super().resolve(X, weight)
-        if isinstance(X, np.ndarray) and (X < 0).any():  # a file is looked at block by block
-            row, column = np.argwhere(X < 0)[0]
-            raise _negative(f"row {row}, column {column} is", X[row, column])
+        if isinstance(X, np.ndarray):  # a file is looked at block by block
+            _refuse_negative(X, "row {row}, column {column} is")
         return self
 
     def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedParts:
-        if (X < 0).any():  # in one of many blocks, whose rows are not numbered here
-            row, column = np.argwhere(X < 0)[0]
-            raise _negative(f"column {column} has", X[row, column])
+        _refuse_negative(X, "column {column} has")  # one of many blocks: rows have other numbers
         return super().pack(X, origin, dtype)
 
     def _cost(self, X: Array, Y: Array) -> Array:
@@ -155,8 +152,10 @@ class Chi2(_EntrywiseKernel):
         return (x - y) * r, r * (2 - r)
 
 
-def _negative(where: str, value: float) -> DataError:
-    return DataError(
-        f"Chi2 needs entries of 0 or more, but {where} {value:.4g}; use histograms or counts, or "
-        "another kernel."
-    )
+def _refuse_negative(X: Array, where: str) -> None:
+    if (X < 0).any():
+        row, column = np.argwhere(X < 0)[0]
+        raise DataError(
+            f"Chi2 needs entries of 0 or more, but {where.format(row=row, column=column)} "
+            f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
+        )

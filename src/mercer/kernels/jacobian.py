@@ -54,7 +54,9 @@ def jacobian(kernel: Kernel, X: Array, S: Rows, B: Array) -> Array:
         return kernel.jacobian(X, S, B)
     points = as_points(S)
     if kernel.slopes(*_rows(X[:1], points.take(slice(1)))) is None:
-        return _by_gradient(kernel, X, S, B)
+        # Column by column, for any kernel that knows its gradient.
+        columns = (np.broadcast_to(b, (len(X), len(S))) for b in B.T)
+        return np.stack([kernel.gradient(X, S, G) for G in columns], axis=1)
     J = np.zeros((len(X), B.shape[1], X.shape[1]), dtype=B.dtype)
     PB, QB = np.zeros((2, len(X), B.shape[1]), dtype=B.dtype)
     # Around a point in the middle of S no digits cancel between P x and Q s; zeros stay zeros.
@@ -104,10 +106,3 @@ def _add_sparse(J: Array, Q: Array, transposed: Any, B: Array) -> None:
     """The same for sparse points Sᵀ: as many products by places as there are components."""
     for k in range(J.shape[1]):
         J[:, k] += (transposed @ (Q * B[:, k]).T).T
-
-
-def _by_gradient(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
-    """Column by column, for any kernel that knows its gradient."""
-    shape = (len(X), len(S))
-    parts = [kernel.gradient(X, S, np.broadcast_to(b, shape)) for b in B.T]
-    return np.stack(parts, axis=1)

@@ -309,23 +309,17 @@ class _BoundFixedPoint(BoundPreImage):
             rows, seen = rows[running], seen[running]
         image, value, good = self._judge(points, rows, seen)
         points.iterations[rows] += 1
-        at = points.at[rows]
-        residual = image - at
+        residual = image - points.at[rows]
         step = np.sqrt(square_sums(residual / self.sweep.scale))
         astray = points.doubtful[rows] & ~(good & (step <= AGREE))
         points.doubtful[rows] = False
-        if astray.any():
-            self._begin_anew(points, rows[astray])
-            keep = ~astray
-            running, rows, at, seen = running[keep], rows[keep], at[keep], seen[keep]
-            image, value, good = image[keep], value[keep], good[keep]
-            residual, step = residual[keep], step[keep]
-        slack = 16 * np.finfo(at.dtype).eps * seen.size
-        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack))
-        fine = good & ~worse
+        slack = 16 * np.finfo(image.dtype).eps * seen.size
+        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack)) & ~astray
+        fine = good & ~worse & ~astray
         if not fine.all():
+            self._begin_anew(points, rows[astray])
             self._undo_leap(points, rows[worse])
-            lost = ~good & ~worse
+            lost = ~(fine | worse | astray)
             self._restart(points, rows[lost], G[running[lost]])
             rows, image, residual = rows[fine], image[fine], residual[fine]
             step, value = step[fine], value[fine]

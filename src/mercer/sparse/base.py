@@ -178,8 +178,7 @@ def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     keep = lam > noise_floor(lam[-1], len(lam), 0.0, lam.dtype)
     lam, U = lam[keep][::-1], U[:, keep][:, ::-1]
     B = root[:, None] * U / np.sqrt(lam)
-    q = len(lam)
-    return lam + chosen.variance, from_features(kernel, chosen.points, B, np.zeros(q), np.eye(q))
+    return lam + chosen.variance, _uncentred(kernel, chosen.points, B, np.eye(len(lam)))
 
 
 def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
@@ -191,8 +190,7 @@ def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     # Coordinates a(x) = Rᵀ k(S, x) are orthonormal; their second moments are RᵀH (RᵀH)ᵀ / n.
     V, s, _ = np.linalg.svd(R.T @ chosen.pool.H / np.sqrt(chosen.pool.n), full_matrices=False)
     keep = s**2 > noise_floor(s[0] ** 2, len(s), 0.0, s.dtype)
-    zero = np.zeros(R.shape[1])
-    return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
+    return s[keep] ** 2, _uncentred(kernel, chosen.points, R, V[:, keep])
 
 
 def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
@@ -215,8 +213,12 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
 def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:
     """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
     R = whiten(K)
-    r = R.shape[1]
-    return from_features(kernel, points, R, np.zeros(r), np.eye(r))
+    return _uncentred(kernel, points, R, np.eye(R.shape[1]))
+
+
+def _uncentred(kernel: Kernel, points: RowsLike, R: Array, V: Array) -> Subspace:
+    """The directions ``Φ_S R V`` through the origin."""
+    return from_features(kernel, points, R, np.zeros(R.shape[1]), V)
 
 
 def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tuple[Array, Subspace]:
