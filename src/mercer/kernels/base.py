@@ -145,6 +145,13 @@ class Kernel(Config, ABC):
         """
         return None
 
+    def tile(self, X: Rows, S: Rows) -> Array:
+        """``k(x_i, s_j)`` as one tile, for a block of rows."""
+        origin = self.origin(S)
+        out = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
+        self.fill(self.pack(X, origin), self.pack(S, origin), out)
+        return out
+
     def __call__(self, X: Rows, Y: Rows = None) -> Array:
         """The dense matrix ``k(x_i, y_j)``; O(n m d) time and O(n m) memory.
 

@@ -102,7 +102,7 @@ class _Pair(_Composite):
         one, two = (part.slopes(X, S) for part in self.parts)
         if one is None or two is None:
             return None
-        first, second = self._factors(lambda part: Basis(part, S).at(X))
+        first, second = self._factors(lambda part: part.tile(X, S))
         return one[0] * first + two[0] * second, one[1] * first + two[1] * second
 
 

@@ -12,7 +12,6 @@ from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels import require
 from mercer.kernels.base import Kernel, Origin, has_formula
-from mercer.kernels.basis import Basis
 from mercer.kernels.width import variance_length
 from mercer.points import Vectors, alike, as_points
 from mercer.points.points import near_one
@@ -77,7 +76,7 @@ class DotProductKernel(Kernel):
         return np.asarray(2 * Z * self.slope(square_sums(Z))[:, None])
 
     def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array]:
-        Q = self.slope(Basis(Linear(), S).at(X))
+        Q = self.slope(Linear().tile(X, S))
         return np.zeros_like(Q), Q
 
     def _finite(self, K: Array, *rows: Any) -> Array:
@@ -184,6 +183,10 @@ class Polynomial(_Affine):
         # Products are exact where a power may be the exponential of a logarithm.
         return _by_squaring(a, d), _by_squaring(a, d - 1) * (d * gamma)
 
+    def slope(self, p: Array) -> Array:
+        power = _by_squaring(self.affine(p), self.degree - 1)
+        return np.asarray(np.multiply(power, self.degree * float(self.gamma), out=p))
+
     def invert(self, k: Array) -> Array:
         if self.degree % 2 == 0:
             raise KernelError(
@@ -262,7 +265,7 @@ class Cosine(Kernel):
         # d/dx (x·s/|x||s|) = s/(|x||s|) - x (x·s)/(|x|³|s|); zero for a zero row
         norms = (np.sqrt(Linear().diag(X))[:, None], np.sqrt(Linear().diag(S)))
         x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
-        return -Basis(self, S).at(X) / x**2, 1 / (x * s)
+        return -self.tile(X, S) / x**2, 1 / (x * s)
 
 
 def _power(a: Array, degree: int) -> Array:
