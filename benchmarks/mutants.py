@@ -22,7 +22,8 @@ from benchmarks._measure import table
 from benchmarks.repeated import repeated_problem
 from mercer.gram import StreamedGram
 from mercer.kernels import Cosine
-from mercer.kernels.composite import _PackedTwice, _Pair
+from mercer.kernels.base import PackedParts
+from mercer.kernels.composite import _Pair
 from mercer.kernels.dot_product import DotProductKernel
 from mercer.kernels.radial import RadialKernel
 from mercer.model.model import Model
@@ -99,7 +100,8 @@ def _shifted(pair: _Pair, X: Any, origin: Any = None, dtype: Any = None) -> Any:
         radial = first if isinstance(pair.k1, RadialKernel) else second
         X = X if radial is None else X - radial
         first = second = None
-    return _PackedTwice((pair.k1.pack(X, first, dtype), pair.k2.pack(X, second, dtype)))
+    packed = (pair.k1.pack(X, first, dtype), pair.k2.pack(X, second, dtype))
+    return PackedParts(packed, np.result_type(packed[0].dtype, packed[1].dtype))
 
 
 def _differ(pair: _Pair) -> bool:

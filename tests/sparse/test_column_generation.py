@@ -41,10 +41,10 @@ def test_exact_screening_is_the_dense_formula(rows, model):
 def test_low_rank_screening_is_exact_at_full_rank_and_close_below(rows, model):
     at, columns, index = model
     S, q = ExactScreen(rows, np.float64).candidates(at, columns, index)
-    full = LowRankScreen.of(rows, 900).candidates(at, columns, index)
+    full = LowRankScreen(rows, 900).candidates(at, columns, index)
     assert_allclose(full[0], S, rtol=1e-8)
     assert_allclose(full[1], q, rtol=1e-4)
-    low = LowRankScreen.of(rows, 150)
+    low = LowRankScreen(rows, 150)
     assert np.median(np.abs(low.candidates(at, columns, index)[1] / q - 1)) < 0.02
     assert_allclose(low.start(), ExactScreen(rows, np.float64).start(), rtol=0.02)
 

@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 from mercer import SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.sparse import KernelRows, Likelihood, Pool
-from mercer.sparse.greedy import empty
 from mercer.sparse.likelihood import gain, one_weight
 from tests import naive_sparse
 from tests.sparse.problems import everywhere, features, random_problem, stiff_gram
@@ -109,7 +108,7 @@ def test_a_triangular_factor_stands_for_all_rows(rng):
 
 def test_the_empty_model_is_pure_noise(rng):
     K = (Phi := features(rng, 6, 4)) @ Phi.T
-    at = empty(Pool(K, K, 6, np.trace(K) / 6), 0.5)
+    at = Likelihood.empty(Pool(K, K, 6, np.trace(K) / 6), 0.5)
     assert_allclose(at.value, -0.5 * np.trace(K) / 6 / 0.5)
     S, q = at.candidates()
     assert_allclose(S, np.diagonal(K) / 0.5)

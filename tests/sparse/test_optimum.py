@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Gaussian, Linear, Precomputed, Sigmoid
 from mercer.sparse import EM, Centres, Greedy, KernelRows, Likelihood, Pool
-from mercer.sparse.greedy import construct, empty
 from mercer.sparse.likelihood import ascend, prune
+from mercer.sparse.pool import construct
 from tests.sparse.problems import random_problem, stiff_gram
 
 
@@ -23,7 +23,7 @@ def conditions(at):
 def test_conditions_hold_on_random_problems(seed):
     _, K, _, variance = random_problem(np.random.default_rng(seed))
     pool = Pool(K, K, len(K), np.trace(K) / len(K))
-    found = construct(empty(pool, variance), excess=1e-4)
+    found = construct(Likelihood.empty(pool, variance), excess=1e-4)
     on, off = conditions(found.at)
     assert found.converged
     assert on <= 1e-6
@@ -35,7 +35,7 @@ def test_conditions_hold_on_random_problems(seed):
 def test_conditions_hold_for_ill_conditioned_kernels(condition, variance, rng):
     K = stiff_gram(60, condition, rng)
     pool = Pool(K, K, 60, np.trace(K) / 60)
-    found = construct(empty(pool, variance), excess=1e-4)
+    found = construct(Likelihood.empty(pool, variance), excess=1e-4)
     on, off = conditions(found.at)
     assert found.converged
     assert on <= 1e-6

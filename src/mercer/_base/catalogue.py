@@ -18,7 +18,7 @@ from typing import Any
 KERNELS = {
     "gaussian": "mercer.kernels.radial:Gaussian",
     "laplacian": "mercer.kernels.histogram:Laplacian",
-    "matern": "mercer.kernels.matern:Matern",
+    "matern": "mercer.kernels.radial:Matern",
     "rational_quadratic": "mercer.kernels.radial:RationalQuadratic",
     "cauchy": "mercer.kernels.radial:Cauchy",
     "linear": "mercer.kernels.dot_product:Linear",
@@ -47,18 +47,18 @@ PREIMAGES = {
     "distances": "mercer.preimage.distances:Distances",
     "ridge": "mercer.preimage.ridge:Ridge",
     "smoother": "mercer.preimage.smoother:Smoother",
-    "inverse_dot": "mercer.preimage.inverse_dot:InverseDot",
+    "inverse_dot": "mercer.preimage.distances:InverseDot",
     "nearest": "mercer.preimage.nearest:Nearest",
     "combination": "mercer.preimage.combination:Combination",
 }
 SPARSE_SOLVERS = {
     "auto": "mercer.sparse.column_generation:Auto",
-    "greedy": "mercer.sparse.greedy:Greedy",
+    "greedy": "mercer.sparse.pool:Greedy",
     "column_generation": "mercer.sparse.column_generation:ColumnGeneration",
-    "em": "mercer.sparse.updates:EM",
-    "fast": "mercer.sparse.updates:Fast",
-    "mm": "mercer.sparse.updates:MM",
-    "kmeans": "mercer.sparse.updates:Centres",
+    "em": "mercer.sparse.pool:EM",
+    "fast": "mercer.sparse.pool:Fast",
+    "mm": "mercer.sparse.pool:MM",
+    "kmeans": "mercer.sparse.pool:Centres",
 }
 DENSITIES = {
     "local": "mercer.generative.densities:Local",

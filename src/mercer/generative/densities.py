@@ -108,6 +108,15 @@ class FittedNormal(FittedDensity):
         return np.asarray(-square_sums(G) / 2 - constant)
 
 
+def _spread(Z: Array) -> Array:
+    """Standard deviations of the coordinates; 1 for those that are constant."""
+    if len(Z) < 2:
+        raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
+    spread = Z.std(axis=0)
+    spread[spread == 0] = 1
+    return np.asarray(spread)
+
+
 # A small normal distribution around every training row.
 
 
@@ -148,11 +157,7 @@ class KDE(Density):
         self.bandwidth = bandwidth
 
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        if len(Z) < 2:
-            raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
-        points = evenly(Z, LARGEST)
-        scale = Z.std(axis=0)
-        scale[scale == 0] = 1
+        points, scale = evenly(Z, LARGEST), _spread(Z)
         return FittedKDE(points, scale, self._choose(evenly(points, SAMPLE) / scale))
 
     def _choose(self, Z: Array) -> float:
@@ -354,10 +359,7 @@ class Mixture(Density):
     def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:
         if self.covariance not in ("diag", "full"):
             raise DataError(f"covariance={self.covariance!r} is not known; give 'diag' or 'full'.")
-        if len(Z) < 2:
-            raise DataError(f"a spread cannot be taken from {len(Z)} row(s); give at least 2.")
-        unit = Z.std(axis=0)
-        unit[unit == 0] = 1
+        unit = _spread(Z)
         # In units of each coordinate's spread, so that the floor of the variances means the same
         # in all of them.
         scaled = np.asarray(Z / unit, dtype=np.float64)

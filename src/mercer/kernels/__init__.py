@@ -12,8 +12,7 @@ from mercer.kernels.basis import Basis
 from mercer.kernels.composite import Product, Scaled, Sum
 from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear, Polynomial, Sigmoid
 from mercer.kernels.histogram import Chi2, Laplacian
-from mercer.kernels.matern import Matern
-from mercer.kernels.radial import Cauchy, Gaussian, RadialKernel, RationalQuadratic
+from mercer.kernels.radial import Cauchy, Gaussian, Matern, RadialKernel, RationalQuadratic
 
 __all__ = [
     "Basis",

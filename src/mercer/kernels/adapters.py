@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from mercer._base.types import Array, Precision, Rows, Targets
 from mercer.exceptions import KernelError
-from mercer.kernels.base import Kernel, Origin
+from mercer.kernels.base import Kernel, Origin, PackedParts
 from mercer.points import Columns
-
-
-@dataclass(frozen=True)
-class _MatrixRows:
-    """Rows of a kernel matrix, and which of its columns they stand for."""
-
-    values: Array
-    columns: Any
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.values.dtype
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def __getitem__(self, rows: slice) -> _MatrixRows:
-        return _MatrixRows(self.values[rows], self.columns[rows])
 
 
 class _Foreign(Kernel):
@@ -76,21 +57,24 @@ class Precomputed(_Foreign):
             )
         return self
 
-    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> _MatrixRows:  # noqa: ARG002
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
+        """Rows of the matrix, and which of its columns they stand for."""
         if np.issubdtype(X.dtype, np.integer) and X.ndim == 1:  # support: column numbers
-            return _MatrixRows(X, X)
-        return _MatrixRows(X.astype(dtype or X.dtype, copy=False), np.arange(len(X)))
+            return PackedParts((X, X), X.dtype)
+        values = X.astype(dtype or X.dtype, copy=False)
+        return PackedParts((values, np.arange(len(X))), values.dtype)
 
-    def fill(self, A: _MatrixRows, B: _MatrixRows, out: Array) -> None:
-        if B.columns.size and B.columns.max() >= A.values.shape[1]:
+    def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
+        values, columns = A.parts[0], B.parts[1]
+        if columns.size and columns.max() >= values.shape[1]:
             raise KernelError(
-                f"rows of {A.values.shape[1]} kernel values do not fit the "
-                f"{B.columns.max() + 1} training points; give k(new, train)."
+                f"rows of {values.shape[1]} kernel values do not fit the "
+                f"{columns.max() + 1} training points; give k(new, train)."
             )
-        if out.dtype == A.values.dtype:
-            np.take(A.values, B.columns, axis=1, out=out, mode="clip")  # no copy in between
+        if out.dtype == values.dtype:
+            np.take(values, columns, axis=1, out=out, mode="clip")  # no copy in between
         else:
-            out[...] = A.values[:, B.columns]
+            out[...] = values[:, columns]
 
     def diag(self, X: Array) -> Array:
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
@@ -99,24 +83,6 @@ class Precomputed(_Foreign):
                 "FunctionKernel to get reconstruction errors."
             )
         return np.diagonal(X).copy()
-
-
-@dataclass(frozen=True)
-class _Objects:
-    """Python objects, and the number of the first one for error messages."""
-
-    items: Sequence[Any]
-    start: int = 0
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float64)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, rows: slice) -> _Objects:
-        return _Objects(self.items[rows], self.start + (rows.start or 0))
 
 
 class FunctionKernel(_Foreign):
@@ -148,13 +114,15 @@ class FunctionKernel(_Foreign):
                 f"{self.function!r} cannot be called; give a function of two objects."
             )
 
-    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> _Objects:  # noqa: ARG002
-        return _Objects(X)
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
+        """Objects, and their numbers for error messages."""
+        return PackedParts((X, range(len(X))), np.dtype(np.float64))
 
-    def fill(self, A: _Objects, B: _Objects, out: Array) -> None:
-        for i, x in enumerate(A.items):
-            for j, y in enumerate(B.items):
-                out[i, j] = self._value(x, y, A.start + i, B.start + j)
+    def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
+        (left, rows), (right, columns) = A.parts, B.parts
+        for i, x in enumerate(left):
+            for j, y in enumerate(right):
+                out[i, j] = self._value(x, y, rows[i], columns[j])
 
     def diag(self, X: Rows) -> Array:
         return np.array([self._value(x, x, i, i) for i, x in enumerate(X)], dtype=np.float64)

@@ -7,7 +7,7 @@ are made ready for that once, by ``pack``; :mod:`mercer.points.tiles` decides wh
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from dataclasses import dataclass
 from inspect import isabstract
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -17,7 +17,6 @@ from scipy.sparse import issparse
 
 from mercer._base.config import Config
 from mercer._base.types import Array, Precision, Rows
-from mercer.exceptions import DegenerateKernelWarning, KernelError, argument, warn
 from mercer.points import Objects, Points, alike, as_points
 from mercer.points.sparse import SparseRows
 from mercer.points.tiles import Packed
@@ -45,40 +44,23 @@ class Kernel(Config, ABC):
     #: Rows are kernel values themselves, not points.
     is_pairwise: ClassVar[bool] = False
 
+    #: Whether ``pack`` takes :class:`~mercer.points.sparse.SparseRows`, too.
+    takes_sparse: bool = False
+    #: Whether ``gradient`` and ``diag_gradient`` can be called.
+    has_gradient: bool = True
+    #: Whether entries of rows must not be negative: histograms, counts.
+    is_nonnegative: bool = False
+    #: Whether a value of k tells the distance, or the dot product: ``invert`` works.
+    is_invertible: bool = False
+    #: The kernel of the distance that this one is, or is a multiple of; None if neither.
+    radial: RadialKernel | None = None
+    #: The kernels that this one is made of; most are made of none.
+    parts: tuple[Kernel, ...] = ()
+
     @property
     def takes_vectors(self) -> bool:
         """Rows are vectors of numbers, neither objects nor kernel values."""
         return not (self.takes_objects or self.is_pairwise)
-
-    @property
-    def takes_sparse(self) -> bool:
-        """Whether ``pack`` takes :class:`~mercer.points.sparse.SparseRows`, too."""
-        return False
-
-    @property
-    def has_gradient(self) -> bool:
-        """Whether ``gradient`` and ``diag_gradient`` can be called."""
-        return True
-
-    @property
-    def is_nonnegative(self) -> bool:
-        """Whether entries of rows must not be negative: histograms, counts."""
-        return False
-
-    @property
-    def is_invertible(self) -> bool:
-        """Whether a value of k tells the distance, or the dot product: ``invert`` works."""
-        return False
-
-    @property
-    def radial(self) -> RadialKernel | None:
-        """The kernel of the distance that this one is, or is a multiple of; None if neither."""
-        return None
-
-    @property
-    def parts(self) -> tuple[Kernel, ...]:
-        """The kernels that this one is made of; most are made of none."""
-        return ()
 
     def resolve(self, X: Rows, weight: Array | None = None) -> Self:  # noqa: ARG002
         """The same kernel with every data-dependent parameter turned into a number."""
@@ -156,6 +138,20 @@ class Kernel(Config, ABC):
     def diag_gradient(self, Z: Array) -> Array:
         r"""Gradients :math:`\nabla_{z_j} k(z_j, z_j)`, shape (m, d)."""
 
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:  # noqa: ARG002
+        r"""Tiles P and Q, (n, m), of :math:`\nabla_x k(x, s) = P(x, s)\, x + Q(x, s)\, s`.
+
+        None for a kernel that is not of this form.
+        """
+        return None
+
+    def tile(self, X: Rows, S: Rows) -> Array:
+        """``k(x_i, s_j)`` as one tile, for a block of rows."""
+        origin = self.origin(S)
+        out = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
+        self.fill(self.pack(X, origin), self.pack(S, origin), out)
+        return out
+
     def __call__(self, X: Rows, Y: Rows = None) -> Array:
         """The dense matrix ``k(x_i, y_j)``; O(n m d) time and O(n m) memory.
 
@@ -187,6 +183,20 @@ class Kernel(Config, ABC):
         return self * factor
 
 
+@dataclass(frozen=True)
+class PackedParts:
+    """Rows made ready in several parts of one length, for tiles of a type; cut all at once."""
+
+    parts: tuple[Any, ...]
+    dtype: np.dtype
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def __getitem__(self, rows: slice) -> PackedParts:
+        return PackedParts(tuple(part[rows] for part in self.parts), self.dtype)
+
+
 def has_formula(kernel: Kernel) -> bool:
     """Whether the class that says what the kernel is in place says so in a formula, too."""
     words = {"profile", "slope", "_cost", "formula"}
@@ -204,60 +214,3 @@ def full_precision(X: Rows) -> Any:
     X = np.asarray(X)
     kept = X.dtype in (np.float32, np.float64)
     return np.asarray(X if kept else X.astype(np.float64))
-
-
-# Checks of kernel parameters, with the wording in one place.
-
-
-def require_finite(name: str, value: Any) -> float:
-    """A real, finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise KernelError(f"{name} must be a number, not {value!r}; give a real number.")
-    if not np.isfinite(value):
-        raise KernelError(argument(name, value) + " is not finite; give a real number.")
-    return float(value)
-
-
-def require_positive(name: str, value: Any) -> float:
-    """A finite number above zero."""
-    if require_finite(name, value) <= 0:
-        raise KernelError(argument(name, value) + " must be above zero; give a positive number.")
-    return float(value)
-
-
-def require_nonnegative(name: str, value: Any) -> float:
-    """A finite number that is not negative; zero makes a constant kernel and warns."""
-    if require_finite(name, value) < 0:
-        raise KernelError(argument(name, value) + " is negative; give a positive number.")
-    if value == 0:
-        warn(
-            argument(name, 0)
-            + " makes the kernel constant (effective rank 1); give "
-            + argument(name, "median")
-            + " or a positive number.",
-            DegenerateKernelWarning,
-        )
-    return float(value)
-
-
-def require_positive_or(name: str, value: Any, words: Sequence[str]) -> None:
-    """A finite number above zero, or a word for the rule that will give one."""
-    if isinstance(value, str):
-        require_choice(name, value, words)
-    else:
-        require_positive(name, value)
-
-
-def require_number(name: str, value: Any) -> float:
-    """The number that a rule was to be turned into; :class:`KernelError` if it was not."""
-    if value is None or isinstance(value, str):
-        raise KernelError(argument(name, value) + " has no value yet; call resolve(X) first.")
-    return float(value)
-
-
-def require_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
-    """One of a few values."""
-    if value not in choices:
-        options = ", ".join(map(repr, choices))
-        wrong = argument(name, value)
-        raise KernelError(wrong + f" is not known; give one of {options}, or a number.")

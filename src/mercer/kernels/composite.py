@@ -2,68 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
-from mercer.kernels.base import Kernel, Origin, require_positive
+from mercer.kernels import require
+from mercer.kernels.base import Kernel, Origin, PackedParts
 from mercer.kernels.basis import Basis
 from mercer.kernels.radial import RadialKernel
 from mercer.points import Points, Vectors
 from mercer.points.tiles import Packed
 
 
-@dataclass(frozen=True)
-class _PackedTwice:
-    """The same rows, packed for each of two kernels."""
-
-    parts: tuple[Packed, Packed]
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.result_type(self.parts[0].dtype, self.parts[1].dtype)
-
-    def __len__(self) -> int:
-        return len(self.parts[0])
-
-    def __getitem__(self, rows: slice) -> _PackedTwice:
-        return _PackedTwice((self.parts[0][rows], self.parts[1][rows]))
+def _of_parts(combine: Callable[[Iterable[bool]], bool], name: str, doc: str) -> Any:
+    """A property of a composite that is all, or any, of that of its parts."""
+    return property(lambda self: combine(getattr(part, name) for part in self.parts), doc=doc)
 
 
 class _Composite(Kernel):
     """A kernel that can what all of its parts can."""
 
-    @property
-    def is_mercer(self) -> bool:  # type: ignore[override]
-        """True if all parts are."""
-        return all(part.is_mercer for part in self.parts)
-
-    @property
-    def takes_objects(self) -> bool:  # type: ignore[override]
-        """True if all parts do."""
-        return all(part.takes_objects for part in self.parts)
-
-    @property
-    def takes_sparse(self) -> bool:
-        return all(part.takes_sparse for part in self.parts)
-
-    @property
-    def has_gradient(self) -> bool:
-        return all(part.has_gradient for part in self.parts)
-
-    @property
-    def is_nonnegative(self) -> bool:
-        return any(part.is_nonnegative for part in self.parts)
+    is_mercer = _of_parts(all, "is_mercer", "True if all parts are.")
+    takes_objects = _of_parts(all, "takes_objects", "True if all parts do.")
+    takes_sparse = _of_parts(all, "takes_sparse", "True if all parts do.")
+    has_gradient = _of_parts(all, "has_gradient", "True if all parts have one.")
+    is_nonnegative = _of_parts(any, "is_nonnegative", "True if one part must have it so.")
 
     def check(self) -> None:
         for part in self.parts:
             if not isinstance(part, Kernel):
                 raise KernelError(f"{part!r} is not a kernel; combine kernels of mercer.kernels.")
             part.check()
+
+    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
+        self.check()
+        own = self.get_params(deep=False)
+        parts = {k: v.resolve(X, weight) for k, v in own.items() if isinstance(v, Kernel)}
+        return type(self)(**{**own, **parts})
 
 
 class _Pair(_Composite):
@@ -74,31 +54,56 @@ class _Pair(_Composite):
         self.k2 = k2
 
     @property
-    def parts(self) -> tuple[Kernel, ...]:
+    def parts(self) -> tuple[Kernel, Kernel]:  # type: ignore[override]
+        """Both."""
         return self.k1, self.k2
-
-    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
-        self.check()
-        return type(self)(self.k1.resolve(X, weight), self.k2.resolve(X, weight))
 
     def origin(self, X: Rows) -> tuple[Origin, Origin]:
         """One for each part: what one kernel does not notice may be all that the other sees."""
         return self.k1.origin(X), self.k2.origin(X)
 
-    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> _PackedTwice:
-        first, second = origin or (None, None)
-        return _PackedTwice((self.k1.pack(X, first, dtype), self.k2.pack(X, second, dtype)))
+    def pack(self, X: Rows, origin: Origin = None, dtype: Precision = None) -> PackedParts:
+        pairs = zip(self.parts, origin or (None, None), strict=True)
+        packed = tuple(part.pack(X, own, dtype) for part, own in pairs)
+        return PackedParts(packed, np.result_type(*(part.dtype for part in packed)))
 
     def rounding(self, X: Rows, origin: Origin, dtype: np.dtype) -> float:
         pairs = zip(self.parts, origin or (None, None), strict=True)
         return sum(part.rounding(X, own, dtype) for part, own in pairs)
 
-    def _tiles(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> Array:
-        """The first kernel into ``out``, the second into a tile of its own."""
+    #: What becomes of the values of both.
+    _combine: ClassVar[np.ufunc]
+
+    @abstractmethod
+    def _factors(self, values: Callable[[Kernel], Array]) -> tuple[Array | float, Array | float]:
+        """What the derivative of each part is multiplied by, from the values of the parts."""
+
+    def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
         self.k1.fill(A.parts[0], B.parts[0], out)
         second = np.empty(out.shape, dtype=out.dtype)
         self.k2.fill(A.parts[1], B.parts[1], second)
-        return second
+        self._combine(out, second, out=out)
+
+    def diag(self, X: Rows) -> Array:
+        return np.asarray(self._combine(self.k1.diag(X), self.k2.diag(X)))
+
+    def exact(self, X: Rows, Y: Rows) -> Array:
+        return np.asarray(self._combine(self.k1.exact(X, Y), self.k2.exact(X, Y)))
+
+    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
+        first, second = self._factors(lambda part: Basis(part, Vectors(S)).at(Z))
+        return self.k1.gradient(Z, S, G * first) + self.k2.gradient(Z, S, G * second)
+
+    def diag_gradient(self, Z: Array) -> Array:
+        first, second = self._factors(lambda part: part.diag(Z)[:, None])
+        return np.asarray(self.k1.diag_gradient(Z) * first + self.k2.diag_gradient(Z) * second)
+
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
+        one, two = (part.slopes(X, S) for part in self.parts)
+        if one is None or two is None:
+            return None
+        first, second = self._factors(lambda part: part.tile(X, S))
+        return one[0] * first + two[0] * second, one[1] * first + two[1] * second
 
 
 class Sum(_Pair):
@@ -112,41 +117,19 @@ class Sum(_Pair):
     2
     """
 
-    def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
-        out += self._tiles(A, B, out)
+    _combine = np.add
 
-    def diag(self, X: Rows) -> Array:
-        return self.k1.diag(X) + self.k2.diag(X)
-
-    def exact(self, X: Rows, Y: Rows) -> Array:
-        return self.k1.exact(X, Y) + self.k2.exact(X, Y)
-
-    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        return self.k1.gradient(Z, S, G) + self.k2.gradient(Z, S, G)
-
-    def diag_gradient(self, Z: Array) -> Array:
-        return self.k1.diag_gradient(Z) + self.k2.diag_gradient(Z)
+    def _factors(self, values: Callable[[Kernel], Array]) -> tuple[float, float]:  # noqa: ARG002
+        return 1.0, 1.0
 
 
 class Product(_Pair):
     """``k1 * k2``: products of the features of both."""
 
-    def fill(self, A: _PackedTwice, B: _PackedTwice, out: Array) -> None:
-        out *= self._tiles(A, B, out)
+    _combine = np.multiply
 
-    def diag(self, X: Rows) -> Array:
-        return self.k1.diag(X) * self.k2.diag(X)
-
-    def exact(self, X: Rows, Y: Rows) -> Array:
-        return self.k1.exact(X, Y) * self.k2.exact(X, Y)
-
-    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        first, second = (Basis(part, Vectors(S)).at(Z) for part in (self.k1, self.k2))
-        return self.k1.gradient(Z, S, G * second) + self.k2.gradient(Z, S, G * first)
-
-    def diag_gradient(self, Z: Array) -> Array:
-        first, second = self.k1.diag(Z)[:, None], self.k2.diag(Z)[:, None]
-        return np.asarray(self.k1.diag_gradient(Z) * second + self.k2.diag_gradient(Z) * first)
+    def _factors(self, values: Callable[[Kernel], Array]) -> tuple[Array, Array]:
+        return values(self.k2), values(self.k1)
 
 
 class Scaled(_Composite):
@@ -157,20 +140,18 @@ class Scaled(_Composite):
         self.kernel = kernel
 
     @property
-    def parts(self) -> tuple[Kernel, ...]:
+    def parts(self) -> tuple[Kernel]:  # type: ignore[override]
+        """The one that is multiplied."""
         return (self.kernel,)
 
     @property
-    def radial(self) -> RadialKernel | None:
+    def radial(self) -> RadialKernel | None:  # type: ignore[override]
+        """That of the kernel which is multiplied."""
         return self.kernel.radial
 
     def check(self) -> None:
-        require_positive("factor", self.factor)
+        require.positive("factor", self.factor)
         super().check()
-
-    def resolve(self, X: Rows, weight: Array | None = None) -> Self:
-        self.check()
-        return type(self)(self.factor, self.kernel.resolve(X, weight))
 
     @property
     def is_pairwise(self) -> bool:  # type: ignore[override]
@@ -210,3 +191,7 @@ class Scaled(_Composite):
 
     def diag_gradient(self, Z: Array) -> Array:
         return self.factor * self.kernel.diag_gradient(Z)
+
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array] | None:
+        inner = self.kernel.slopes(X, S)
+        return None if inner is None else (self.factor * inner[0], self.factor * inner[1])

@@ -10,14 +10,8 @@ import numpy as np
 from mercer._base.linalg import square_sums
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
-from mercer.kernels.base import (
-    Kernel,
-    Origin,
-    has_formula,
-    require_finite,
-    require_number,
-    require_positive_or,
-)
+from mercer.kernels import require
+from mercer.kernels.base import Kernel, Origin, has_formula
 from mercer.kernels.width import variance_length
 from mercer.points import Vectors, alike, as_points
 from mercer.points.packed import dot_products
@@ -29,10 +23,7 @@ class DotProductKernel(Kernel):
     """A kernel that depends on the dot product of its points only."""
 
     takes_sparse = True
-
-    @property
-    def is_invertible(self) -> bool:
-        return True
+    is_invertible = True
 
     @abstractmethod
     def profile(self, p: Array) -> Array:
@@ -42,9 +33,10 @@ class DotProductKernel(Kernel):
         """f(p) and f'(p), pure, by the names of an array namespace; as of radial kernels."""
         raise NotImplementedError
 
-    @abstractmethod
     def slope(self, p: Array) -> Array:
-        """f'(p), written into ``p`` itself."""
+        """f'(p), written into ``p`` itself; by the formula if it is not overridden."""
+        p[...] = self.formula(p, np)[1]
+        return p
 
     @abstractmethod
     def invert(self, k: Array) -> Array:
@@ -61,8 +53,7 @@ class DotProductKernel(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             dot_products(A, B, out)
             self.profile(out)
-        if not np.isfinite(out).all():
-            raise self._overflow(out.dtype, max(_largest(A), _largest(B)))
+        self._finite(out, A, B)
 
     def exact(self, X: Rows, Y: Rows) -> Array:
         if not has_formula(self):
@@ -70,17 +61,13 @@ class DotProductKernel(Kernel):
         X, Y = alike(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):
             K = np.asarray(self.formula(X.exact_products(Y), np)[0], dtype=np.float64)
-        if not np.isfinite(K).all():
-            raise self._overflow(K.dtype, max(X.largest, Y.largest))
-        return K
+        return self._finite(K, X, Y)
 
     def diag(self, X: Rows) -> Array:
         points = as_points(X)
         with np.errstate(over="ignore", invalid="ignore"):
             diag = self.profile(points.square_sums())
-        if not np.isfinite(diag).all():
-            raise self._overflow(diag.dtype, points.largest)
-        return diag
+        return self._finite(diag, points)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
         return np.asarray((G * self.slope(Z @ S.T)) @ S)
@@ -88,11 +75,19 @@ class DotProductKernel(Kernel):
     def diag_gradient(self, Z: Array) -> Array:
         return np.asarray(2 * Z * self.slope(square_sums(Z))[:, None])
 
-    def _overflow(self, dtype: np.dtype, largest: float) -> KernelError:
-        return KernelError(
-            f"{self!r} overflows {dtype}: the rows reach a magnitude of {largest:.3g}; "
-            "scale them first (for example with StandardScaler)."
-        )
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array]:
+        Q = self.slope(Linear().tile(X, S))
+        return np.zeros_like(Q), Q
+
+    def _finite(self, K: Array, *rows: Any) -> Array:
+        """The values themselves; an error that says how large the rows are if they overflow."""
+        if not np.isfinite(K).all():
+            most = max(x.largest if hasattr(x, "largest") else np.abs(x).max() for x in rows)
+            raise KernelError(
+                f"{self!r} overflows {K.dtype}: the rows reach a magnitude of {most:.3g}; "
+                "scale them first (for example with StandardScaler)."
+            )
+        return K
 
 
 class Linear(DotProductKernel):
@@ -126,8 +121,8 @@ class _Affine(DotProductKernel):
     coef0: float
 
     def check(self) -> None:
-        require_positive_or("gamma", self.gamma, ("scale",))
-        require_finite("coef0", self.coef0)
+        require.positive_or("gamma", self.gamma, ("scale",))
+        require.finite("coef0", self.coef0)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -138,7 +133,7 @@ class _Affine(DotProductKernel):
 
     def affine(self, p: Array) -> Array:
         """``p = gamma * p + coef0`` in place."""
-        gamma = require_number("gamma", self.gamma)
+        gamma = require.number("gamma", self.gamma)
         if gamma != 1:
             p *= gamma
         if self.coef0:
@@ -175,21 +170,22 @@ class Polynomial(_Affine):
             raise KernelError(f"coef0={self.coef0} makes the kernel indefinite; give 0 or more.")
 
     @property
-    def is_invertible(self) -> bool:
+    def is_invertible(self) -> bool:  # type: ignore[override]
+        """True for odd degrees."""
         return self.degree % 2 == 1  # an even power hides the sign of x·y
 
     def profile(self, p: Array) -> Array:
         return _power(self.affine(p), self.degree)
 
     def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
-        a, d = p * self.gamma + self.coef0, self.degree
+        d, gamma = self.degree, require.number("gamma", self.gamma)
+        a = p * gamma + self.coef0
         # Products are exact where a power may be the exponential of a logarithm.
-        return _by_squaring(a, d), _by_squaring(a, d - 1) * (d * self.gamma)
+        return _by_squaring(a, d), _by_squaring(a, d - 1) * (d * gamma)
 
     def slope(self, p: Array) -> Array:
-        _power(self.affine(p), self.degree - 1)
-        p *= self.degree * float(self.gamma)
-        return p
+        power = _by_squaring(self.affine(p), self.degree - 1)
+        return np.asarray(np.multiply(power, self.degree * float(self.gamma), out=p))
 
     def invert(self, k: Array) -> Array:
         if self.degree % 2 == 0:
@@ -219,15 +215,9 @@ class Sigmoid(_Affine):
         return np.asarray(np.tanh(self.affine(p), out=p))
 
     def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:
-        k = xp.tanh(p * self.gamma + self.coef0)
-        return k, (1 - k * k) * self.gamma
-
-    def slope(self, p: Array) -> Array:
-        np.tanh(self.affine(p), out=p)
-        np.multiply(p, p, out=p)
-        np.subtract(1, p, out=p)
-        p *= float(self.gamma)
-        return p
+        gamma = require.number("gamma", self.gamma)
+        k = xp.tanh(p * gamma + self.coef0)
+        return k, (1 - k * k) * gamma
 
     def invert(self, k: Array) -> Array:
         return self.unaffine(np.arctanh(k))
@@ -271,12 +261,16 @@ class Cosine(Kernel):
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
 
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array]:
+        # d/dx (x·s/|x||s|) = s/(|x||s|) - x (x·s)/(|x|³|s|); zero for a zero row
+        norms = (np.sqrt(Linear().diag(X))[:, None], np.sqrt(Linear().diag(S)))
+        x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
+        return -self.tile(X, S) / x**2, 1 / (x * s)
+
 
 def _power(a: Array, degree: int) -> Array:
     """``a **= degree`` in place; by products where that is exact and faster than pow."""
-    if degree == 0:
-        a[...] = 1
-    elif degree == 2:
+    if degree == 2:
         np.multiply(a, a, out=a)
     elif degree == 3:
         a *= a * a
@@ -291,8 +285,3 @@ def _by_squaring(a: Any, degree: int) -> Any:
         return a if degree else a * 0 + 1
     half = _by_squaring(a, degree // 2)
     return half * half * a if degree % 2 else half * half
-
-
-def _largest(packed: Any) -> float:
-    """The largest entry, for messages."""
-    return float(packed.largest if hasattr(packed, "largest") else np.abs(packed).max())

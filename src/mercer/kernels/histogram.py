@@ -2,7 +2,8 @@ r"""Kernels that compare entry by entry: Laplacian (city-block distance) and chi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -11,28 +12,9 @@ from scipy.spatial.distance import cdist
 from mercer._base.linalg import power_of_two
 from mercer._base.types import Array, Precision
 from mercer.exceptions import DataError
-from mercer.kernels.base import (
-    Kernel,
-    Origin,
-    require_number,
-    require_positive,
-    require_positive_or,
-)
+from mercer.kernels import require
+from mercer.kernels.base import Kernel, Origin, PackedParts
 from mercer.kernels.width import median_length
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows as they are: the costs are summed in float64 whatever the tile's type is."""
-
-    rows: Array
-    dtype: np.dtype
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, rows: slice) -> _Rows:
-        return _Rows(self.rows[rows], self.dtype)
 
 
 class _EntrywiseKernel(Kernel):
@@ -40,47 +22,56 @@ class _EntrywiseKernel(Kernel):
 
     gamma: float | str
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:  # noqa: ARG002
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
+        # Rows as they are: the costs are summed in float64 whatever the tile's type is.
         wanted = np.dtype(dtype or X.dtype)
-        return _Rows(X.astype(np.result_type(X.dtype, wanted), copy=False), wanted)
+        rows = X.astype(np.result_type(X.dtype, wanted), copy=False)
+        return PackedParts((rows,), wanted)
 
     def _cost(self, X: Array, Y: Array) -> Array:
-        raise NotImplementedError
-
-    def _direct_cost(self, X: Array, Y: Array) -> Array:
-        """The same by the definition, at any scale of the rows."""
+        """The sums of the costs of all pairs of rows."""
         raise NotImplementedError
 
     def formula(self, x: Any, y: Any, xp: Any) -> tuple[Any, Any]:
         """The cost of two entries and its derivative by x, pure; as of radial kernels."""
         raise NotImplementedError
 
-    def _cost_slope(self, x: Array, Y: Array) -> Array:
-        """Derivative of the cost by the entries of one point x, shape (n, d)."""
-        return np.asarray(self.formula(x, Y, np)[1])
-
-    def fill(self, A: _Rows, B: _Rows, out: Array) -> None:
+    def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
+        cost = self._cost(*A.parts, *B.parts)
         with np.errstate(over="ignore"):  # what is infinitely far has the similarity 0
-            np.multiply(self._cost(A.rows, B.rows), -self._number(), out=out, casting="same_kind")
+            np.multiply(cost, -self._number(), out=out, casting="same_kind")
         np.exp(out, out=out)
 
     def exact(self, X: Array, Y: Array) -> Array:
         A, B = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+        cost = np.zeros((len(A), len(B)))
         with np.errstate(over="ignore"):
-            return np.asarray(np.exp(-self._number() * self._direct_cost(A, B)))
+            for x, y in zip(A.T[..., None], np.ascontiguousarray(B.T), strict=True):
+                cost += self.formula(x, y, np)[0]  # at any scale of the rows
+            return np.asarray(np.exp(-self._number() * cost))
 
     def diag(self, X: Array) -> Array:
         return np.ones(len(X), dtype=X.dtype)
 
     def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        W = -self._number() * G * np.exp(-self._number() * self._cost(Z, S))
-        return np.stack([w @ self._cost_slope(z, S) for w, z in zip(W, Z, strict=True)])
+        return self._weighted_slopes(Z, S, G)
+
+    def jacobian(self, X: Array, S: Array, B: Array) -> Array:
+        """As :func:`mercer.kernels.jacobian.jacobian`: one matrix product for each point."""
+        return self._weighted_slopes(X, S, repeat(B.T, len(X))).astype(B.dtype, copy=False)
+
+    def _weighted_slopes(self, X: Array, S: Array, weights: Iterable[Array]) -> Array:
+        """For each point its weights, (m,) or (q, m), times the slopes of k by its entries."""
+        gamma = self._number()
+        K = np.exp(-gamma * self._cost(X, S))
+        every = zip(X, K, weights, strict=True)
+        return np.stack([(-gamma * w * k) @ self.formula(x, S, np)[1] for x, k, w in every])
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
 
     def _number(self) -> float:
-        return require_number("gamma", self.gamma)
+        return require.number("gamma", self.gamma)
 
 
 class Laplacian(_EntrywiseKernel):
@@ -99,7 +90,7 @@ class Laplacian(_EntrywiseKernel):
         self.gamma = gamma
 
     def check(self) -> None:
-        require_positive_or("gamma", self.gamma, ("median",))
+        require.positive_or("gamma", self.gamma, ("median",))
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -109,8 +100,6 @@ class Laplacian(_EntrywiseKernel):
 
     def _cost(self, X: Array, Y: Array) -> Array:
         return np.asarray(cdist(X, Y, "cityblock"))
-
-    _direct_cost = _cost
 
     def formula(self, x: Any, y: Any, xp: Any) -> tuple[Any, Any]:
         return xp.abs(x - y), xp.sign(x - y)
@@ -134,19 +123,16 @@ class Chi2(_EntrywiseKernel):
         self.gamma = gamma
 
     def check(self) -> None:
-        require_positive("gamma", self.gamma)
+        require.positive("gamma", self.gamma)
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         super().resolve(X, weight)
-        if isinstance(X, np.ndarray) and (X < 0).any():  # a file is looked at block by block
-            row, column = np.argwhere(X < 0)[0]
-            raise _negative(f"row {row}, column {column} is", X[row, column])
+        if isinstance(X, np.ndarray):  # a file is looked at block by block
+            _refuse_negative(X, "row {row}, column {column} is")
         return self
 
-    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> _Rows:
-        if (X < 0).any():  # in one of many blocks, whose rows are not numbered here
-            row, column = np.argwhere(X < 0)[0]
-            raise _negative(f"column {column} has", X[row, column])
+    def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedParts:
+        _refuse_negative(X, "column {column} has")  # one of many blocks: rows have other numbers
         return super().pack(X, origin, dtype)
 
     def _cost(self, X: Array, Y: Array) -> Array:
@@ -159,15 +145,6 @@ class Chi2(_EntrywiseKernel):
         with np.errstate(over="ignore"):
             return np.asarray(np.multiply(cost, -unit, out=cost))
 
-    def _direct_cost(self, X: Array, Y: Array) -> Array:
-        total, off, share = np.zeros((3, len(X), len(Y)))
-        for x, y in zip(X.T[..., None], np.ascontiguousarray(Y.T), strict=True):
-            np.subtract(x, y, out=off)
-            np.add(x, np.maximum(y, np.finfo(float).tiny), out=share)
-            np.divide(off, share, out=share)
-            total += np.multiply(off, share, out=share)
-        return total
-
     def formula(self, x: Any, y: Any, xp: Any) -> tuple[Any, Any]:
         # d/dx (x-y)²/(x+y) = (x-y)(x+3y)/(x+y)² = r (2 - r) with r = (x-y)/(x+y), 0 between zeros
         total = x + y
@@ -175,8 +152,10 @@ class Chi2(_EntrywiseKernel):
         return (x - y) * r, r * (2 - r)
 
 
-def _negative(where: str, value: float) -> DataError:
-    return DataError(
-        f"Chi2 needs entries of 0 or more, but {where} {value:.4g}; use histograms or counts, or "
-        "another kernel."
-    )
+def _refuse_negative(X: Array, where: str) -> None:
+    if (X < 0).any():
+        row, column = np.argwhere(X < 0)[0]
+        raise DataError(
+            f"Chi2 needs entries of 0 or more, but {where.format(row=row, column=column)} "
+            f"{X[row, column]:.4g}; use histograms or counts, or another kernel."
+        )

@@ -10,7 +10,6 @@ left is one matrix product, :math:`Q [B_{ik} s_{ij}]_{i, (k, j)}`.
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,12 @@ import numpy as np
 from mercer._base.machine import blocks
 from mercer._base.types import Array, Rows
 from mercer.kernels.base import Kernel
-from mercer.kernels.composite import Product, Scaled, Sum
-from mercer.kernels.dot_product import Cosine, DotProductKernel, Linear
 from mercer.kernels.histogram import _EntrywiseKernel
-from mercer.kernels.radial import RadialKernel
 from mercer.points import Points, alike, as_points
 from mercer.points.tiles import EDGE
 
 #: Columns (components × variables) of one matrix product: its right factor stays in the cache.
 COLUMNS = 2048
-#: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).
-KINK = 1e5
 
 
 def jacobian(kernel: Kernel, X: Array, S: Rows, B: Array) -> Array:
@@ -57,17 +51,19 @@ def jacobian(kernel: Kernel, X: Array, S: Rows, B: Array) -> Array:
            [3., 4.]])
     """
     if isinstance(kernel, _EntrywiseKernel):
-        return _entrywise(kernel, X, S, B)
+        return kernel.jacobian(X, S, B)
     points = as_points(S)
-    if slopes(kernel, *_rows(X[:1], points.take(slice(1)))) is None:
-        return _by_gradient(kernel, X, S, B)
+    if kernel.slopes(*_rows(X[:1], points.take(slice(1)))) is None:
+        # Column by column, for any kernel that knows its gradient.
+        columns = (np.broadcast_to(b, (len(X), len(S))) for b in B.T)
+        return np.stack([kernel.gradient(X, S, G) for G in columns], axis=1)
     J = np.zeros((len(X), B.shape[1], X.shape[1]), dtype=B.dtype)
     PB, QB = np.zeros((2, len(X), B.shape[1]), dtype=B.dtype)
     # Around a point in the middle of S no digits cancel between P x and Q s; zeros stay zeros.
     middle = points.middle().astype(B.dtype)
     for tile in blocks(len(S), EDGE["d"]):
         near = points.take(tile)
-        P, Q = slopes(kernel, *_rows(X, near))
+        P, Q = kernel.slopes(*_rows(X, near))  # type: ignore[misc]
         PB += P @ B[tile]
         QB += Q @ B[tile]
         if points.is_sparse:
@@ -87,7 +83,7 @@ def weighted_gradient(kernel: Kernel, X: Array, S: Points, G: Array) -> Array:
     found = np.zeros_like(X)
     for tile in blocks(len(S), EDGE["d"]):
         near = S.take(tile)
-        P, Q = slopes(kernel, *_rows(X, near))
+        P, Q = kernel.slopes(*_rows(X, near))  # type: ignore[misc]
         found += (P * G[:, tile]).sum(axis=1)[:, None] * X
         found += (near.for_user().T @ (Q * G[:, tile]).T).T
     return found
@@ -110,82 +106,3 @@ def _add_sparse(J: Array, Q: Array, transposed: Any, B: Array) -> None:
     """The same for sparse points Sᵀ: as many products by places as there are components."""
     for k in range(J.shape[1]):
         J[:, k] += (transposed @ (Q * B[:, k]).T).T
-
-
-@singledispatch
-def slopes(kernel: Kernel, X: Array, S: Array) -> Any:  # noqa: ARG001
-    """Tiles P and Q of ``dk/dx = P x + Q s``; None for a kernel that is not of this form."""
-    return None
-
-
-@slopes.register
-def _(kernel: RadialKernel, X: Array, S: Array) -> Any:
-    # t = -|x-s|²/ℓ²  =>  dk/dx = f'(t) · (-2/ℓ²) (x - s)
-    origin = kernel.origin(S)
-    t = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
-    Q = kernel.slope(kernel.arguments(kernel.pack(X, origin), kernel.pack(S, origin), t))
-    if kernel.slope(np.zeros(1))[0] > KINK:
-        Q[Q > KINK] = 0  # at a kink the direction of x - s is rounding; 0 is a subgradient
-    Q *= 2 / kernel.length / kernel.length
-    return -Q, Q
-
-
-@slopes.register
-def _(kernel: DotProductKernel, X: Array, S: Array) -> Any:
-    Q = kernel.slope(_values(Linear(), X, S))
-    return np.zeros_like(Q), Q
-
-
-@slopes.register
-def _(kernel: Cosine, X: Array, S: Array) -> Any:
-    # d/dx (x·s/|x||s|) = s/(|x||s|) - x (x·s)/(|x|³|s|); zero for a zero row
-    squares = (Linear().diag(X), Linear().diag(S))
-    norms = (np.sqrt(squares[0])[:, None], np.sqrt(squares[1])[None, :])
-    x, s = (np.where(norm == 0, np.inf, norm) for norm in norms)
-    Q = 1 / (x * s)
-    return -_values(kernel, X, S) / x**2, Q
-
-
-@slopes.register
-def _(kernel: Sum, X: Array, S: Array) -> Any:
-    first, second = slopes(kernel.k1, X, S), slopes(kernel.k2, X, S)
-    if first is None or second is None:
-        return None
-    return first[0] + second[0], first[1] + second[1]
-
-
-@slopes.register
-def _(kernel: Product, X: Array, S: Array) -> Any:
-    first, second = slopes(kernel.k1, X, S), slopes(kernel.k2, X, S)
-    if first is None or second is None:
-        return None
-    K1, K2 = _values(kernel.k1, X, S), _values(kernel.k2, X, S)
-    return first[0] * K2 + second[0] * K1, first[1] * K2 + second[1] * K1
-
-
-@slopes.register
-def _(kernel: Scaled, X: Array, S: Array) -> Any:
-    inner = slopes(kernel.kernel, X, S)
-    return None if inner is None else (kernel.factor * inner[0], kernel.factor * inner[1])
-
-
-def _values(kernel: Kernel, X: Array, S: Array) -> Array:
-    origin = kernel.origin(S)
-    K = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
-    kernel.fill(kernel.pack(X, origin), kernel.pack(S, origin), K)
-    return K
-
-
-def _entrywise(kernel: _EntrywiseKernel, X: Array, S: Array, B: Array) -> Array:
-    """One matrix product for each point: its slopes by all entries of all support points."""
-    K = _values(kernel, X, S)
-    K *= -kernel._number()
-    parts = [(k[:, None] * B).T @ kernel._cost_slope(x, S) for k, x in zip(K, X, strict=True)]
-    return np.asarray(np.stack(parts), dtype=B.dtype)
-
-
-def _by_gradient(kernel: Kernel, X: Array, S: Array, B: Array) -> Array:
-    """Column by column, for any kernel that knows its gradient."""
-    shape = (len(X), len(S))
-    parts = [kernel.gradient(X, S, np.broadcast_to(b, shape)) for b in B.T]
-    return np.stack(parts, axis=1)

@@ -7,26 +7,21 @@ rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
-from mercer.kernels.base import (
-    Kernel,
-    Origin,
-    has_formula,
-    require_choice,
-    require_nonnegative,
-    require_number,
-    require_positive,
-    require_positive_or,
-)
+from mercer.kernels import require
+from mercer.kernels.base import Kernel, Origin, has_formula
 from mercer.kernels.width import resolve_length
 from mercer.points import alike, as_points
 from mercer.points.packed import WIDE
 from mercer.points.tiles import Packed
+
+#: Profiles that get steeper than this at t = 0 have a kink there (Matérn 1/2).
+KINK = 1e5
 
 
 class RadialKernel(Kernel):
@@ -36,7 +31,8 @@ class RadialKernel(Kernel):
     is_invertible = True
 
     @property
-    def radial(self) -> RadialKernel:
+    def radial(self) -> RadialKernel:  # type: ignore[override]
+        """The kernel itself."""
         return self
 
     @property
@@ -48,15 +44,16 @@ class RadialKernel(Kernel):
     def profile(self, t: Array) -> Array:
         """f(t) for t ≤ 0, written into ``t`` itself."""
 
-    @abstractmethod
     def slope(self, t: Array) -> Array:
-        """f'(t) for t ≤ 0, written into ``t`` itself."""
+        """f'(t) for t ≤ 0, written into ``t`` itself; by the formula if it is not overridden."""
+        t[...] = self.formula(t, np)[1]
+        return t
 
     def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
         """f(t) and f'(t), pure, by the names of an array namespace: ``exp``, ``log1p``.
 
-        What :meth:`profile` and :meth:`slope` say in place, for those who cannot write into t:
-        other devices, and the export to ONNX.
+        What :meth:`profile` says in place, for those who cannot write into t: other devices, and
+        the export to ONNX.
         """
         raise NotImplementedError
 
@@ -76,8 +73,10 @@ class RadialKernel(Kernel):
 
     def profile_and_slope(self, t: Array) -> tuple[Array, Array]:
         """f(t) and f'(t); ``t`` is overwritten."""
-        k = self.profile(t.copy())
-        return k, self.slope(t)
+        if not has_formula(self):
+            return self.profile(t.copy()), self.slope(t)
+        k, slope = (np.asarray(part, dtype=t.dtype) for part in self.formula(t, np))
+        return k, slope
 
     def origin(self, X: Rows) -> Any:
         """The mean: distances do not change, and far fewer digits cancel.
@@ -131,6 +130,15 @@ class RadialKernel(Kernel):
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)
 
+    def slopes(self, X: Rows, S: Rows) -> tuple[Array, Array]:
+        origin = self.origin(S)
+        t = np.empty((len(X), len(S)), dtype=np.result_type(X.dtype, S.dtype))
+        Q = self.slope(self.arguments(self.pack(X, origin), self.pack(S, origin), t))
+        if self.slope(np.zeros(1))[0] > KINK:
+            Q[Q > KINK] = 0  # at a kink the direction of x - s is rounding; 0 is a subgradient
+        Q *= 2 / self.length / self.length
+        return -Q, Q
+
 
 class Gaussian(RadialKernel):
     r""":math:`k(x, y) = \exp(-\gamma \|x - y\|^2)`.
@@ -179,12 +187,12 @@ class Gaussian(RadialKernel):
                 f"Gaussian takes one width, not {len(given)} ({', '.join(given)}); give only one."
             )
         if isinstance(self.gamma, str):
-            require_choice("gamma", self.gamma, ("median", "scale"))
+            require.choice("gamma", self.gamma, ("median", "scale"))
         elif self.gamma is not None:
-            require_nonnegative("gamma", self.gamma)
+            require.nonnegative("gamma", self.gamma)
         for name in ("sigma", "width"):
             if getattr(self, name) is not None:
-                require_positive(name, getattr(self, name))
+                require.positive(name, getattr(self, name))
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -202,7 +210,7 @@ class Gaussian(RadialKernel):
             return float(np.sqrt(2.0) * self.sigma)
         if self.width is not None:
             return float(self.width)
-        gamma = require_number("gamma", self.gamma)
+        gamma = require.number("gamma", self.gamma)
         return float(1 / np.sqrt(gamma)) if gamma > 0 else np.inf
 
     def with_length(self, length: float) -> Self:
@@ -236,7 +244,7 @@ class OneLength(RadialKernel):
     length_scale: float | str
 
     def check(self) -> None:
-        require_positive_or("length_scale", self.length_scale, ("median", "scale"))
+        require.positive_or("length_scale", self.length_scale, ("median", "scale"))
 
     def resolve(self, X: Array, weight: Array | None = None) -> Self:
         self.check()
@@ -246,7 +254,7 @@ class OneLength(RadialKernel):
 
     @property
     def length(self) -> float:
-        return require_number("length_scale", self.length_scale)
+        return require.number("length_scale", self.length_scale)
 
 
 class Cauchy(OneLength):
@@ -264,10 +272,6 @@ class Cauchy(OneLength):
     def profile(self, t: Array) -> Array:
         np.subtract(1, t, out=t)
         return np.asarray(np.reciprocal(t, out=t))
-
-    def slope(self, t: Array) -> Array:
-        k = self.profile(t)
-        return np.asarray(np.multiply(k, k, out=k))
 
     def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:  # noqa: ARG002
         k = 1 / (1 - t)
@@ -293,24 +297,16 @@ class RationalQuadratic(OneLength):
 
     def check(self) -> None:
         super().check()
-        require_positive("alpha", self.alpha)
+        require.positive("alpha", self.alpha)
 
     def profile(self, t: Array) -> Array:
         if self.alpha == 1:
             t *= -0.5
             return np.asarray(np.reciprocal(np.add(t, 1, out=t), out=t))
-        return self._power(t, -self.alpha)
-
-    def slope(self, t: Array) -> Array:
-        self._power(t, -self.alpha - 1)
-        t *= 0.5
-        return t
-
-    def _power(self, t: Array, exponent: float) -> Array:
-        """``(1 - t / 2α) ** exponent`` in place; a power would lose α·eps in 1 + u alone."""
+        # (1 - t / 2α) ** -α; a power would lose α·eps in 1 + u alone
         t *= -0.5 / self.alpha
         np.log1p(t, out=t)
-        t *= exponent
+        t *= -self.alpha
         return np.asarray(np.exp(t, out=t))
 
     def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
@@ -319,3 +315,73 @@ class RationalQuadratic(OneLength):
 
     def invert(self, k: Array) -> Array:
         return np.asarray(-2 * self.alpha * np.expm1(np.log(k) / -self.alpha))
+
+
+class Matern(OneLength):
+    r"""Matérn kernels of half-integer order, :math:`a = \sqrt{2\nu}\, r / \ell`.
+
+    ====  =============================
+    ν     k
+    ====  =============================
+    1/2   exp(−a)
+    3/2   (1 + a) exp(−a)
+    5/2   (1 + a + a²/3) exp(−a)
+    ====  =============================
+
+    Parameters
+    ----------
+    length_scale : float, "median" or "scale", default="median"
+    nu : 0.5, 1.5 or 2.5, default=1.5
+        Smoothness. ν = 1/2 has a kink at r = 0, so that pre-images by fixed point stick to
+        training points; prefer 3/2 or 5/2 there.
+    """
+
+    #: The slope of the profile at t = 0 is infinite for ν = 1/2; its value there is cut off here.
+    _NEAREST: ClassVar[float] = 1e-12
+
+    def __init__(self, length_scale: float | str = "median", *, nu: float = 1.5) -> None:
+        self.length_scale = length_scale
+        self.nu = nu
+
+    def check(self) -> None:
+        super().check()
+        require.choice("nu", self.nu, (0.5, 1.5, 2.5))
+
+    @property
+    def is_kinked(self) -> bool:
+        return self.nu == 0.5
+
+    def profile(self, t: Array) -> Array:
+        a = t * (-2 * self.nu)
+        np.sqrt(a, out=a)
+        np.exp(np.negative(a, out=t), out=t)
+        if self.nu == 1.5:
+            t *= np.add(a, 1, out=a)
+        elif self.nu == 2.5:
+            t *= 1 + a * (1 + a / 3)
+        return t
+
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
+        # da/dt = -nu / a, so that the a in the denominator of f' cancels for 3/2 and 5/2.
+        a = xp.sqrt(t * (-2 * self.nu))
+        decay = xp.exp(-a)
+        if self.nu == 0.5:
+            return decay, decay * (0.5 / xp.maximum(a, self._NEAREST))
+        if self.nu == 1.5:
+            return decay * (1 + a), decay * 1.5
+        return decay * (1 + a * (1 + a / 3)), decay * ((5 / 6) * (1 + a))
+
+    def invert(self, k: Array) -> Array:
+        # Newton on log k(a), concave and decreasing: after one step it comes down from the right.
+        target = np.log(k)
+        a = -target
+        if self.nu != 0.5:
+            for _ in range(60):
+                if self.nu == 1.5:
+                    value, rate = np.log1p(a) - a, -a / (1 + a)
+                else:
+                    poly = 1 + a + a * a / 3
+                    value, rate = np.log(poly) - a, -(a + a * a) / 3 / poly
+                step = (target - value) / np.where(rate == 0, -1, rate)
+                a = np.maximum(a + np.where(target == 0, 0, step), 0)
+        return np.asarray(-a * a / (2 * self.nu))

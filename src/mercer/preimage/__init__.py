@@ -3,10 +3,9 @@
 from mercer.preimage.auto import Auto
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, as_preimage
 from mercer.preimage.combination import Combination
-from mercer.preimage.distances import Distances
+from mercer.preimage.distances import Distances, InverseDot
 from mercer.preimage.fixed_point import FixedPoint
 from mercer.preimage.gradient import Gradient
-from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother

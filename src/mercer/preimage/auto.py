@@ -11,9 +11,9 @@ from mercer._base.types import Array
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status
+from mercer.preimage.distances import InverseDot
 from mercer.preimage.fixed_point import FixedPoint, in_single, shifted
 from mercer.preimage.gradient import Gradient
-from mercer.preimage.inverse_dot import InverseDot
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
 from mercer.preimage.smoother import Smoother

@@ -1,7 +1,8 @@
-"""Pre-images from distances to neighbours (Kwok & Tsang 2004)."""
+"""Pre-images from distances (Kwok & Tsang 2004), or dot products (Mika et al. 1999, footnote 2)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -72,20 +73,13 @@ class _BoundDistances(BoundPreImage):
 
     def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
         near = self.support.nearest(check_codes(Z), self.count)
-        points = np.empty((len(Z), self.support.subspace.support.shape[1]), dtype=Z.dtype)
 
-        def locate(rows: slice) -> None:
+        def locate(rows: slice) -> Array:
             neighbours = self.support.subspace.support[near[rows]]
             inner = np.take_along_axis(self.support.inner_products(Z[rows]), near[rows], axis=1)
-            points[rows] = _trilaterate(
-                neighbours, self._input_distances(Z[rows], neighbours, inner)
-            )
+            return _trilaterate(neighbours, self._input_distances(Z[rows], neighbours, inner))
 
-        thread_map(locate, blocks(len(Z), ROWS))
-        found = np.asarray(np.isfinite(points).all(axis=1))
-        lost = ~found
-        points[lost] = self.support.take(near[lost, 0])
-        return PreImages.direct(points, found)
+        return _located(self.support, locate, Z, ROWS)
 
     def _input_distances(self, Z: Array, neighbours: Array, inner: Array) -> Array:
         """Squared distances in input space from the sought points to their neighbours."""
@@ -129,3 +123,74 @@ def _trilaterate(neighbours: Array, squared: Array) -> Array:
     )
     weights[lost] = np.nan
     return np.asarray(centre[:, 0] + np.einsum("nj,njd->nd", weights, A))
+
+
+class InverseDot(PreImageSolver):
+    r"""Dot products with the support points, and from them the point: :math:`k = f(x \cdot y)`.
+
+    .. math:: p_j = f^{-1}\big(\langle P\varphi(x), \varphi(s_j) \rangle\big)
+                  = f^{-1}\Big(\sum_i \gamma_i\, k(s_i, s_j)\Big), \qquad
+              \hat x = \arg\min_y \sum_j (s_j \cdot y - p_j)^2
+
+    Exact where a pre-image exists: for the linear kernel always, where it is PCA's inverse, and
+    for polynomials of odd degree when all components are kept. Footnote 2 of the paper reads the
+    coordinates off an orthonormal basis instead, which is exact there, too. With all components
+    the form used here was closer on iris (1e-12 against 7e-9 for degree 3) and less close on
+    normal data (1e-6 against 3e-14 for degree 5).
+
+    Notes
+    -----
+    O(m² (d + q)) time once, then O(m (q + d)) per point. Needs an invertible profile: linear,
+    polynomial of odd degree, sigmoid. Not for polynomial kernels with components left out: on
+    digits with 20 components its error was 12 times that of :class:`~mercer.preimage.Gradient`,
+    where the paper's form has about twice that error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mercer import KernelPCA
+    >>> from mercer.kernels import Polynomial
+    >>> from mercer.preimage import InverseDot
+    >>> X = load_iris().data
+    >>> model = KernelPCA(kernel=Polynomial(3), preimage=InverseDot()).fit(X)
+    >>> bool(abs(model.reconstruct(X) - X).max() < 1e-4)
+    True
+    """
+
+    requires: ClassVar[tuple[str, ...]] = ("dot product",)
+
+    def init(self, subspace: Subspace) -> BoundPreImage:
+        self.check_subspace(subspace)
+        S = subspace.support.astype(np.float64)
+        return _BoundInverseDot(SupportScores(subspace), np.linalg.pinv(S, rcond=1e-12))
+
+
+@dataclass(frozen=True)
+class _BoundInverseDot(BoundPreImage):
+    support: SupportScores
+    inverse: Array  # (d, m) pseudo-inverse of the support points
+
+    def solve(self, Z: Array, start: Array | None = None) -> PreImages:  # noqa: ARG002
+        kernel = self.support.subspace.kernel
+        assert isinstance(kernel, DotProductKernel)
+
+        def look(rows: slice) -> Array:
+            with np.errstate(all="ignore"):
+                products = kernel.invert(self.support.inner_products(Z[rows]))
+                return np.asarray(products @ self.inverse.T)
+
+        return _located(self.support, look, check_codes(Z), 2 * ROWS)
+
+
+def _located(
+    support: SupportScores, locate: Callable[[slice], Array], Z: Array, size: int
+) -> PreImages:
+    """Points block by block; the nearest support points where values tell nothing.
+
+    Such as tanh = 1.2, which the profile never takes.
+    """
+    points = np.concatenate(thread_map(locate, blocks(len(Z), size))).astype(Z.dtype, copy=False)
+    found = np.asarray(np.isfinite(points).all(axis=1))
+    if not found.all():
+        points[~found] = support.take(support.nearest(Z[~found], 1)[:, 0])
+    return PreImages.direct(points, found)

@@ -22,7 +22,6 @@ from mercer.preimage.nearest import Nearest
 DEPTH = 3
 
 
-@dataclass(frozen=True)
 class Anderson:
     """The last differences of images and residuals of n iterations (Anderson 1965; type II).
 
@@ -30,23 +29,10 @@ class Anderson:
     where g is the image of the current point and r = g - y its residual.
     """
 
-    last_image: Array  # (n, d)
-    last_residual: Array  # (n, d)
-    d_image: Array  # (n, DEPTH, d)
-    d_residual: Array  # (n, DEPTH, d)
-    seen: Array  # (n,) images since the last reset
-
-    @classmethod
-    def start(cls, n: int, d: int, dtype: np.dtype) -> Anderson:
-        """No history yet."""
-        flat, deep = (n, d), (n, DEPTH, d)
-        return cls(
-            np.zeros(flat, dtype),
-            np.zeros(flat, dtype),
-            np.zeros(deep, dtype),
-            np.zeros(deep, dtype),
-            np.zeros(n, int),
-        )
+    def __init__(self, n: int, d: int, dtype: np.dtype) -> None:
+        self.last = np.zeros((n, 2, d), dtype)  # the last image and its residual
+        self.change = np.zeros((n, DEPTH, 2, d), dtype)  # differences of both
+        self.seen = np.zeros(n, int)  # images since the last reset
 
     def reset(self, rows: Array) -> None:
         """Forget what rows have seen: they have jumped."""
@@ -54,7 +40,7 @@ class Anderson:
 
     def adopt(self, other: Anderson, rows: Array) -> None:
         """Go on with what another has seen of these rows, e.g. in another precision."""
-        for name in ("last_image", "last_residual", "d_image", "d_residual", "seen"):
+        for name in ("last", "change", "seen"):
             getattr(self, name)[rows] = getattr(other, name)[rows]
 
     def extrapolate(self, rows: Array, image: Array, residual: Array) -> Array:
@@ -62,17 +48,15 @@ class Anderson:
 
         A row without history gets its image back: the plain step.
         """
-        seen = self.seen[rows]
-        slot = (seen - 1) % DEPTH
+        seen, now = self.seen[rows], np.stack([image, residual], axis=1)
         old = seen > 0
-        at = rows[old]
-        self.d_image[at, slot[old]] = image[old] - self.last_image[at]
-        self.d_residual[at, slot[old]] = residual[old] - self.last_residual[at]
-        self.last_image[rows], self.last_residual[rows] = image, residual
+        self.change[rows[old], (seen[old] - 1) % DEPTH] = now[old] - self.last[rows[old]]
+        self.last[rows] = now
         self.seen[rows] += 1
         known = np.arange(DEPTH) < seen[:, None]  # seen images before this one: as many differences
-        theta = _least_squares(self.d_residual[rows], residual, known).astype(image.dtype)
-        return np.asarray(image - np.einsum("nj,njd->nd", theta, self.d_image[rows]))
+        d_image, d_residual = self.change[rows].transpose(2, 0, 1, 3)
+        theta = _least_squares(d_residual, residual, known).astype(image.dtype)
+        return np.asarray(image - np.einsum("nj,njd->nd", theta, d_image))
 
 
 def _least_squares(D: Array, r: Array, known: Array) -> Array:
@@ -270,9 +254,8 @@ class _BoundFixedPoint(BoundPreImage):
         X = self.nearest.solve(Z).points if start is None else start
         dtype = self.sweep.dtype
         Z = check_codes(Z.astype(dtype, copy=False))
-        points = _Points.start(self.sweep.to_shifted(X))
         anchored = start is not None and self.config.input_weight > 0
-        points = replace(points, anchor=points.first if anchored else None)
+        points = _Points(self.sweep.to_shifted(X), is_anchored=anchored)
         if self.rough is not None:
             self._begin_roughly(points, Z)
         self._run(points, Z)
@@ -298,7 +281,7 @@ class _BoundFixedPoint(BoundPreImage):
         """Move the points that float32 can settle to where it settles them."""
         assert self.rough is not None
         single = self.rough.sweep.dtype
-        found = _Points.start(self.rough.sweep.to_shifted(points.at))
+        found = _Points(self.rough.sweep.to_shifted(points.at))
         self.rough._run(found, Z.astype(single))
         sure = found.code == _CONVERGED
         points.at[sure] = self.rough.sweep.to_input(found.at[sure])
@@ -326,23 +309,17 @@ class _BoundFixedPoint(BoundPreImage):
             rows, seen = rows[running], seen[running]
         image, value, good = self._judge(points, rows, seen)
         points.iterations[rows] += 1
-        at = points.at[rows]
-        residual = image - at
+        residual = image - points.at[rows]
         step = np.sqrt(square_sums(residual / self.sweep.scale))
         astray = points.doubtful[rows] & ~(good & (step <= AGREE))
         points.doubtful[rows] = False
-        if astray.any():
-            self._begin_anew(points, rows[astray])
-            keep = ~astray
-            running, rows, at, seen = running[keep], rows[keep], at[keep], seen[keep]
-            image, value, good = image[keep], value[keep], good[keep]
-            residual, step = residual[keep], step[keep]
-        slack = 16 * np.finfo(at.dtype).eps * seen.size
-        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack))
-        fine = good & ~worse
+        slack = 16 * np.finfo(image.dtype).eps * seen.size
+        worse = points.leapt[rows] & (~good | (value < points.value[rows] - slack)) & ~astray
+        fine = good & ~worse & ~astray
         if not fine.all():
+            self._begin_anew(points, rows[astray])
             self._undo_leap(points, rows[worse])
-            lost = ~good & ~worse
+            lost = ~(fine | worse | astray)
             self._restart(points, rows[lost], G[running[lost]])
             rows, image, residual = rows[fine], image[fine], residual[fine]
             step, value = step[fine], value[fine]
@@ -431,36 +408,21 @@ class _BoundFixedPoint(BoundPreImage):
         points.code[rows[points.iterations[rows] >= self.config.max_iter]] = _LIMIT
 
 
-@dataclass(frozen=True)
 class _Points:
     """The state of n iterations, in shifted coordinates; the batches write into it."""
 
-    at: Array  # (n, d) where to look next; in the end the answer
-    plain: Array  # (n, d) the last image, to return to when a leap fails
-    value: Array  # (n,) objective before the last move
-    leapt: Array  # (n,) was the last move an extrapolation?
-    code: Array  # (n,) status
-    iterations: Array  # (n,)
-    restarts: Array  # (n,)
-    history: Anderson
-    first: Array  # (n, d) where it began
-    doubtful: Array  # (n,) comes from float32, and no step in float64 has confirmed it
-    hold: Array  # (n,) weight of the input-space term
-    anchor: Array | None = None  # (n, d) the noisy points, for that term
-
-    @classmethod
-    def start(cls, Y: Array) -> _Points:
+    def __init__(self, Y: Array, *, is_anchored: bool = False) -> None:
         (n, d), dtype = Y.shape, Y.dtype
-        return cls(
-            at=Y.copy(),
-            plain=Y.copy(),
-            value=np.zeros(n, dtype),
-            leapt=np.zeros(n, bool),
-            code=np.full(n, _RUNNING, dtype=np.int8),
-            iterations=np.zeros(n, int),
-            restarts=np.zeros(n, int),
-            history=Anderson.start(n, d, dtype),
-            first=Y,
-            doubtful=np.zeros(n, bool),
-            hold=np.zeros(n, dtype),
-        )
+        self.first = Y  # (n, d) where it began
+        self.at = Y.copy()  # (n, d) where to look next; in the end the answer
+        self.plain = Y.copy()  # (n, d) the last image, to return to when a leap fails
+        self.value = np.zeros(n, dtype)  # objective before the last move
+        self.leapt = np.zeros(n, bool)  # was the last move an extrapolation?
+        self.code = np.full(n, _RUNNING, dtype=np.int8)  # status
+        self.iterations = np.zeros(n, int)
+        self.restarts = np.zeros(n, int)
+        self.history = Anderson(n, d, dtype)
+        # Comes from float32, and no step in float64 has confirmed it?
+        self.doubtful = np.zeros(n, bool)
+        self.anchor = Y if is_anchored else None  # the noisy points, for the input-space term,
+        self.hold = np.zeros(n, dtype)  # and its weight

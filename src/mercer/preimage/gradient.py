@@ -19,21 +19,16 @@ from mercer.preimage.nearest import Nearest
 DEPTH = 6
 
 
-@dataclass(frozen=True)
 class Memory:
-    """The last steps s and changes of gradient y of n problems; slots are used in turn."""
+    """The last steps s and changes of gradient y of n problems; slots are used in turn.
 
-    steps: Array  # (n, DEPTH, d)
-    changes: Array  # (n, DEPTH, d)
-    rho: Array  # (n, DEPTH) 1 / s·y; 0 where a slot is empty
-    count: Array  # (n,) pairs recorded so far
+    Nothing is known at first: the inverse Hessian is the identity.
+    """
 
-    @classmethod
-    def start(cls, n: int, d: int) -> Memory:
-        """Nothing known yet: the inverse Hessian is the identity."""
-        return cls(
-            np.zeros((n, DEPTH, d)), np.zeros((n, DEPTH, d)), np.zeros((n, DEPTH)), np.zeros(n, int)
-        )
+    def __init__(self, n: int, d: int) -> None:
+        self.steps, self.changes = np.zeros((2, n, DEPTH, d))
+        self.rho = np.zeros((n, DEPTH))  # 1 / s·y; 0 where a slot is empty
+        self.count = np.zeros(n, int)  # pairs recorded so far
 
     def update(self, rows: Array, step: Array, change: Array) -> None:
         """Record pairs of positive curvature; others would spoil the approximation."""
@@ -166,123 +161,94 @@ class _BoundGradient(BoundPreImage):
         X = np.maximum(X, self.lowest).astype(np.float64, copy=False) / self.length
         rows = max(1, min(ROWS, -(-len(Z) // n_threads())))
         parts = blocks(len(Z), rows)
-        done = thread_map(lambda part: self._descend(Z[part], X[part]), parts)
-        points, converged, iterations, status = map(np.concatenate, zip(*done, strict=True))
+        done = thread_map(lambda part: _Descent(self, Z[part], X[part]).run(), parts)
+        points, status, iterations = map(np.concatenate, zip(*done, strict=True))
         points = (points * self.length).astype(dtype, copy=False)
-        return PreImages(points, converged, iterations, status)
+        return PreImages(points, status == Status.CONVERGED, iterations, status)
 
-    def _descend(self, Z: Array, X: Array) -> tuple[Array, Array, Array, Array]:
-        """One batch, in units of the length: points, converged, iterations and status."""
-        far = np.sqrt(np.maximum(self.subspace.squared_norm(Z), 0))
-        scale = far * np.minimum(far, self.reach)
-        G = self.subspace.expansion(Z)
-        target = _Target(self.subspace, G, scale, self.length, float(power_of_two(self.reach)) ** 2)
-        X = X.copy()
-        status = np.full(len(X), Status.LIMIT)
-        iterations = np.ones(len(X), dtype=int)
-        memory = Memory.start(*X.shape)
+
+class _Descent:
+    """One batch on its way to the points ``Phi_S gamma``.
+
+    Points are in units of the data's length, and squared distances, of which constants are left
+    out, in those of ``square``: powers of two.
+    """
+
+    def __init__(self, bound: _BoundGradient, Z: Array, X: Array) -> None:
+        self.bound = bound
+        self.X = X.copy()
+        self.G = bound.subspace.expansion(Z)
+        self.square = float(power_of_two(bound.reach)) ** 2
+        far = np.sqrt(np.maximum(bound.subspace.squared_norm(Z), 0))
+        self.scale = far * np.minimum(far, bound.reach)
         rows = np.arange(len(X))
-        value, size = target.value(X, rows)
-        slope = target.gradient(X, rows)
-        for _ in range(self.config.max_iter):
-            steep = np.sqrt(square_sums(slope[rows])) * self.radius
-            arrived = steep <= self.config.tol * size[rows]
+        self.value, self.size = self._value(self.X, rows)
+        self.slope = self._gradient(rows)
+        self.memory = Memory(*X.shape)
+        self.iterations = np.ones(len(X), dtype=int)
+
+    def run(self) -> tuple[Array, Array, Array]:
+        """Points, status and iterations."""
+        config, rows = self.bound.config, np.arange(len(self.X))
+        status = np.full(len(self.X), Status.LIMIT)
+        for _ in range(config.max_iter):
+            steep = np.sqrt(square_sums(self.slope[rows])) * self.bound.radius
+            arrived = steep <= config.tol * self.size[rows]
             status[rows[arrived]] = Status.CONVERGED
             rows = rows[~arrived]
             if not rows.size:
                 break
-            direction = self._direction(memory, rows, slope[rows])
-            moved = self._search(target, X, value, size, rows, direction, slope)
-            iterations[rows] += moved.trials
-            status[rows[~moved.found]] = Status.STALLED
-            rows, step = rows[moved.found], moved.step[moved.found]
+            before = self.X[rows]
+            moved = self._search(rows, self._direction(rows))
+            status[rows[~moved]] = Status.STALLED
+            rows, step = rows[moved], (self.X[rows] - before)[moved]
             if not rows.size:
                 break
-            fresh = target.gradient(X[rows], rows)
-            memory.update(rows, step, fresh - slope[rows])
-            slope[rows] = fresh
-        return X, status == Status.CONVERGED, iterations, status
+            fresh = self._gradient(rows)
+            self.memory.update(rows, step, fresh - self.slope[rows])
+            self.slope[rows] = fresh
+        return self.X, status, self.iterations
 
-    def _direction(self, memory: Memory, rows: Array, slope: Array) -> Array:
+    def _value(self, X: Array, rows: Array) -> tuple[Array, Array]:
+        """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
+        X = X * self.bound.length
+        own = self.bound.subspace.kernel.diag(X) / self.square
+        inner = self.bound.subspace.basis.row_products(X, self.G[rows]) / self.square
+        return own - 2 * inner, np.abs(own) + self.scale[rows] / self.square
+
+    def _gradient(self, rows: Array) -> Array:
+        kernel, S = self.bound.subspace.kernel, self.bound.subspace.support
+        X = self.X[rows] * self.bound.length
+        slope = kernel.diag_gradient(X) - 2 * kernel.gradient(X, S, self.G[rows])
+        return np.asarray(slope * self.bound.length / self.square)
+
+    def _direction(self, rows: Array) -> Array:
         """The quasi-Newton direction; downhill, and no longer than the data's radius."""
-        direction = -memory.apply(rows, slope)
+        slope = self.slope[rows]
+        direction = -self.memory.apply(rows, slope)
         uphill = np.einsum("nd,nd->n", direction, slope) >= 0
         direction[uphill] = -slope[uphill]
         length = np.sqrt(square_sums(direction))
         # Without curvature the gradient's length means nothing: begin with a tenth of the radius.
-        first = uphill | (memory.count[rows] == 0)
-        allowed = np.where(first, 0.1, 1.0) * self.radius
-        shrink = np.where(first, allowed, np.minimum(length, allowed)) / np.where(
-            length > 0, length, 1
-        )
-        return np.asarray(direction * shrink[:, None])
+        first = uphill | (self.memory.count[rows] == 0)
+        allowed = np.where(first, 0.1, 1.0) * self.bound.radius
+        wanted = np.where(first, allowed, np.minimum(length, allowed))
+        return np.asarray(direction * (wanted / np.where(length > 0, length, 1))[:, None])
 
-    def _search(
-        self,
-        target: _Target,
-        X: Array,
-        value: Array,
-        size: Array,
-        rows: Array,
-        direction: Array,
-        slope: Array,
-    ) -> _Moved:
-        """Halve steps until the value falls enough; writes X, value and size of rows that moved."""
-        moved = _Moved.start(len(rows), X.shape[1])
-        descent = np.einsum("nd,nd->n", direction, slope[rows])
-        slack = 4 * np.finfo(float).eps * size[rows]
-        open_, factor = np.arange(len(rows)), 1.0
+    def _search(self, rows: Array, direction: Array) -> Array:
+        """Halve steps until the value falls enough, and make them; which rows have moved."""
+        descent = np.einsum("nd,nd->n", direction, self.slope[rows])
+        slack = 4 * np.finfo(float).eps * self.size[rows]
+        left, factor = np.arange(len(rows)), 1.0
         for _ in range(HALVINGS):
-            at = rows[open_]
-            trial = np.maximum(X[at] + factor * direction[open_], self.lowest)
-            new, new_size = target.value(trial, at)
-            moved.trials[open_] += 1
-            good = new <= value[at] + DECREASE * factor * descent[open_] + slack[open_]
-            took, where = open_[good], at[good]
-            moved.found[took] = True
-            moved.step[took] = trial[good] - X[where]
-            X[where], value[where], size[where] = trial[good], new[good], new_size[good]
-            open_, factor = open_[~good], factor / 2
-            if not open_.size:
+            at = rows[left]
+            trial = np.maximum(self.X[at] + factor * direction[left], self.bound.lowest)
+            new, size = self._value(trial, at)
+            self.iterations[at] += 1
+            good = new <= self.value[at] + DECREASE * factor * descent[left] + slack[left]
+            took = at[good]
+            self.X[took], self.value[took], self.size[took] = trial[good], new[good], size[good]
+            left, factor = left[~good], factor / 2
+            if not left.size:
                 break
-        return moved
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """The outcome of a line search, row by row."""
-
-    found: Array
-    step: Array
-    trials: Array
-
-    @classmethod
-    def start(cls, n: int, d: int) -> _Moved:
-        return cls(np.zeros(n, bool), np.zeros((n, d)), np.zeros(n, int))
-
-
-@dataclass(frozen=True)
-class _Target:
-    """The squared distances to the points ``Phi_S gamma`` of one batch, up to constants.
-
-    Points are in units of ``length`` and distances in those of ``square``, powers of two.
-    """
-
-    subspace: Subspace
-    G: Array
-    scale: Array
-    length: float
-    square: float
-
-    def value(self, X: Array, rows: Array) -> tuple[Array, Array]:
-        """``k(x,x) - 2 gamma·k(S,x)`` at each point, and its natural size ``k(x,x) + scale``."""
-        X = X * self.length
-        own = self.subspace.kernel.diag(X) / self.square
-        inner = self.subspace.basis.row_products(X, self.G[rows]) / self.square
-        return own - 2 * inner, np.abs(own) + self.scale[rows] / self.square
-
-    def gradient(self, X: Array, rows: Array) -> Array:
-        kernel, S = self.subspace.kernel, self.subspace.support
-        X = X * self.length
-        slope = kernel.diag_gradient(X) - 2 * kernel.gradient(X, S, self.G[rows])
-        return np.asarray(slope * self.length / self.square)
+        return ~np.isin(np.arange(len(rows)), left)

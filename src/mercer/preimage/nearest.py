@@ -99,9 +99,7 @@ class SupportScores:
         def look(rows: slice) -> None:
             # Squared distances up to |z|², in which those of far codes would drown.
             apart = self.squares - 2 * (Z[rows] @ self.scores.T)
-            some = np.argpartition(apart, count - 1, axis=1)[:, :count]
-            order = np.take_along_axis(apart, some, axis=1).argsort(axis=1, kind="stable")
-            found[rows] = np.take_along_axis(some, order, axis=1)
+            found[rows] = smallest(apart, count)
 
         thread_map(look, blocks(len(Z), ROWS))
         return found
@@ -109,6 +107,13 @@ class SupportScores:
     def take(self, index: Array) -> Array | list[object]:
         """Support points by number: rows of an array, or a list of objects."""
         return self.subspace.points.take(index).rows  # type: ignore[no-any-return]
+
+
+def smallest(key: Array, count: int) -> Array:
+    """(n, count) columns of the smallest entries of each row, the smallest first."""
+    some = np.argpartition(key, count - 1, axis=1)[:, :count]
+    order = np.take_along_axis(key, some, axis=1).argsort(axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1)
 
 
 def _scores_of_columns(subspace: Subspace) -> Array:

@@ -48,7 +48,13 @@ def match_noise(subspace: Subspace, X: Rows, Z: Array) -> Array:
     -------
     (n, q) array: ``a (z + b) - b``.
     """
-    _check_constant_diagonal(subspace)
+    diagonal = subspace.kernel.diag(subspace.support) if subspace.points.is_open else np.array([])
+    if not diagonal.size or not np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
+        # The largest entry says nothing about nearness.
+        raise KernelError(
+            "match_noise needs a kernel whose k(x, x) is constant, such as Gaussian, not "
+            f"{subspace.kernel!r}; leave match_noise out."
+        )
     factor = _factor(subspace, _products_and_largest(subspace, X, subspace.coef[:, :0])[1])
     return np.asarray(_scaled(Z + subspace.offset, factor) - subspace.offset, dtype=Z.dtype)
 
@@ -73,19 +79,6 @@ def match_limits(dtype: np.dtype) -> tuple[float, float]:
 
 def _scaled(products: Array, factor: Array) -> Array:
     return np.asarray(factor[:, None] * products, dtype=products.dtype)
-
-
-def _check_constant_diagonal(subspace: Subspace) -> None:
-    """k(x, x) must be the same everywhere, or the largest entry says nothing about nearness."""
-    kernel = subspace.kernel
-    if subspace.points.is_open:
-        diagonal = kernel.diag(subspace.support)
-        if np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
-            return
-    raise KernelError(
-        f"match_noise needs a kernel whose k(x, x) is constant, such as Gaussian, not {kernel!r}; "
-        "leave match_noise out."
-    )
 
 
 def _products_and_largest(subspace: Subspace, X: Rows, B: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.model import Subspace
 from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, check_codes
-from mercer.preimage.nearest import SupportScores
+from mercer.preimage.nearest import SupportScores, smallest
 
 ROWS = 256
 #: Support points that are held out in the choice of S, and the neighbours that show the noise.
@@ -167,12 +167,7 @@ class BoundSmoother(BoundPreImage):
         key = -weight if self.by == "similarity" else square_sums(scores) - 2 * products
         if leave_out is not None:
             key[np.arange(len(Z)), leave_out] = np.inf
-        if count < key.shape[1]:
-            some = np.argpartition(key, count - 1, axis=1)[:, :count]
-        else:
-            some = np.broadcast_to(np.arange(count), key.shape)
-        order = np.take_along_axis(key, some, axis=1).argsort(axis=1, kind="stable")
-        some = np.take_along_axis(some, order, axis=1)
+        some = smallest(key, count)
         return some, np.take_along_axis(weight, some, axis=1)
 
     def _smooth(self, Z: Array) -> Array:

@@ -5,9 +5,8 @@ from mercer._base.registry import by_name
 from mercer.exceptions import DataError
 from mercer.sparse.base import Selection, SparseSolver
 from mercer.sparse.column_generation import Auto, ColumnGeneration
-from mercer.sparse.greedy import Greedy
 from mercer.sparse.likelihood import KernelRows, Likelihood, Pool
-from mercer.sparse.updates import EM, MM, Centres, Fast
+from mercer.sparse.pool import EM, MM, Centres, Fast, Greedy
 
 __all__ = [
     "EM",

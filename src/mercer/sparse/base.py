@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.linalg import square_sums
+from mercer._base.machine import one_blas_thread
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.gram import whiten
@@ -86,10 +88,16 @@ class BoundSelection(ABC):
 
 @dataclass(frozen=True)
 class PoolSelection(BoundSelection):
-    """A solver whose candidates are all there from the start."""
+    """A solver whose candidates are all there from the start.
+
+    ``optimise`` goes up from the model without kernels, and may stop beyond a limit of them.
+    ``points`` are the candidates where these are not the rows: then all of them are kept.
+    """
 
     rows: KernelRows
     pool: Pool
+    optimise: Callable[[Likelihood, int | None], Ascent]
+    points: RowsLike | None = None
 
     @property
     def largest_variance(self) -> float:
@@ -97,6 +105,15 @@ class PoolSelection(BoundSelection):
         present = self.pool.diag > 0
         squares = square_sums(self.pool.H)[present] / self.pool.n
         return float((squares / self.pool.diag[present]).max(initial=0.0))
+
+    def solve(self, variance: float, limit: int | None = None) -> Selection:
+        with one_blas_thread():
+            found = self.optimise(Likelihood.empty(self.pool, variance), limit)
+            if self.points is None:
+                return selected(self.rows, np.arange(self.rows.n), found)
+            weights = np.zeros(len(self.pool))
+            weights[found.at.active] = found.at.weights
+            return _selection(found, self.points, None, weights, self.pool)
 
 
 class SparseSolver(Config, ABC):
@@ -127,17 +144,17 @@ def selected(
         )
     order = np.argsort(indices[at.active])
     active = at.active[order]
-    return Selection(
-        points=rows.points(indices[active]),
-        indices=indices[active],
-        weights=at.weights[order],
-        variance=at.variance,
-        pool=at.pool.subset(active),
-        log_likelihood=at.total,
-        kkt=violation(at) if kkt is None else kkt,
-        steps=found.steps,
-        converged=found.converged,
-    )
+    chosen, pool = indices[active], at.pool.subset(active)
+    selection = _selection(found, rows.points(chosen), chosen, at.weights[order], pool)
+    return selection if kkt is None else replace(selection, kkt=kkt)
+
+
+def _selection(
+    found: Ascent, points: RowsLike, indices: Array | None, weights: Array, pool: Pool
+) -> Selection:
+    at, steps, converged = found
+    kkt = violation(at)
+    return Selection(points, indices, weights, at.variance, pool, at.total, kkt, steps, converged)
 
 
 def violation(at: Likelihood) -> float:
@@ -161,8 +178,7 @@ def model_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     keep = lam > noise_floor(lam[-1], len(lam), 0.0, lam.dtype)
     lam, U = lam[keep][::-1], U[:, keep][:, ::-1]
     B = root[:, None] * U / np.sqrt(lam)
-    q = len(lam)
-    return lam + chosen.variance, from_features(kernel, chosen.points, B, np.zeros(q), np.eye(q))
+    return lam + chosen.variance, _uncentred(kernel, chosen.points, B, np.eye(len(lam)))
 
 
 def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
@@ -174,8 +190,7 @@ def data_axes(kernel: Kernel, chosen: Selection) -> tuple[Array, Subspace]:
     # Coordinates a(x) = Rᵀ k(S, x) are orthonormal; their second moments are RᵀH (RᵀH)ᵀ / n.
     V, s, _ = np.linalg.svd(R.T @ chosen.pool.H / np.sqrt(chosen.pool.n), full_matrices=False)
     keep = s**2 > noise_floor(s[0] ** 2, len(s), 0.0, s.dtype)
-    zero = np.zeros(R.shape[1])
-    return s[keep] ** 2, from_features(kernel, chosen.points, R, zero, V[:, keep])
+    return s[keep] ** 2, _uncentred(kernel, chosen.points, R, V[:, keep])
 
 
 def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
@@ -198,8 +213,12 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
 def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:
     """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
     R = whiten(K)
-    r = R.shape[1]
-    return from_features(kernel, points, R, np.zeros(r), np.eye(r))
+    return _uncentred(kernel, points, R, np.eye(R.shape[1]))
+
+
+def _uncentred(kernel: Kernel, points: RowsLike, R: Array, V: Array) -> Subspace:
+    """The directions ``Φ_S R V`` through the origin."""
+    return from_features(kernel, points, R, np.zeros(R.shape[1]), V)
 
 
 def project(model: Subspace, chosen: Selection, K_points_support: Array) -> tuple[Array, Subspace]:

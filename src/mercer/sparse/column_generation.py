@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from mercer._base.linalg import first_unlike, square_sums
 from mercer._base.machine import blocks, one_blas_thread, thread_map
@@ -17,8 +15,8 @@ from mercer.kernels import Basis
 from mercer.landmarks import partial_cholesky
 from mercer.points.tiles import RowTiles, Tiles
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, selected, violation
-from mercer.sparse.greedy import Greedy, construct, positive_part
 from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, gain
+from mercer.sparse.pool import Greedy, construct, positive_part
 
 # S and q of all n rows for a given model, to find the kernels that are still missing.
 #
@@ -30,22 +28,7 @@ from mercer.sparse.likelihood import Ascent, KernelRows, Likelihood, Pool, gain
 BLOCK = 1024
 
 
-class Screen(ABC):
-    """Looks at every row as a candidate."""
-
-    is_exact: bool
-
-    @abstractmethod
-    def candidates(self, at: Likelihood, columns: Array, index: Array) -> tuple[Array, Array]:
-        """S and q of all rows; ``columns`` are K_nA for the active kernels, rows ``index``."""
-
-    @abstractmethod
-    def start(self) -> Array:
-        """Mean of k(x_i, x)² over the rows for each i: q σ⁴ of the model without kernels."""
-
-
-@dataclass(frozen=True)
-class LowRankScreen(Screen):
+class LowRankScreen:
     """q from ``K ≈ F Fᵀ``, with each row's own term put right; O(n m (m + r)) time per screening.
 
     Attributes
@@ -60,32 +43,27 @@ class LowRankScreen(Screen):
     diag : (n,)
     """
 
-    F: Array
-    gram: Array
-    squares: Array
-    left: Array
-    diag: Array
-
     is_exact = False
 
-    @classmethod
-    def of(cls, rows: KernelRows, rank: int) -> LowRankScreen:
-        """By randomly pivoted Cholesky; O(n r (d + r)) time, O(n r) memory."""
+    def __init__(self, rows: KernelRows, rank: int) -> None:
+        # By randomly pivoted Cholesky; O(n r (d + r)) time, O(n r) memory.
         _, F = partial_cholesky(rows.kernel, rows.X, min(rank, rows.n), rows.rng)
         parts = blocks(rows.n, 4 * BLOCK)
-        gram = np.asarray(sum(thread_map(lambda b: F[b].T @ F[b], parts))) / rows.n
+        self.F, self.diag = F, rows.diag
+        self.gram = np.asarray(sum(thread_map(lambda b: F[b].T @ F[b], parts))) / rows.n
         # |F_i L|² with L Lᵀ = FᵀF/n: half the work of F (FᵀF/n) F, and never negative
-        s, U = np.linalg.eigh(gram)
+        s, U = np.linalg.eigh(self.gram)
         root = U * np.sqrt(np.maximum(s, 0))
-        squares = np.concatenate(thread_map(lambda b: square_sums(F[b] @ root), parts))
-        left = np.maximum(rows.diag - square_sums(F), 0)
-        return cls(F, gram, squares, left, rows.diag)
+        self.squares = np.concatenate(thread_map(lambda b: square_sums(F[b] @ root), parts))
+        self.left = np.maximum(rows.diag - square_sums(F), 0)
 
     def start(self) -> Array:
+        """Mean of k(x_i, x)² over the rows for each i: q σ⁴ of the model without kernels."""
         return self.squares + self._own(self.diag)
 
     def candidates(self, at: Likelihood, columns: Array, index: Array) -> tuple[Array, Array]:
-        var, solve = at.variance, _Solver(at)
+        """S and q of all rows; ``columns`` are K_nA for the active kernels, rows ``index``."""
+        var = at.variance
         # φᵢᵀC⁻¹Φ ≈ (F_i − u_i F_A) Fᵀ / σ² with u_i = K_iA W^½ B⁻¹ W^½ / σ²
         F_A = self.F[index]
         to_active = self.gram @ F_A.T
@@ -94,8 +72,8 @@ class LowRankScreen(Screen):
 
         def fill(rows: slice) -> None:
             k = columns[rows]
-            S[rows] = solve.S(k, self.diag[rows])
-            u = solve.coefficients(k)
+            S[rows] = at.S_of(k, self.diag[rows])
+            u = at.coefficients(k)
             R_iA = self.F[rows] @ to_active
             square = self.squares[rows] + np.einsum("ij,ij->i", u @ R_AA - 2 * R_iA, u)
             q[rows] = np.maximum(square, 0)
@@ -109,7 +87,7 @@ class LowRankScreen(Screen):
 
 
 @dataclass(frozen=True)
-class ExactScreen(Screen):
+class ExactScreen:
     """q summed over all pairs of rows: a certificate. O(n² (d + m)) time, O(n m) memory.
 
     ``dtype`` float32 halves the time; its rounding is harmless while the noise is well above 1e-7.
@@ -121,13 +99,14 @@ class ExactScreen(Screen):
     is_exact = True
 
     def start(self) -> Array:
-        return self._mean_squares(np.zeros((self.rows.n, 0)), np.zeros((self.rows.n, 0)))
+        """As of the other screen."""
+        nothing = np.zeros((self.rows.n, 0))
+        return self._mean_squares(nothing, nothing)
 
     def candidates(self, at: Likelihood, columns: Array, index: Array) -> tuple[Array, Array]:  # noqa: ARG002
-        solve, diag = _Solver(at), self.rows.diag
-        S = solve.S(columns, diag)
-        q = self._mean_squares(solve.coefficients(columns), columns) / at.variance**2
-        return S, q
+        """As of the other screen."""
+        S = at.S_of(columns, self.rows.diag)
+        return S, self._mean_squares(at.coefficients(columns), columns) / at.variance**2
 
     def _mean_squares(self, u: Array, columns: Array) -> Array:
         """Mean over j of (k_ij − u_i · K_jA)² for each i."""
@@ -149,27 +128,8 @@ class ExactScreen(Screen):
         )
 
 
-class _Solver:
-    """Solves with B for many rows of K_nA at once."""
-
-    def __init__(self, at: Likelihood) -> None:
-        self.variance = at.variance
-        # W^½ L⁻ᵀ / σ: kernel rows times this are whitened coordinates
-        L = at.cholesky
-        inverse = solve_triangular(L, np.eye(len(L)), lower=True) if len(L) else L
-        self.whitening = np.sqrt(at.weights / at.variance)[:, None] * inverse.T
-
-    def S(self, k: Array, diag: Array) -> Array:  # noqa: N802  the letter of the formula
-        """φᵀC⁻¹φ for each row of k = K_iA, never below rounding."""
-        S = (diag - square_sums(k @ self.whitening)) / self.variance
-        floor = 16 * np.finfo(float).eps * diag / self.variance
-        return np.maximum(S, floor + np.finfo(float).tiny)
-
-    def coefficients(self, k: Array) -> Array:
-        """u = K_iA W^½ B⁻¹ W^½ / σ²."""
-        return np.asarray((k @ self.whitening) @ self.whitening.T)
-
-
+#: What looks at every row as a candidate.
+Screen = LowRankScreen | ExactScreen
 #: Two candidates of one round may not be more alike than this (normalised kernel).
 MOST_ALIKE = 0.8
 #: Of the rows with the largest gains, so many are looked at for a short list.
@@ -222,7 +182,7 @@ class ColumnGeneration(SparseSolver):
 class _Round:
     """The kernels chosen so far, with their columns of K."""
 
-    at: Likelihood | None
+    at: Likelihood
     index: Array
     columns: Array
     rejected: Array
@@ -239,7 +199,7 @@ class _Columns(BoundSelection):
     @cached_property
     def approximate(self) -> Screen | None:
         """Independent of the noise: serves a whole search."""
-        return LowRankScreen.of(self.rows, self.rank) if self.rank else None
+        return LowRankScreen(self.rows, self.rank) if self.rank else None
 
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
@@ -261,25 +221,31 @@ class _Columns(BoundSelection):
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         screens = [self.approximate] if self.approximate else []
         screens += [self.exact(variance)] * max(self.sweeps, 0 if screens else 1)
-        now = _Round(None, np.empty(0, dtype=np.intp), np.empty((self.rows.n, 0)), np.empty(0, int))
-        rounds, certified, seen = 0, False, 0.0
+        rows = self.rows
+        nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), rows.n, 0.0)
+        none = np.empty(0, dtype=np.intp)
+        now = _Round(Likelihood.empty(nothing, variance), none, np.empty((rows.n, 0)), none)
+        rounds, certified, seen, value = 0, False, 0.0, -np.inf
         while screens and rounds < MAX_ROUNDS:
-            screen, rounds = screens[0], rounds + 1
+            screen, rounds, grown = screens[0], rounds + 1, False
             announce("sparse", rounds)
             short, seen = self._short_list(screen, now, variance)
-            before = -np.inf if now.at is None else now.at.value
-            now = self._decide(now, short, variance) if len(short) else now
+            if len(short):
+                now = self._decide(now, short, variance)
+                grown, value = now.at.value > value + self.tol, now.at.value
             if limit is not None and len(now.index) > limit:
                 break
-            grown = now.at is not None and now.at.value > before + self.tol
             certified = screen.is_exact and not len(short)
             if screen.is_exact or not grown:
                 screens = [] if certified else screens[1:]
-        return self._result(now, variance, rounds, certified, seen)
+        kkt = max(now.kkt, seen) if certified else now.kkt
+        found = selected(rows, now.index, Ascent(now.at, rounds, rounds < MAX_ROUNDS), kkt)
+        note = "certified by an exact sweep" if certified else "screened approximately"
+        return replace(found, note=note)
 
     def _short_list(self, screen: Screen, now: _Round, variance: float) -> tuple[Array, float]:
         """Rows that promise most, none much like another, and the largest excess of q/S over 1."""
-        if now.at is None or not len(now.index):
+        if not len(now.index):
             S, q = self.rows.diag / variance, self._start / variance**2
             S = np.maximum(S, np.finfo(float).tiny)
         else:
@@ -307,26 +273,14 @@ class _Columns(BoundSelection):
         columns = np.hstack([now.columns, self.rows.columns(short)])
         pool = Pool.of_columns(columns, index, self.rows)
         pool = replace(pool, K=positive_part(self.rows, pool.K))
-        weights = np.empty(0) if now.at is None else now.at.weights
-        start = Likelihood(pool, np.arange(len(now.index)), weights, variance)
+        start = Likelihood(pool, np.arange(len(now.index)), now.at.weights, variance)
         with one_blas_thread():
             at = construct(start, least_gain=self.tol).at
             kkt = violation(at)
             rejected = np.setdiff1d(index, index[at.active])
-            kept = Likelihood(
-                pool.subset(at.active), np.arange(len(at.active)), at.weights, variance
-            )
+        chosen = np.arange(len(at.active))
+        kept = Likelihood(pool.subset(at.active), chosen, at.weights, variance)
         return _Round(kept, index[at.active], columns[:, at.active], rejected, kkt)
-
-    def _result(
-        self, now: _Round, variance: float, rounds: int, certified: bool, seen: float
-    ) -> Selection:
-        nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), self.rows.n, 0.0)
-        at = now.at or Likelihood(nothing, now.index, np.empty(0), variance)
-        kkt = max(now.kkt, seen) if certified else now.kkt
-        found = selected(self.rows, now.index, Ascent(at, rounds, rounds < MAX_ROUNDS), kkt)
-        note = "certified by an exact sweep" if certified else "screened approximately"
-        return replace(found, note=note)
 
 
 # Which optimiser for which number of rows.

@@ -147,6 +147,11 @@ class Likelihood:
     weights: Array
     variance: float
 
+    @classmethod
+    def empty(cls, pool: Pool, variance: float) -> Likelihood:
+        """The model without kernels: C = σ² I."""
+        return cls(pool, np.empty(0, dtype=np.intp), np.empty(0), variance)
+
     @cached_property
     def value(self) -> float:
         """Log-likelihood per row, eq. (5) without the constant D log σ²."""
@@ -218,9 +223,21 @@ class Likelihood:
         Q = pool.H - (K_A * self._root) @ self._projected * np.sqrt(pool.n)
         q = square_sums(Q) / (var * var * pool.n)
         S[self.active], q[self.active] = self.S, self.q
-        # A candidate inside the span of the active ones may round to S ≤ 0; it has nothing to add.
-        floor = 16 * np.finfo(float).eps * pool.diag / var
-        return np.maximum(S, floor + np.finfo(float).tiny), q
+        return self._above_rounding(S, pool.diag), q
+
+    def S_of(self, k: Array, diag: Array) -> Array:  # noqa: N802  the letter of the formula
+        """φᵀC⁻¹φ of any points, from rows k = K_iA and k(x, x); never below rounding."""
+        S = (diag - square_sums(k @ self._whitening)) / self.variance
+        return self._above_rounding(S, diag)
+
+    def coefficients(self, k: Array) -> Array:
+        """u = K_iA W^½ B⁻¹ W^½ / σ² for rows k = K_iA of any points."""
+        return np.asarray((k @ self._whitening) @ self._whitening.T)
+
+    def _above_rounding(self, S: Array, diag: Array) -> Array:
+        """A candidate inside the span of the active ones may round to S ≤ 0; it adds nothing."""
+        floor = 16 * np.finfo(float).eps * diag / self.variance
+        return np.maximum(S, floor + np.finfo(float).tiny)
 
     def coupling(self, some: Array) -> Array:
         """``|φᵢᵀC⁻¹φⱼ| / √(Sᵢ Sⱼ)`` among some candidates: 0 where their gains simply add up."""
@@ -264,6 +281,11 @@ class Likelihood:
     def _inverse_factor(self) -> Array:
         L = self.cholesky
         return np.asarray(solve_triangular(L, np.eye(len(L)), lower=True))
+
+    @cached_property
+    def _whitening(self) -> Array:
+        """W^½ L⁻ᵀ / σ: kernel rows times this are whitened coordinates."""
+        return np.sqrt(self.weights / self.variance)[:, None] * self._inverse_factor.T
 
     @cached_property
     def _whitened(self) -> Array:

@@ -12,7 +12,7 @@ from mercer._base.progress import announce
 from mercer.exceptions import DataError, RankWarning, warn
 from mercer.sparse.base import BoundSelection, Selection, SparseSolver, violation
 from mercer.sparse.likelihood import KernelRows, Likelihood, ascend
-from mercer.sparse.updates import Centres
+from mercer.sparse.pool import Centres
 
 #: Without other wish, directions below this share of the mean k(x, x) are noise.
 DEFAULT_SHARE = 0.01
@@ -68,7 +68,10 @@ def for_count(bound: BoundSelection, n_kernels: int) -> tuple[Selection, int]:
         low, high = (middle, high) if fits.count(middle) >= n_kernels else (low, middle)
     if not fits.roots:
         return _thinned(fits, n_kernels), len(fits.found)
-    _look_below(fits)
+    # Another root at smaller σ², where the same number of kernels explains more.
+    root = min(x for x, fit in fits.found.items() if len(fit) == n_kernels)
+    for step in range(1, MORE_FITS + 1):
+        fits.count(root - 0.1 * step * np.log(10))
     return _best(fits.roots), len(fits.found)
 
 
@@ -100,13 +103,6 @@ class _Fits:
         many = len(self.found[low])
         share = np.log((many + 0.5) / (self.wanted + 0.5)) / np.log((many + 0.5) / (few + 0.5))
         return low + float(np.clip(share, 0.2, 0.8)) * (high - low)
-
-
-def _look_below(fits: _Fits) -> None:
-    """Look for another root at smaller σ², where the same number of kernels explains more."""
-    root = min(x for x, fit in fits.found.items() if len(fit) == fits.wanted)
-    for step in range(1, MORE_FITS + 1):
-        fits.count(root - 0.1 * step * np.log(10))
 
 
 def _best(roots: list[Selection]) -> Selection:
