@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -19,9 +20,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks._measure import table
-from benchmarks.repeated import repeated_problem
+from mercer import KernelPCA
+from mercer.exceptions import NumericalWarning
 from mercer.gram import StreamedGram
-from mercer.kernels import Cosine
+from mercer.kernels import Cosine, Gaussian, Laplacian, Matern, RationalQuadratic
 from mercer.kernels.base import PackedParts
 from mercer.kernels.composite import _Pair
 from mercer.kernels.dot_product import DotProductKernel
@@ -30,25 +32,16 @@ from mercer.model.model import Model
 from mercer.solvers import davidson
 from mercer.solvers.base import Problem
 from tests.cross.judge import Verdict, judge_fit
-from tests.cross.problems import FitProblem, random_problem
+from tests.cross.problems import SHARES, FitProblem, random_problem, repeated_rows
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: what is replaced, which problems it touches, and where they come from by seed.
-
-    Faults that random rows rarely meet name a source of their own, such as :func:`repeated`.
-    """
+    """A fault: what is replaced, and which problems it touches."""
 
     name: str
     patches: tuple[tuple[Any, str, Any], ...]
     touches: Callable[[FitProblem], bool]
-    problems: Callable[[int], FitProblem] = random_problem
-
-
-def repeated(seed: int) -> FitProblem:
-    """Groups of copies or near-copies, as many rows as the judge can take in its time."""
-    return repeated_problem(seed, largest=1500)[0]
 
 
 def main() -> None:
@@ -58,6 +51,8 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0)
     given = parser.parse_args(sys.argv[2:])
     threadpool_limits(1)
+    rows = [_blocks(given.count, given.start)]
+    table(["without the look outside", "wrong", "audit warns"], rows)
     rows = [_seen(mutant, given.count, given.start) for mutant in MUTANTS]
     table(["fault", "problems", "judge", "audit", "neither", "audit of judge's"], rows)
 
@@ -65,7 +60,7 @@ def main() -> None:
 def _seen(mutant: Mutant, count: int, start: int) -> list[str]:
     tried = judged = audited = silent = both = 0
     for seed in range(start, start + 100 * count):
-        problem = mutant.problems(seed)
+        problem = random_problem(seed)
         if not mutant.touches(problem) or not _is_plainly_right(judge_fit(problem)):
             continue
         with ExitStack() as stack:
@@ -146,16 +141,52 @@ def _divided(fit: Model, weight: Any) -> Any:
     return fit.subspace.coef * fit.eigenvalues / np.where(weight > 0, weight, 1)[:, None]
 
 
+def _blocks(count: int, start: int) -> list[str]:
+    """Wrong fits on groups of rows under narrow kernels, if the search space does not look out."""
+    blind = (
+        (davidson, "_from_outside", lambda operator, *_: np.empty((operator.n, 0))),
+        (Problem, "merged", lambda problem: (problem, np.arange(problem.n))),
+    )
+    wrong = warned = seed = 0
+    while wrong < count and seed < 20 * count:
+        X, weight, options = groups(start + seed)
+        seed += 1
+        with ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for owner, name, new in blind:
+                stack.enter_context(patch.object(owner, name, new))
+            near = KernelPCA(**options, solver=davidson.Davidson()).fit(X, sample_weight=weight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            true = KernelPCA(**options, solver="dense").fit(X, sample_weight=weight)
+        q = min(near.n_components_, true.n_components_)
+        error = np.abs(near.eigenvalues_[:q] / true.eigenvalues_[:q] - 1).max()
+        if error > 3 * near.report_.estimated_error + 1e-12:
+            wrong += 1
+            warned += any(issubclass(w.category, NumericalWarning) for w in caught)
+    return [f"{seed} fits on groups of rows", str(wrong), f"{warned / max(wrong, 1):.0%}"]
+
+
+def groups(seed: int) -> tuple[np.ndarray, np.ndarray | None, dict[str, Any]]:
+    """Rows in many groups, weights, and a kernel that is narrow beside their distances."""
+    rng = np.random.default_rng([seed, 77])
+    n, d = int(rng.integers(1100, 2200)), int(rng.choice([5, 10, 30]))
+    shares = SHARES[str(rng.choice(list(SHARES)))](int(n / rng.uniform(2.5, 12)))
+    X = repeated_rows(rng, n, d, shares, float(rng.choice([0, 1e-6, 1e-2])))
+    length = float(np.sqrt(d) * 10 ** rng.uniform(-1.5, -0.6))
+    kernels = (
+        Gaussian(sigma=length), Matern(length), Laplacian(gamma=1 / length),
+        RationalQuadratic(length, alpha=5.0), Gaussian(sigma=length) + Matern(length, nu=2.5),
+        Matern(length, nu=0.5),
+    )  # fmt: skip
+    kernel = kernels[rng.integers(len(kernels))]
+    center, weighted, k = bool(rng.integers(2)), rng.random() < 0.4, int(rng.integers(5, 40))
+    weight = 10 ** rng.uniform(0, 1.5, n) if weighted else None
+    options = {"n_components": k, "kernel": kernel, "center": center, "random_state": 0}
+    return X, weight, options
+
+
 MUTANTS = [
-    Mutant(
-        "Davidson: the search space does not look out of itself",
-        (
-            (davidson, "_from_outside", lambda operator, *_: np.empty((operator.n, 0))),
-            (Problem, "merged", lambda problem: (problem, np.arange(problem.n))),
-        ),
-        lambda problem: "davidson" in problem.method.name,
-        repeated,
-    ),
     Mutant("sums and products: rows shifted for both parts", ((_Pair, "pack", _shifted),), _mixes),
     Mutant(
         "Davidson: float32 entries, their rounding not estimated",

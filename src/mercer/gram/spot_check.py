@@ -58,11 +58,14 @@ class SpotCheck:
         """The rows themselves, (s, n)."""
         return self.exact(self.index)
 
-    def exact(self, index: Array) -> Array:
-        """Rows of the matrix with these numbers, (b, n)."""
+    def exact(self, index: Array, columns: Array | None = None) -> Array:
+        """Rows of the matrix with these numbers, (b, n), or some of their entries."""
         points, rows = self.points, self.points.take(index).rows
         if not points.has_coordinates:
-            return self.kernel.exact(rows, points.rows)
+            values = self.kernel.exact(rows, points.rows)
+            return values if columns is None else values[:, columns]
+        if columns is not None:
+            return self.kernel.exact(rows, points.take(columns).rows)
         # Block by block: no copy of all rows in float64.
         parts = blocks(len(self.points), BLOCK)
         return np.hstack(

@@ -50,6 +50,8 @@ class Kernel(Config, ABC):
     has_gradient: bool = True
     #: Whether entries of rows must not be negative: histograms, counts.
     is_nonnegative: bool = False
+    #: Whether k has no negative values.
+    is_positive: bool = False
     #: Whether a value of k tells the distance, or the dot product: ``invert`` works.
     is_invertible: bool = False
     #: The kernel of the distance that this one is, or is a multiple of; None if neither.

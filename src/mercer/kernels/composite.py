@@ -31,6 +31,7 @@ class _Composite(Kernel):
     takes_objects = _of_parts(all, "takes_objects", "True if all parts do.")
     takes_sparse = _of_parts(all, "takes_sparse", "True if all parts do.")
     has_gradient = _of_parts(all, "has_gradient", "True if all parts have one.")
+    is_positive = _of_parts(all, "is_positive", "True if all parts are.")
     is_nonnegative = _of_parts(any, "is_nonnegative", "True if one part must have it so.")
 
     def check(self) -> None:

@@ -21,6 +21,7 @@ class _EntrywiseKernel(Kernel):
     r""":math:`\exp(-\gamma \sum_a \mathrm{cost}(x_a, y_a))`."""
 
     gamma: float | str
+    is_positive = True
 
     def pack(self, X: Array, origin: Origin = None, dtype: Precision = None) -> PackedParts:  # noqa: ARG002
         # Rows as they are: the costs are summed in float64 whatever the tile's type is.

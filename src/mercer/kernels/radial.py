@@ -29,6 +29,7 @@ class RadialKernel(Kernel):
 
     takes_sparse = True
     is_invertible = True
+    is_positive = True  # a profile that changes its sign has to say so
 
     @property
     def radial(self) -> RadialKernel:  # type: ignore[override]

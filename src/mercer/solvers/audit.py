@@ -28,12 +28,14 @@ from mercer.gram.spot_check import ROWS
 from mercer.model import Subspace
 from mercer.model.model import Report, Spectrum
 from mercer.points import Points
-from mercer.solvers.outside import outer_pairs, unexplained_rows
+from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 #: Rows that are looked at because most of the matrix is left around them: half as many as by
 #: chance, and these at least.
 OUTSIDE = 8
+#: Rows of a block there: groups with all their rows.
+CROWD = 64
 #: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.
 SLACK = 10.0
 
@@ -203,26 +205,38 @@ def _audit_outside(
     """No eigenvalue outside of the q vectors is above theirs: a solver may not see those.
 
     Columns by the kernel's definition, of the rows looked at and of those around which most of the
-    matrix is left; they show a lower bound of what was missed.
+    matrix is left, show a lower bound of what was missed; and so does, of small groups a better
+    one, the block of the rows with most around them (interlacing).
     """
     lam = spectrum.values[:q].astype(np.float64)
     V = spectrum.vectors[:, :q].astype(np.float64)
     W = V * lam
     count = min(operator.n // 2, max(OUTSIDE, len(spot.index) // 2))
-    rows = unexplained_rows(operator, V, W, count, float(lam[-1]))
-    rows = np.setdiff1d(rows, spot.index)
+    look = Outside.of(operator, V, W)
+    rows = np.setdiff1d(look.rows(count, float(lam[-1])), spot.index)
     index, first = np.unique(spot.index, return_index=True)
     A = np.column_stack([spot.values[first].T, spot.exact(rows).T])
     index = np.append(index, rows)
-    if spot.weight is not None:
-        root = np.sqrt(spot.weight)
-        A = root[:, None] * A * root[index]
-    if isinstance(operator, CenteredGram):
-        A = operator.center_block(A, slice(None), index)
+    A = _as_seen(operator, A, slice(None), index, spot)
+    crowd = look.crowd(CROWD)
+    D = _as_seen(operator, spot.exact(crowd, crowd), crowd, crowd, spot) - W[crowd] @ V[crowd].T
     bounds, _ = outer_pairs(A, V, W, index, operator.scale())
-    excess = max(float(bounds[:1].sum() / lam[-1]) - 1, 0.0)
+    # V is invariant but for its residuals R, and D for R Vᵀ + V Rᵀ.
+    within = float(np.linalg.eigvalsh(D)[-1] - 2 * spectrum.residuals[:q].max())
+    bound = max(float(bounds[:1].sum()), within)
+    excess = max(bound / float(lam[-1]) - 1, 0.0)
     return Finding(
         "spectrum outside of the components",
         excess,
         SLACK * (float(spectrum.errors[:q].max()) + floor / float(lam[-1])),
     )
+
+
+def _as_seen(
+    operator: ProbedGram, K: Array, rows: Array | slice, columns: Array, spot: SpotCheck
+) -> Array:
+    """A block of K, weighted and centred as the operator is."""
+    if spot.weight is not None:
+        root = np.sqrt(spot.weight)
+        K = root[rows, None] * K * root[columns]
+    return operator.center_block(K, rows, columns) if isinstance(operator, CenteredGram) else K

@@ -220,6 +220,9 @@ class EigenSolver(Solver):
 
 def _findings(problem: Problem, fit: Model, spectrum: Spectrum, q: int) -> list[Finding]:
     subspace, spot = fit.subspace, problem.spot
+    # What the model holds is audited, not what the solver has found.
+    kept = fit.eigenvalues.astype(spectrum.values.dtype, copy=False)
+    spectrum = replace(spectrum, values=np.append(kept, spectrum.values[q:]))
     asked = problem.rule.guess(problem.rank_limit) if problem.rule.is_request else 0
     dropped = spectrum.converged and q < asked
     found = audit_spectrum(subspace, spectrum, q, spot, dropped=dropped)

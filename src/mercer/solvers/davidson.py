@@ -19,7 +19,7 @@ from mercer.gram import GramOperator, LowRank, ProbedGram, StreamedGram, Uncente
 from mercer.model.model import Spectrum, estimate_errors, rounding_errors
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
-from mercer.solvers.outside import outer_pairs, unexplained_rows
+from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 #: Where the next eigenvalue may be as close as this share, a pair of small residual may be another
@@ -330,7 +330,7 @@ def _from_outside(operator: ProbedGram, ritz: _Ritz, k: int, columns: int) -> Ar
     """Vectors that may belong to an eigenvalue among the first k, and are not in the space."""
     V, W = ritz.vectors, ritz.products
     count = min(operator.n // 2, max(columns, V.shape[1]))
-    rows = unexplained_rows(operator, V, W, count, float(ritz.values[k - 1]))
+    rows = Outside.of(operator, V, W).rows(count, float(ritz.values[k - 1]))
     A = operator.block(slice(None), rows)
     bounds, Y = outer_pairs(A, V, W, rows, operator.scale())
     doubtful = np.flatnonzero(bounds > DOUBTFUL * ritz.values[k - 1])

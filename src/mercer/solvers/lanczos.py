@@ -17,7 +17,7 @@ from mercer.gram import DenseGram, GramOperator, ProbedGram, StreamedGram
 from mercer.model.model import Spectrum, measured
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
-from mercer.solvers.outside import outer_pairs, unexplained_rows
+from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 
@@ -190,7 +190,7 @@ def _missed_outside(operator: GramOperator, values: Array, V: Array, bar: float)
     if not isinstance(operator, ProbedGram):
         return 0
     W = V * values
-    rows = unexplained_rows(operator, V, W, min(operator.n // 2, _COLUMNS), bar)
+    rows = Outside.of(operator, V, W).rows(min(operator.n // 2, _COLUMNS), bar)
     bounds, _ = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale())
     return int((bounds > bar).sum())
 

@@ -18,13 +18,14 @@ have such a sum, all of them are looked at, and no eigenvector that lives on few
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mercer._base.linalg import first_unlike
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
-from mercer.gram import ProbedGram
-from mercer.kernels import Kernel
+from mercer.gram import CenteredGram, ProbedGram
 
 #: Rows that are drawn from, for each one taken: copies of a row are no news.
 POOL = 4
@@ -39,24 +40,44 @@ FEW, CANDIDATES = 16, 512
 NEGLIGIBLE = 1e-3
 
 
-def unexplained_rows(operator: ProbedGram, V: Array, W: Array, count: int, bar: float) -> Array:
-    """The numbers of rows around which most of the matrix lies outside of V, W = A V.
+@dataclass(frozen=True)
+class Outside:
+    """How much of a matrix A lies outside of V around each row.
 
-    Three quarters by what lies around them, the others by the diagonal; of different groups as far
-    as there are any. And all at which an eigenvector of few rows may peak, with an eigenvalue above
-    ``bar``.
+    Attributes
+    ----------
+    operator : A
+    left : (n,) the diagonal of D where V is invariant
+    around : (n,) an estimate of the largest eigenvalue of D around each row
     """
-    # The diagonal of D where V is invariant.
-    left = operator.diagonal() - np.einsum("ij,ij->i", V, W)
-    around = _around(operator, V, W, left)
-    taken, few = np.empty(0, dtype=np.intp), count // 4
-    for score, many in ((around, count - few), (left, few)):
-        size = min(operator.n, POOL * many)
-        pool = np.argpartition(-score, size - 1)[:size]
-        pool = np.setdiff1d(pool[np.argsort(-score[pool])], taken, assume_unique=True)
-        taken = np.append(taken, pool[_different(operator, pool, many)])
-    peaks = np.flatnonzero((left * FEW > bar) & (peak_bounds(operator) > bar))
-    return np.union1d(taken, peaks) if len(peaks) <= min(operator.n // 2, CANDIDATES) else taken
+
+    operator: ProbedGram
+    left: Array
+    around: Array
+
+    @classmethod
+    def of(cls, operator: ProbedGram, V: Array, W: Array) -> Outside:
+        """Outside of V, with W = A V."""
+        left = operator.diagonal() - np.einsum("ij,ij->i", V, W)
+        return cls(operator, left, _around(operator, V, W, left))
+
+    def rows(self, count: int, bar: float) -> Array:
+        """Rows around which most of the matrix is left, of different groups if there are any.
+
+        Three quarters by what lies around them, the others by the diagonal; and all rows at which
+        an eigenvector of few rows may peak that has an eigenvalue above ``bar``.
+        """
+        n, few = self.operator.n, count // 4
+        taken = np.empty(0, dtype=np.intp)
+        for score, many in ((self.around, count - few), (self.left, few)):
+            pool = np.setdiff1d(_largest(score, POOL * many), taken, assume_unique=True)
+            taken = np.append(taken, pool[_different(self.operator, pool, many)])
+        peaks = np.flatnonzero((self.left * FEW > bar) & (peak_bounds(self.operator) > bar))
+        return np.union1d(taken, peaks) if len(peaks) <= min(n // 2, CANDIDATES) else taken
+
+    def crowd(self, count: int) -> Array:
+        """The rows with most around them, whole groups among them."""
+        return _largest(self.around, count)
 
 
 def peak_bounds(operator: ProbedGram) -> Array:
@@ -65,18 +86,12 @@ def peak_bounds(operator: ProbedGram) -> Array:
     With weights it is ``v_i / u_i`` that peaks there; centring adds ``|P K u| u_i / |v_i|``.
     """
     rows, u = operator.packed_rows(), operator.direction
-    if rows is None or not _is_positive(rows.kernel):
+    if rows is None or not rows.kernel.is_positive:
         return np.full(operator.n, np.inf)
     product = operator.mean_product
-    spread = np.linalg.norm(product - u * (u @ product))
+    is_centred = isinstance(operator, CenteredGram)
+    spread = np.linalg.norm(product - u * (u @ product)) if is_centred else 0.0
     return np.asarray(product / np.maximum(u, np.finfo(u.dtype).tiny) + np.sqrt(FEW) * spread * u)
-
-
-def _is_positive(kernel: Kernel) -> bool:
-    """Whether the kernel has no negative values, as far as it is known."""
-    if kernel.parts:
-        return all(_is_positive(part) for part in kernel.parts)
-    return kernel.radial is not None
 
 
 def outer_pairs(A: Array, V: Array, W: Array, index: Array, scale: float) -> tuple[Array, Array]:
@@ -113,6 +128,13 @@ def _around(operator: ProbedGram, V: Array, W: Array, left: Array) -> Array:
     # Weights may be next to nothing; what is divided by them then is rounding.
     u = np.maximum(u, 1e-6 * u.max())
     return np.asarray(np.sqrt((sums**2).mean(axis=1) / share) / u)
+
+
+def _largest(score: Array, count: int) -> Array:
+    """Places of the largest numbers, decreasing."""
+    count = min(len(score), count)
+    places = np.argpartition(-score, count - 1)[:count]
+    return np.asarray(places[np.argsort(-score[places])])
 
 
 def _different(operator: ProbedGram, pool: Array, count: int) -> Array:
