@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from mercer import KernelPCA
+from mercer import KernelPCA, TableModel
 from mercer.exceptions import DataError, DenoisingWarning
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, choose_by_risk, kernels_around
@@ -154,9 +154,13 @@ def test_tune_on_noisy_rows():
     clean, noisy = circle(300, 0.2, 4)
     model = KernelPCA(random_state=0).tune(noisy, noise=0.2)
     assert model.risk_ is model.tuning_.risk
+    table = TableModel(KernelPCA(random_state=0)).tune({"a": noisy[:, 0], "b": noisy[:, 1]})
+    assert table.risk_.error < table.risk_.noise
+    assert "flat pieces" in str(table.risk_)
     assert model.preimage == model.tuning_.preimage
     assert ((model.denoise(noisy) - clean) ** 2).sum(axis=1).mean() < 0.75 * model.risk_.noise
     learnt = KernelPCA(random_state=0).tune(noisy, noise=0.2, rows="clean")
+    assert learnt.risk_ is None
     assert ((learnt.denoise(noisy) - clean) ** 2).sum() > (
         (model.denoise(noisy) - clean) ** 2
     ).sum()

@@ -206,7 +206,7 @@ def tune(
     self
         With ``kernel`` and ``n_components`` (and ``preimage``, of noisy rows) set, fitted;
         ``tuning_`` keeps what was compared, and ``risk_``, of noisy rows, what is left of the
-        noise, how sure that is, and what linear PCA would leave.
+        noise, how sure that is, and what linear PCA would leave; it is None of clean rows.
 
     Examples
     --------
@@ -236,6 +236,7 @@ def tune(
         choice = choose_by_noise(self, checked, noise, match_noise=match_noise)
     else:
         raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
+    self.risk_ = None
     if isinstance(choice, NoisyChoice):
         self.set_params(preimage=choice.preimage)
         self.risk_ = choice.risk
