@@ -79,7 +79,7 @@ def study(name: str) -> tuple[float, list[float]]:
     both = GridSearchCV(base, {**widths, "n_components": counts}, cv=3, refit=False).fit(train)
     fixed = min(grid[i, q] for i in range(len(kernels)))
     return best, [
-        error(KernelPCA().tune(train)) / best,
+        error(KernelPCA().tune(train, rows="clean")) / best,
         error(KernelPCA().fit(train)) / best,
         error(clone(base).set_params(**clean.best_params_).fit(train)) / fixed,
         error(clone(base).set_params(**own.best_params_).fit(train)) / fixed,

@@ -40,7 +40,7 @@ MISTAKES = {
     "lambdas_": (lambda _: KernelPCA(2).fit(X).lambdas_, AttributeError, "eigenvalues_"),
     "labels_": (lambda _: KernelNovelty().fit(X).labels_, AttributeError, "fit_predict"),
     "sample": (lambda _: KernelPCA(2).fit(X).sample(3), AttributeError, "GenerativeKernelPCA"),
-    "noise": (lambda _: KernelPCA().tune(X, noise="high"), ValueError, "must be a number"),
+    "noise": (lambda _: KernelPCA().tune(X, noise="high"), ValueError, "give a number"),
     "table of 10": (lambda _: TableModel(10).fit(X), TypeError, r"KernelPCA\(10\)"),
     "text": (
         lambda _: KernelPCA().fit(pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})),

@@ -75,7 +75,8 @@ def digits_with_noise(count: int) -> dict[str, Any]:
     fits = [PCA(q).fit(train) for q in (4, 8, 16, 32)]
     linear = [pca.inverse_transform(pca.transform(noisy)) for pca in fits]
     best = min(linear, key=lambda images: np.mean((images - test) ** 2))
-    model = KernelPCA(random_state=0).tune(train[:500], noise=0.35, match_noise=True).fit(train)
+    model = KernelPCA(random_state=0).tune(train[:500], noise=0.35, rows="clean", match_noise=True)
+    model.fit(train)
     clean = model.denoise(noisy, match_noise=True)
     return {"noisy": noisy, "linear PCA": best, "mercer": clean}
 

@@ -106,7 +106,7 @@ plt.show()
 # State the level of noise that you expect. Held-out rows are disturbed by it, and the error is
 # measured in the units of your columns, so that all kernels can be compared.
 
-tuned = KernelPCA(random_state=0).tune(train[:400], noise=0.3)
+tuned = KernelPCA(random_state=0).tune(train[:400], noise=0.3, rows="clean")
 print(f"{tuned.n_components_} components, {tuned.kernel_.length / median:.2f} median distances")
 
 default = KernelPCA(64, random_state=0).fit(train[:400])

@@ -36,7 +36,7 @@ start = process_time()
 pca = PCA(2).fit(seen[:400])
 report("PCA, 2", plane[400:], pca.inverse_transform(pca.transform(seen[400:])), start)
 start = process_time()
-kpca = KernelPCA(random_state=0).tune(seen[:400], noise=0.5)
+kpca = KernelPCA(random_state=0).tune(seen[:400], noise=0.5, rows="clean")
 report(f"kernel PCA, {kpca.n_components_}", plane[400:], kpca.denoise(seen[400:]), start)
 # sphinx_gallery_thumbnail_number = 2
 
@@ -83,7 +83,8 @@ results["PCA"] = pca.inverse_transform(pca.transform(noisy))
 report(f"PCA, {pca.n_components_}", X_test, results["PCA"], start)
 
 start = process_time()
-kpca = KernelPCA(random_state=0).tune(X_train[:500], noise=0.3, match_noise=True).fit(X_train)
+kpca = KernelPCA(random_state=0).tune(X_train[:500], noise=0.3, rows="clean", match_noise=True)
+kpca.fit(X_train)
 results["kernel PCA"] = kpca.denoise(noisy, match_noise=True)
 report(f"kernel PCA, {kpca.n_components_}", X_test, results["kernel PCA"], start)
 

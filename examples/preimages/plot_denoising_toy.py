@@ -45,7 +45,7 @@ plt.show()
 from mercer import KernelPCA
 
 curve = square(np.random.default_rng(1), noise=0.02)  # nearly clean points to learn from
-model = KernelPCA().tune(curve.points, noise=0.1)
+model = KernelPCA().tune(curve.points, noise=0.1, rows="clean")
 print(f"{model.n_components_} components, {model.kernel_}")
 
 restored = model.denoise(square(np.random.default_rng(2)).points)

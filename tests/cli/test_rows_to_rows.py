@@ -91,8 +91,10 @@ def test_denoise_the_wrong_way(mercer, model, test, noisy, tmp_path):
     mercer.fails("denoise", model, status=2, words=["Missing argument 'DATA'"])
     mercer.fails("denoise", model, test, "--noise", "1", status=2, words=["without a MODEL"])
     few = tmp_path / "few.csv"
-    write_csv(few, read(noisy[1])[:, :2], "ab")
-    mercer.fails("denoise", few, "-o", tmp_path / "y.csv", status=3, words=["--noise"])
+    write_csv(few, np.random.default_rng(0).standard_normal((60, 2)), "ab")
+    words = ["--noise", "--rows clean"]
+    mercer.fails("denoise", few, "-o", tmp_path / "y.csv", status=3, words=words)
+    mercer.fails("denoise", few, "--noise", "speckle", "-o", few, status=3, words=["speckle:0.3"])
 
 
 def test_impute(mercer, model, tmp_path, reference):

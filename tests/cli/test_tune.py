@@ -21,7 +21,9 @@ def waves(tmp_path):
 
 def test_the_choice_is_that_of_the_library(mercer, waves, tmp_path):
     model = tmp_path / "m.mercer"
-    facts = json.loads(mercer("tune", waves, "--noise", "0.3", "-o", model, "--json").out)
+    facts = json.loads(
+        mercer("tune", waves, "--rows", "clean", "--noise", "0.3", "-o", model, "--json").out
+    )
     choice = choose_by_noise(package.KernelPCA(random_state=0), np.load(waves), 0.3)
     fitted = package.load(model)
     assert facts["components"] == fitted.n_components == choice.n_components
@@ -29,7 +31,7 @@ def test_the_choice_is_that_of_the_library(mercer, waves, tmp_path):
     assert facts["error"] == pytest.approx(choice.value)
     assert facts["error_of_noise"] == pytest.approx(0.9)
     assert {"kernel", "components", "error"} == set(facts["compared"][0])
-    done = mercer("tune", waves, "-o", model, "--force")
+    done = mercer("tune", waves, "--rows", "clean", "-o", model, "--force")
     assert "is left in held-out rows" in " ".join(done.out.split())
     assert mercer("denoise", model, waves, "-o", tmp_path / "clean.npy").err
     facts = json.loads(mercer("score", model, waves, "--json").out)
@@ -42,7 +44,7 @@ def test_what_cannot_be_tuned_is_said(mercer, waves, tmp_path):
     equal = tmp_path / "equal.npy"
     np.save(equal, np.ones((20, 3)))
     assert "differ" in mercer("tune", equal, "-o", tmp_path / "e.mercer", status=3).err
-    mercer("tune", waves, "-o", tmp_path / "m.mercer", "-q")
+    mercer("tune", waves, "--rows", "clean", "-o", tmp_path / "m.mercer", "-q")
     again = mercer("tune", waves, "-o", tmp_path / "m.mercer", status=1)
     assert "--force" in again.err
 

@@ -66,7 +66,7 @@ def test_hidden_methods_are_methods():
 
 
 def test_the_remedy_for_a_wrapper_works():
-    tuned = KernelPCA().tune(X, noise=0.2)
+    tuned = KernelPCA().tune(X, noise=0.2, rows="clean")
     model = ReweightedKernelPCA(tuned, random_state=0).fit(X)
     assert model.n_components_ <= tuned.n_components_
 

@@ -108,7 +108,7 @@ def test_tune_sets_fits_and_tells(X):
     steps = []
     model = KernelPCA(solver="dense")
     with mercer.listen(lambda stage, done, total: steps.append((stage, done, total))):
-        assert model.tune(X, noise=0.2) is model
+        assert model.tune(X, noise=0.2, rows="clean") is model
     tuned = [(done, total) for stage, done, total in steps if stage == "tune"]
     assert tuned[0][0] == 0
     assert tuned[-1][0] == tuned[-1][1]
@@ -129,7 +129,7 @@ def test_tune_says_what_it_cannot_do(X):
     with pytest.raises(DataError, match="do not differ"):
         choose_by_noise(KernelPCA(), np.ones((20, 3)), kernels=[Gaussian(1.0)])
     with pytest.raises(DataError, match="match_noise='always'"):
-        KernelPCA().tune(X, noise=0.1, match_noise="always")
+        KernelPCA().tune(X, noise=0.1, rows="clean", match_noise="always")
     with pytest.raises(DataError, match="splits"):
         choose_by_noise(KernelPCA(), X[:3], 0.1)
 

@@ -440,7 +440,7 @@ def test_every_verb_works_on_a_table(tmp_path):
     assert model.plan(table).name == "Dense"
     path = model.transform_to(tmp_path / "z.csv", table)
     assert len(path.read_text().splitlines()) == 151
-    tuned = TableModel(mercer.KernelPCA()).tune(table[:60], noise=0.3)
+    tuned = TableModel(mercer.KernelPCA()).tune(table[:60], noise=0.3, rows="clean")
     assert tuned.model.n_components == tuned.model_.tuning_.n_components
     assert tuned.denoise(some).shape == some.shape
     flags = TableModel(mercer.KernelNovelty(5, contamination=0.05, random_state=0)).fit_predict(

@@ -153,17 +153,18 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
 @options.force_option()
 @click.option(
     "--noise",
-    type=click.FloatRange(0, min_open=True),
+    type=options.Noise(),
     metavar="LEVEL",
-    help="Standard deviation of the noise to expect, or that noisy rows carry, in units of the "
-    "rows (of their standard deviations where columns are scaled).  [default: half the standard "
-    "deviation of clean rows; of noisy ones it is estimated]",
+    help="Standard deviation of the noise that noisy rows carry, or to expect by clean ones, in "
+    "units of the rows (of their standard deviations where columns are scaled); of noisy rows also "
+    "poisson, speckle, or speckle:SHARE.  [default: it is estimated; half the standard deviation "
+    "of clean rows]",
 )
 @click.option(
     "--rows",
-    type=options.OneOf(("clean", "noisy")),
-    default="clean",
-    help="Whether DATA are clean examples, or the noisy rows themselves.",
+    type=options.OneOf(("auto", "noisy", "clean")),
+    default="auto",
+    help="Whether DATA are the noisy rows themselves, or clean examples.  [default: noisy]",
 )
 @describes_denoiser
 @options.seed_option
@@ -173,7 +174,7 @@ def tune(
     data: str,
     output: Path | None,
     force: bool,
-    noise: float | None,
+    noise: Any,
     rows: str,
     reading: Reading,
     encoder: Any,
@@ -181,8 +182,8 @@ def tune(
 ) -> None:
     """Choose the kernel's width and the number of components by which DATA is denoised best.
 
-    Noise is added to clean rows that are held out, and what is left of it after denoising counts,
-    in input space. For noisy rows that error is estimated without a clean one (--rows noisy).
+    DATA are the noisy rows themselves: what is left of the noise after denoising counts, which is
+    estimated without a clean row. To rows that are clean examples (--rows clean) noise is added.
     Widths around the median distance and powers of two of components are compared. The model is
     then fitted to all rows, as 'mercer fit' does with the choice, and written to a model file for
     'mercer denoise' and all other commands.
@@ -209,7 +210,7 @@ def _outcome(choice: Any, noise: float | None, d: int) -> tuple[dict[str, Any], 
     if isinstance(choice, mercer.selection.NoisyChoice):
         risk, level = choice.risk, choice.risk.level
         values = ("by estimated error of denoising", level.size, risk.error, risk.noise)
-        line = f"{risk}; noise {level}"
+        line = str(risk)
     else:
         assert noise is not None
         error, of = choice.value, noise**2 * d

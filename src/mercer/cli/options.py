@@ -56,6 +56,18 @@ class OneOf(click.Choice):  # type: ignore[type-arg]  # click has it since 8.2
             self.fail(f"{error.message}{hint}", param, ctx)
 
 
+class Noise(click.FloatRange):
+    """A level of noise, or the words by which the library knows other noise than Gaussian."""
+
+    def __init__(self) -> None:
+        super().__init__(0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A number above zero, or the word."""
+        is_word = str(value).partition(":")[0] in ("poisson", "speckle")
+        return value if is_word else super().convert(value, param, ctx)
+
+
 def which_was_meant(word: str, words: Sequence[str]) -> str:
     """``Did you mean 'gaussian'?``, or nothing."""
     guess = closest({"arpack": "lanczos", "rbf": "gaussian"}.get(word, word), words)

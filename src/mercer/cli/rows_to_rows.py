@@ -62,15 +62,14 @@ def inverse(model: str, data: str, **how: Any) -> None:
 )
 @click.option(
     "--noise",
-    type=click.FloatRange(0, min_open=True),
+    type=options.Noise(),
     metavar="LEVEL",
     help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
-    "rows (of their standard deviations where columns are scaled).  [default: it is estimated]",
+    "rows (of their standard deviations where columns are scaled), or poisson, speckle, "
+    "speckle:SHARE.  [default: it is estimated]",
 )
 @options.takes_rows("denoised rows", needs_model=False)
-def denoise(
-    model: str, data: str | None, match_noise: bool | None, noise: float | None, **how: Any
-) -> None:
+def denoise(model: str, data: str | None, match_noise: bool | None, noise: Any, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space.
 
     Without a MODEL, DATA holds noisy rows, and nothing else is needed: kernel, width, components
@@ -86,7 +85,7 @@ def denoise(
     _to_same_columns(fitted, lambda rows: fitted.denoise(rows, match_noise=match), data=data, **how)
 
 
-def _tuned(data: str, reading: Reading, noise: float | None) -> Estimator:
+def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
     """The best denoiser of these noisy rows; says what it leaves of the noise."""
     if data == "-" or data.endswith(".mercer"):
         raise click.UsageError("Missing argument 'DATA'.")

@@ -209,6 +209,8 @@ class Estimator(BaseEstimator):
 
     def _set_model(self, model: Model) -> None:
         """Keep what was learnt, with what the door has seen of the rows."""
+        for name in ("tuning_", "risk_"):  # of an earlier choice, on other rows
+            vars(self).pop(name, None)
         seen = self._data_fingerprint
         self._model_ = replace(model, names=names_of(self), fingerprint=seen)
 

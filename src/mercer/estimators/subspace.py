@@ -324,31 +324,35 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         X: RowsLike,
         *,
         noise: Any = None,
-        rows: str = "clean",
+        rows: str = "auto",
         match_noise: MatchNoise = "auto",
     ) -> Any:
         """Choose width and number of components for denoising, and fit to all rows.
 
-        ``rows="clean"`` says that the rows are clean examples: noise of the stated level is added
-        to some that are held out, of a sample of 5,000 where there are more, see
-        :func:`mercer.selection.choose_by_noise`. ``rows="noisy"`` says that they carry the noise
-        themselves: the error of denoising *them* is estimated without a clean row, see
+        ``rows="noisy"`` says that the rows carry the noise that is to be removed from them: the
+        error of denoising *them* is estimated without a clean row, see
         :func:`mercer.selection.choose_by_risk`; the pre-image method is chosen, too, and so is the
-        linear kernel where nothing is bent. Either search goes from coarse to fine, takes the time
-        of a few to twenty fits, and tells its progress to :func:`mercer.listen`.
+        linear kernel where nothing is bent. ``rows="clean"`` says that they are clean examples, by
+        which other rows will be denoised: noise of the stated level is added to some that are held
+        out, of a sample of 5,000 where there are more, see
+        :func:`mercer.selection.choose_by_noise`. Either search goes from coarse to fine, takes the
+        time of a few to twenty fits, and tells its progress to :func:`mercer.listen`.
 
         Parameters
         ----------
         X : (n, d) array, or SciPy sparse matrix (clean rows only)
-        noise : float, callable or None, default=None
-            Of clean rows: standard deviation of the noise to expect, or ``function(rows, rng) ->
-            noisy rows``; None takes half the standard deviation of the rows. Of sparse rows it is
-            the share of entries that are exchanged for those of another row, and None takes 0.3.
+        noise : float, (d,) array, str, callable or None, default=None
             Of noisy rows: standard deviation of the noise that they carry, (d,) for one of each
-            column, or ``"poisson"`` for counts; None estimates it from the small eigenvalues of the
-            rows.
-        rows : {"clean", "noisy"}, default="clean"
-            Noisy rows taken for clean ones teach the model their noise.
+            column, ``"poisson"`` for counts, ``"speckle"`` or ``"speckle:0.3"`` for noise that
+            multiplies the entries; None estimates it from the rows, see
+            :func:`mercer.selection.estimate_noise`. Of clean rows: standard deviation of the noise
+            to expect, or ``function(rows, rng) -> noisy rows``; None takes half the standard
+            deviation of the rows. Of sparse rows it is the share of entries that are exchanged for
+            those of another row, and None takes 0.3.
+        rows : {"auto", "noisy", "clean"}, default="auto"
+            ``"auto"`` takes rows for noisy ones, but for what only clean rows can be: sparse, or
+            with a function that adds noise. Noisy rows taken for clean ones teach the model their
+            noise.
         match_noise : bool or "auto", default="auto"
             As ``denoise`` will be called, of clean rows.
 
@@ -357,7 +361,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         self
             With ``kernel`` and ``n_components`` (and ``preimage``, of noisy rows) set, fitted;
             ``tuning_`` keeps what was compared, and ``risk_``, of noisy rows, what is left of the
-            noise, how sure that is, and what linear PCA would leave.
+            noise, how sure that is, and what linear PCA would leave; it is None of clean rows.
 
         Examples
         --------
@@ -365,16 +369,18 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         >>> from sklearn.datasets import load_digits
         >>> from mercer import KernelPCA
         >>> digits = load_digits().data[:200] / 16
-        >>> model = KernelPCA().tune(digits, noise=0.2)
+        >>> model = KernelPCA().tune(digits, noise=0.2, rows="clean")
         >>> model.n_components_ == model.tuning_.n_components
         True
         >>> noisy = digits + np.random.default_rng(0).normal(scale=0.3, size=digits.shape)
-        >>> model = KernelPCA().tune(noisy, rows="noisy")
+        >>> model = KernelPCA().tune(noisy)
         >>> model.risk_.error < model.risk_.linear < model.risk_.noise
         True
         """
         kernel = as_kernel(self.kernel)
         checked = check_rows(self, X, kernel, reset=True)
+        if rows == "auto":
+            rows = "clean" if callable(noise) or kernel.points(checked).is_sparse else "noisy"
         if rows == "noisy":
             vectors = kernel.points(checked).vectors("tuning on noisy rows")
             choice: selection.Choice = selection.choose_by_risk(self, vectors, noise)
@@ -384,13 +390,12 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
                 points.vectors("tuning for noise")
             choice = selection.choose_by_noise(self, checked, noise, match_noise=match_noise)
         else:
-            raise DataError(f"rows={rows!r}; give 'clean' or 'noisy'.")
+            raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
         if isinstance(choice, selection.NoisyChoice):
             self.set_params(preimage=choice.preimage)
-            self.risk_ = choice.risk
             _warn_if_no_help(choice.risk)
         self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
-        self.tuning_ = choice
+        self.tuning_, self.risk_ = choice, getattr(choice, "risk", None)
         return self
 
     @verb("model", "tables")
@@ -645,7 +650,7 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
 def _warn_if_no_help(risk: selection.Risk) -> None:
     if risk.error < 0:
         what = "the estimated error is below zero, so the rows carry less noise than was assumed"
-        remedy = "give a smaller "
+        remedy = "if they are clean examples, say rows='clean'; else give a smaller "
     elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
         what = "denoising does not help these rows"
         remedy = "leave them as they are, or give the larger "

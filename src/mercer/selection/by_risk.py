@@ -14,9 +14,8 @@ has learnt of the noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.kernels import Kernel, Linear
-from mercer.points import Points
+from mercer.preimage import as_preimage
 from mercer.selection.noise_level import NoiseLevel, noise_of
 from mercer.selection.search import (
     CACHED,
@@ -37,17 +36,27 @@ from mercer.selection.search import (
     Trials,
     all_counts,
     fit_quietly,
+    is_beyond,
     kernels_around,
 )
 
-#: The step of a probe, in standard deviations of the noise.
-STEP = 0.1
+#: The step of a probe, in standard deviations of the noise, where rounding allows it. It is large
+#: enough to see jumps, of which there are some between the pre-images of narrow kernels: at 0.1 an
+#: error of 0.131 was taken for 0.106, at 0.3 for 0.135; without jumps 0.3 adds 1 to 2 %.
+STEP = 0.3
 #: Rows whose errors are looked at, and trials of a candidate that is not clearly worse.
-ROWS, TRIALS = 1000, 2
+ROWS, TRIALS = 600, 2
 #: The estimate is as sure as it has numbers: of few rows a trial takes more probes than one.
-NUMBERS, MOST_PROBES = 20_000, 8
+NUMBERS, MOST_PROBES = 4_000, 4
+#: Cells that are too close to tell get more trials: how many cells, trials, and numbers at most.
+CONTENDERS, MORE_TRIALS, MORE_NUMBERS = 6, 6, 40_000
+#: Noise leaves few components: how many are computed first, and where these are not enough.
+LEVELS = (128, 512)
 #: Pre-image methods that are compared at the chosen kernel.
 METHODS = ("smoother", "ridge")
+#: Of more rows a sample of so many is searched; what it chose is then compared on all of them at
+#: the same width and a narrower one, since more rows show finer structure.
+MAX_ROWS, NARROWER = 2000, (1.0, 0.7)
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ class Risk:
     error : float
         Of the rows after denoising.
     deviation : float
-        Standard error of the estimate.
+        Standard error of the estimate, with that of the noise level in it.
     noise : float
         Of the rows as they are: the sum of the noise's variances.
     linear : float
@@ -103,17 +112,27 @@ def choose_by_risk(
     *,
     kernels: Sequence[Kernel] | None = None,
     counts: Sequence[int] | None = None,
+    max_rows: int = MAX_ROWS,
 ) -> NoisyChoice:
     """Kernel, number of components and pre-image method with the smallest estimated error.
+
+    A level that was estimated is uncertain. The estimate is linear in the noise's variance, so that
+    its mean over that uncertainty is the estimate at the mean variance, by which cells are
+    compared; the standard error of ``risk`` has it in it. An error below zero betrays a level that
+    is too large: one that was estimated is then lowered, once, until no error is.
 
     Parameters
     ----------
     estimator : KernelPCA, or another estimator whose components are nested
     X : (n, d) array of noisy rows
-    noise : float, (d,) array, "poisson" or None, default=None
-        Standard deviation of the noise, one for each column, or counts; None estimates it.
+    noise : float, (d,) array, "poisson", "speckle", "speckle:0.3" or None, default=None
+        Standard deviation of the noise, one for each column; counts; noise that multiplies the
+        entries, of a level that is given or estimated; None estimates it.
     kernels, counts : sequences, optional
         As in :func:`choose_by_noise`; the linear kernel is always among the candidates.
+    max_rows : int, default=2000
+        Of more rows a sample of so many is searched, drawn with a fixed seed. The number of
+        components, and a narrower width, are then compared on all rows, by two fits each.
 
     Examples
     --------
@@ -128,84 +147,219 @@ def choose_by_risk(
     True
     """
     level = noise_of(X, noise)
-    trials = _Probes(X, np.sqrt(level.variance(X)))
-    most = len(X) - 1
-    wanted = all_counts(most) if counts is None else sorted(counts)
+    some = X
+    if len(X) > max_rows:
+        some = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
+    trials = Probes.of(some, level)
+    wanted = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
-    cells = Cells(estimator, trials, wanted, [kernel.resolve(X) for kernel in candidates])
+    resolved = [kernel.resolve(X) for kernel in candidates]
+    cells = Cells(estimator, trials, wanted, resolved, levels=LEVELS)
     cells.search(grows=kernels is None)
-    plain = clone(estimator).set_params(preimage="auto")
-    line = Cells(plain, trials, all_counts(min(most, X.shape[1])), [Linear()])
-    line.search(grows=False)
-    ways = [(cells, estimator.preimage), (line, "auto"), *_by_method(cells, trials)]
-    best = min(ways, key=lambda way: way[0].choice().value)
-    choice = best[0].choice()
-    errors = best[0].of_rows(choice.kernel, choice.n_components)
-    risk = Risk(
-        choice.value,
-        float(errors.mean(axis=0).std() / np.sqrt(errors.shape[1])),
-        float(level.variance(X).sum(axis=1).mean()),
-        line.choice().value,
-        level,
-    )
-    table = [row for way, _ in ways for row in way.table()]
-    return NoisyChoice(choice.kernel, choice.n_components, choice.value, table, best[1], risk)
+    ways = [cells, *_other_methods(cells)]
+    if some is not X:
+        trials = Probes.of(X, level)
+        ways = [_on_all_rows(min(ways, key=_value), trials, fixed=kernels is not None)]
+    best, choice = _settled(ways, trials)
+    linear = trials.linear()
+    table = [row for way in ways for row in way.table()]
+    table += [(Linear(), q + 1, float(error)) for q, error in enumerate(linear)]
+    q = int(linear.argmin()) + 1
+    preimage = best.estimator.preimage
+    if linear[q - 1] < choice.value:
+        line, preimage = Linear(), "auto"
+        choice = Choice(line, q, float(linear[q - 1]), [])
+        best = Cells(clone(estimator).set_params(preimage=preimage), trials, [q], [line])
+        best.fill()
+    risk = trials.risk(best, choice, float(linear.min()), level)
+    if risk.error < 0 and level.uncertainty:
+        left = trials.residual(best, choice)
+        lower = level.times(
+            float(np.sqrt(left / (left - risk.error))), "lowered until no error is below zero"
+        )
+        return choose_by_risk(
+            estimator,
+            X,
+            replace(lower, uncertainty=0.0),
+            kernels=kernels,
+            counts=counts,
+            max_rows=max_rows,
+        )
+    return NoisyChoice(choice.kernel, choice.n_components, choice.value, table, preimage, risk)
 
 
-def _by_method(cells: Cells, trials: _Probes) -> list[tuple[Cells, str]]:
-    """Other pre-image methods at the best kernel, around its number of components."""
+def _value(cells: Cells) -> float:
+    return cells.choice().value
+
+
+def _settled(ways: list[Cells], trials: Probes) -> tuple[Cells, Choice]:
+    """The least error, after more probes of cells that are too close to tell from each other.
+
+    Of many cells whose errors are uncertain, the least is too often one that was lucky.
+    """
+    cells = [(way, row) for way in ways for row in way.table()]
+    cells = sorted(cells, key=lambda cell: cell[1][2])[:CONTENDERS]
+    errors = [list(way.of_rows(kernel, q)) for way, (kernel, q, _) in cells]
+    left = list(range(len(cells)))
+    for s in range(TRIALS, TRIALS + min(MORE_TRIALS, MORE_NUMBERS // trials.size)):
+        means = {k: np.mean(errors[k], axis=0) for k in left}
+        best = min(left, key=lambda k: means[k].mean())
+        left = [k for k in left if k == best or not is_beyond(means[k], means[best], 2.0)]
+        if len(left) == 1:
+            break
+        for k in left:
+            way, (kernel, q, _) = cells[k]
+            errors[k].append(way.trials.errors_of(way.candidate(kernel, q), s)(q, True))
+    k = min(left, key=lambda k: np.mean(errors[k]))
+    way, (kernel, q, _) = cells[k]
+    return way, Choice(kernel, q, float(np.mean(errors[k])), [])
+
+
+def _other_methods(cells: Cells) -> list[Cells]:
+    """Other pre-image methods at the best kernel and around its count, if they look good there."""
     choice = cells.choice()
     j = cells.counts.index(choice.n_components)
-    counts = cells.counts[max(j - 2, 0) : j + 3]
     found = []
     for method in METHODS:
         candidate = clone(cells.estimator).set_params(preimage=method)
-        other = Cells(candidate, trials, counts, [choice.kernel])
-        other.fill()
-        found.append((other, method))
+        other = Cells(candidate, cells.trials, cells.counts, [choice.kernel], levels=cells.levels)
+        if other.is_close_to(cells.of_rows(choice.kernel, choice.n_components)[0], j):
+            other.fill(range(max(j - 1, 0), min(j + 2, len(cells.counts))))
+            found.append(other)
     return found
 
 
+def _on_all_rows(cells: Cells, trials: Probes, *, fixed: bool) -> Cells:
+    """What was chosen on a sample, at more components and a narrower width, on all rows."""
+    choice = cells.choice()
+    factors = (1.0,) if fixed else NARROWER
+    around = kernels_around(choice.kernel, trials.X[:2], factors)
+    j = cells.counts.index(choice.n_components)
+    most = int(min(LEVELS[-1], len(trials.X) - 1))
+    counts = sorted({min(q, most) for q in (*cells.counts[max(j - 1, 0) : j + 1], *_more(choice))})
+    found = Cells(cells.estimator, replace(trials, length=1), counts, around, levels=LEVELS)
+    found.fill()
+    return found
+
+
+def _more(choice: Choice) -> list[int]:
+    return [choice.n_components * factor for factor in (2, 4)]
+
+
 @dataclass(frozen=True)
-class _Probes(Trials):
+class Probes(Trials):
     """Fits to the rows, and to the rows with a small random probe on them."""
 
     X: Array
     deviation: Array
-    #: The fit without a probe, which all trials of a candidate share.
-    plain: dict[str, Callable[[int, bool], Points]] = field(default_factory=dict)
+    chosen: Array  # rows whose errors are looked at
+    step: float
+    length: int = TRIALS
+    #: Denoisers by kernel, number of components and probe, which all pre-image methods share.
+    fits: dict[tuple[str, int, tuple[int, int]], Denoiser] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: Array, level: NoiseLevel) -> Probes:
+        """Probes of rows with this noise."""
+        deviation = np.sqrt(level.variance(X))
+        chosen = np.sort(fixed_rng(0).choice(len(X), min(len(X), ROWS), replace=False))
+        # A step must be more than what rounding leaves of rows that are far from zero.
+        far = np.abs(X - X.mean(axis=0)).max() / max(np.sqrt((deviation**2).mean()), 1e-300)
+        return cls(X, deviation, chosen, max(STEP, np.sqrt(np.finfo(X.dtype).eps) * float(far)))
 
     def __len__(self) -> int:
-        return TRIALS
+        return self.length
 
     def errors_of(self, candidate: Estimator, s: int) -> Errors:
-        n = len(self.X)
-        chosen = np.sort(fixed_rng(0).choice(n, min(n, ROWS), replace=False))
-        x, v = self.X[chosen], self.deviation[chosen]
-        here = self._plain(candidate, chosen)
-        probes = []
-        for number in range(min(max(NUMBERS // self.X.size, 1), MOST_PROBES)):
-            signs = fixed_rng([1, s, number]).choice([-1.0, 1.0], self.X.shape)
-            rows = self.X + STEP * self.deviation * signs
-            along = v * signs[chosen] / STEP
-            probes.append((along, _denoiser(clone(candidate), rows, chosen)))
+        x, v = self.X[self.chosen], self.deviation[self.chosen]
+        solver = as_preimage(candidate.preimage)
+        here = self._denoiser(candidate, (-1, 0))
+        there = [self._denoiser(candidate, (s, number)) for number in self._numbers]
 
         def errors(q: int, in_full: bool) -> Array:
-            clean = here(q, in_full).rows
-            slopes = [along * (there(q, in_full).rows - clean) for along, there in probes]
-            slope = np.mean(slopes, axis=0).sum(axis=1)
-            return np.asarray(((x - clean) ** 2 - v**2).sum(axis=1) + 2 * slope)
+            clean = replace(here, solver=solver)(q, in_full).rows
+            slope = np.zeros(len(x))
+            for number, denoiser in zip(self._numbers, there, strict=True):
+                moved = replace(denoiser, solver=solver)(q, in_full).rows - clean
+                slope += (self._along(s, number) * moved).sum(axis=1)
+            square = ((x - clean) ** 2 - v**2).sum(axis=1)
+            return np.asarray(square + 2 * slope / len(there))
 
         return errors
 
-    def _plain(self, candidate: Estimator, chosen: Array) -> Callable[[int, bool], Points]:
-        key = f"{candidate.kernel!r} {candidate.preimage!r} {candidate.n_components}"
-        if key not in self.plain:
-            if len(self.plain) >= CACHED:
-                self.plain.pop(next(iter(self.plain)))
-            self.plain[key] = cache(_denoiser(clone(candidate), self.X, chosen))
-        return self.plain[key]
+    def linear(self) -> Array:
+        """Estimated errors of linear PCA with 1, 2, ... components, all from one decomposition."""
+        x, v = self.X[self.chosen], self.deviation[self.chosen]
+        total = 0.0
+        Z, V = _principal(self.X, self.chosen)
+        left = ((x - self.X.mean(axis=0)) ** 2 - v**2).sum(axis=1).mean() - np.cumsum(Z**2, axis=1)
+        for s in range(TRIALS):
+            along = self._along(s, 0)
+            shifted = self._rows((s, 0))
+            Y, W = _principal(shifted, self.chosen)
+            mean = along @ (shifted.mean(axis=0) - self.X.mean(axis=0))
+            moved = np.cumsum((along @ W) * Y - (along @ V) * Z, axis=1) + mean[:, None]
+            total = total + (left + 2 * moved).mean(axis=0)
+        return np.asarray(total / TRIALS)
+
+    def residual(self, cells: Cells, choice: Choice) -> float:
+        """How far a choice moves a row, squared."""
+        candidate = cells.candidate(choice.kernel, choice.n_components)
+        here = replace(self._denoiser(candidate, (-1, 0)), solver=as_preimage(candidate.preimage))
+        moved = self.X[self.chosen] - here(choice.n_components, True).rows
+        return float((moved**2).sum(axis=1).mean())
+
+    def risk(self, cells: Cells, choice: Choice, linear: float, level: NoiseLevel) -> Risk:
+        """What a choice is worth."""
+        errors = cells.of_rows(choice.kernel, choice.n_components).mean(axis=0)
+        deviation = float(errors.std() / np.sqrt(len(errors)))
+        if level.uncertainty:  # the derivative by log σ of the estimate, which is linear in σ²
+            slope = 2 * (choice.value - self.residual(cells, choice))
+            deviation = float(np.hypot(deviation, slope * level.uncertainty))
+        noise = float((self.deviation**2).sum(axis=1).mean())
+        return Risk(choice.value, deviation, noise, linear, level)
+
+    @property
+    def size(self) -> int:
+        """Numbers in a trial."""
+        return self.X.size * len(self._numbers)
+
+    @property
+    def _numbers(self) -> range:
+        return range(min(max(NUMBERS // self.X.size, 1), MOST_PROBES))
+
+    def _signs(self, probe: tuple[int, int]) -> Array:
+        return fixed_rng([1, *probe]).choice(np.array([-1, 1], dtype=np.int8), self.X.shape)
+
+    def _along(self, *probe: int) -> Array:
+        signs = self._signs((probe[0], probe[1]))[self.chosen]
+        return np.asarray(self.deviation[self.chosen] * signs / self.step)
+
+    def _rows(self, probe: tuple[int, int]) -> Array:
+        """The rows, with a probe on them unless it is that of trial -1."""
+        if probe[0] < 0:
+            return self.X
+        return np.asarray(self.X + self.step * self.deviation * self._signs(probe))
+
+    def _denoiser(self, candidate: Estimator, probe: tuple[int, int]) -> Denoiser:
+        kernel, most = repr(candidate.kernel), int(candidate.n_components)
+        for (other, count, which), denoiser in self.fits.items():
+            if (other, which) == (kernel, probe) and count >= most:
+                return denoiser
+        if len(self.fits) >= CACHED * (1 + len(self._numbers)):
+            self.fits.pop(next(iter(self.fits)))
+        rows = self._rows(probe)
+        model = fit_quietly(clone(candidate), rows)
+        denoiser = Denoiser.of(model, rows[self.chosen], "auto")
+        self.fits[kernel, most, probe] = denoiser
+        return denoiser
 
 
-def _denoiser(candidate: Estimator, rows: Array, chosen: Array) -> Denoiser:
-    return Denoiser.of(fit_quietly(candidate, rows), rows[chosen], "auto")
+def _principal(X: Array, chosen: Array) -> tuple[Array, Array]:
+    """Scores of chosen rows on the principal axes, and the axes, (d, r)."""
+    centred = X - X.mean(axis=0)
+    if len(X) > X.shape[1]:
+        axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1]
+    else:
+        axes = np.linalg.svd(centred, full_matrices=False)[2].T
+    return centred[chosen] @ axes, axes

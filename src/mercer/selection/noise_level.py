@@ -1,44 +1,68 @@
 r"""How much noise rows carry, if nobody says it.
 
-Noise that is equal in all columns and independent between them leaves its mark on the covariance:
-what is no signal has eigenvalues of :math:`\sigma^2`, spread by chance between
-:math:`\sigma^2 (1 - \sqrt{d/n})^2` and :math:`\sigma^2 (1 + \sqrt{d/n})^2` (Marchenko & Pastur
-1967). Signal is taken away, one eigenvalue after the other, until the largest of the rest is no
-larger than that (after Kritchman & Nadler 2008).
+Noise that is equal in all columns and independent between them can be seen in three ways, each of
+which takes some signal for noise, but never the other way round. So the least of them counts:
+
+- the lower half of the covariance's eigenvalues that are no signal, over their mean under the law
+  of Marchenko & Pastur (1967). Signal is what exceeds the law's edge, one eigenvalue after the
+  other (after Kritchman & Nadler 2008);
+- second differences of neighbouring columns, which are small for spectra and other curves;
+- where few columns leave no such eigenvalues, flat pieces that the rows lie around
+  (:mod:`mercer.selection.local_noise`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
+from mercer.selection.local_noise import noise_around_pieces
 
 #: With fewer columns than this share of them beyond the signal there is nothing to tell noise by.
 FEWEST, LEAST_SHARE = 4, 0.1
+#: Up to so many columns, pieces are looked for.
+FEW_COLUMNS = 12
+#: How far off estimates on digits, faces and spectra with known noise were, as a share.
+UNSURE = 0.04
+#: What ``noise`` takes in words; the second may be followed by its level.
+WORDS = "'poisson', 'speckle' or 'speckle:0.3'"
 
 
 @dataclass(frozen=True)
 class NoiseLevel:
-    """Noise of rows: standard deviations of the columns, or counts.
+    """Noise of rows: standard deviations of the columns, counts, or speckle.
 
     Attributes
     ----------
-    deviation : float, (d,) array, or None for counts, whose variance is their mean
+    deviation : float or (d,) array; for speckle as a share of the clean entry; None for counts,
+        whose variance is their mean
     source : str, where it is from
+    uncertainty : float, the standard error as a share of the deviation
+    is_relative : bool, whether the noise multiplies the rows
     """
 
     deviation: Array | None
     source: str
+    uncertainty: float = 0.0
+    is_relative: bool = False
 
     def variance(self, X: Array) -> Array:
-        """Of each entry, (n, d)."""
+        """Of each entry, (n, d); of counts and speckle an unbiased estimate."""
         if self.deviation is None:
             return np.maximum(X, 0.0)
-        return np.broadcast_to(self.deviation**2, X.shape)
+        square = self.deviation**2
+        if self.is_relative:  # E x² = s² (1 + c²)
+            return np.asarray(square / (1 + square) * X**2)
+        return np.broadcast_to(square, X.shape)
+
+    def times(self, factor: float, why: str) -> NoiseLevel:
+        """The same noise at another level."""
+        assert self.deviation is not None
+        return replace(self, deviation=self.deviation * factor, source=f"{self.source}, {why}")
 
     @property
     def size(self) -> float | None:
@@ -46,20 +70,27 @@ class NoiseLevel:
         return None if self.deviation is None else float(np.sqrt(np.mean(self.deviation**2)))
 
     def __str__(self) -> str:
-        return f"of {self.source}" if self.size is None else f"{self.size:.3g}, {self.source}"
+        if self.size is None:
+            return f"of {self.source}"
+        unsure = f" ± {self.uncertainty * self.size:.1g}" if self.uncertainty else ""
+        return f"{self.size:.3g}{unsure}{' of each entry' * self.is_relative}, {self.source}"
 
 
 def noise_of(X: Array, noise: Any = None) -> NoiseLevel:
     """What is taken for the noise of rows: what is given, or an estimate."""
     if noise is None:
-        return NoiseLevel(np.asarray(estimate_noise(X)), "estimated")
+        return _estimated(X)
+    if isinstance(noise, NoiseLevel):
+        return noise
     if isinstance(noise, str):
-        if noise != "poisson":
-            raise DataError(f"noise={noise!r}; give a number, one for each column, or 'poisson'.")
-        if np.min(X) < 0:
-            raise DataError("noise='poisson' is of counts, and some rows are negative.")
-        return NoiseLevel(None, "counts, whose variance is their mean")
-    deviation = np.asarray(noise, dtype=np.float64)
+        return _in_words(X, noise)
+    try:
+        deviation = np.asarray(noise, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"noise={noise!r} of noisy rows is a number, one for each column, or {WORDS}; a "
+            "function that adds noise is for clean rows: give rows='clean'."
+        ) from None
     if deviation.shape not in ((), X.shape[1:]) or not np.all(deviation > 0):
         raise DataError(
             f"noise={noise!r} must be a number above zero, or one for each of {X.shape[1]} "
@@ -70,19 +101,104 @@ def noise_of(X: Array, noise: Any = None) -> NoiseLevel:
 
 
 def estimate_noise(X: Array) -> float:
-    """Standard deviation of noise that is equal in all columns and independent between them."""
-    centred = X - X.mean(axis=0, dtype=np.float64)
+    """Standard deviation of noise that is equal in all columns and independent between them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.selection import estimate_noise
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 500)
+    >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> round(estimate_noise(circle + rng.normal(scale=0.3, size=(500, 2))), 1)
+    0.3
+    """
+    level = _estimated(X).size
+    assert level is not None
+    return level
+
+
+def _in_words(X: Array, noise: str) -> NoiseLevel:
+    kind, _, level = noise.partition(":")
+    if kind not in ("poisson", "speckle") or (kind == "poisson" and level):
+        raise DataError(f"noise={noise!r}; give a number, one for each column, or {WORDS}.")
+    if kind == "poisson":
+        if np.min(X) < 0:
+            raise DataError("noise='poisson' is of counts, and some rows are negative.")
+        return NoiseLevel(None, "counts, whose variance is their mean")
+    if level:
+        try:
+            share = float(level)
+        except ValueError:
+            share = np.nan
+        if not 0 < share < 1:
+            raise DataError(f"noise={noise!r}; give the level as a share, such as 'speckle:0.3'.")
+        return NoiseLevel(np.asarray(share), "speckle, given", is_relative=True)
+    if np.min(X) <= 0:
+        raise DataError(
+            "the level of speckle is estimated from logarithms, and some entries are not above "
+            "zero; give it as a share, such as noise='speckle:0.3'."
+        )
+    added = _estimated(np.log(X))  # log x = log s + log m, and Var m = exp(Var log m) - 1
+    return replace(
+        added.times(1.0, "of logarithms"),
+        deviation=np.sqrt(np.expm1(np.asarray(added.deviation) ** 2)),
+        is_relative=True,
+    )
+
+
+def _estimated(X: Array) -> NoiseLevel:
+    X = np.asarray(X, dtype=np.float64)
+    if not X.var(axis=0).any():
+        raise DataError(f"the {len(X)} row(s) do not differ; give rows that differ.")
+    ways = []
+    if (deviation := _of_eigenvalues(X)) is not None:
+        ways.append((deviation, UNSURE * deviation, "the smallest eigenvalues"))
+    elif 1 < X.shape[1] <= FEW_COLUMNS and (found := noise_around_pieces(X)) is not None:
+        ways.append((*found, "the spread around flat pieces"))
+    if X.shape[1] > (2 if ways else FEW_COLUMNS):
+        deviation = float(np.sqrt((np.diff(X, 2, axis=1) ** 2).mean() / 6))
+        ways.append((deviation, UNSURE * deviation, "second differences of columns"))
+    ways = [way for way in ways if way[0] > 0]
+    if not ways:
+        raise DataError(
+            f"the noise of {len(X)} rows with {X.shape[1]} columns cannot be told from what they "
+            "are made of: no small eigenvalues are alike, and the rows do not lie around a curve "
+            "or clusters; "
+            + Remedy(
+                "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
+                shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean "
+                "examples.",
+            )
+        )
+    deviation, error, what = min(ways)
+    return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
+
+
+def _of_eigenvalues(X: Array) -> float | None:
+    """From the lower half of the eigenvalues that are no signal, if there are enough."""
     n, d = len(X) - 1, X.shape[1]
-    values = np.linalg.svd(centred, compute_uv=False)[: min(n, d)] ** 2 / n
+    centred = X - X.mean(axis=0)
+    products = centred.T @ centred if d <= n else centred @ centred.T
+    values = np.linalg.eigvalsh(products)[::-1][: min(n, d)] / n
     for r in range(len(values)):
         left = d - r
         square = float(values[r:].sum() / left)
         if values[r] <= square * (1 + np.sqrt(left / n)) ** 2:
-            if left >= max(FEWEST, LEAST_SHARE * d) and square > 0:
-                return float(np.sqrt(square))
-            break
-    raise DataError(
-        f"the noise of {len(X)} rows with {d} columns cannot be told from what they are made of: "
-        "no small eigenvalues are alike; "
-        + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
-    )
+            if left < max(FEWEST, LEAST_SHARE * d) or not square > 0:
+                return None
+            lower = values[r + (len(values) - r) // 2 :]
+            share = len(lower) / (len(values) - r)
+            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share)))
+    return None
+
+
+def _lower_mean(ratio: float, share: float) -> float:
+    """Mean of the lowest eigenvalues above zero of noise with variance one, d / n = ratio."""
+    low, high = (1 - np.sqrt(ratio)) ** 2, (1 + np.sqrt(ratio)) ** 2
+    angle = (np.arange(4000) + 0.5) / 4000 * np.pi
+    x = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
+    density = np.sin(angle) ** 2 / x
+    mass = np.cumsum(density) / density.sum()
+    lowest = mass <= max(share, mass[0])
+    return float((x * density)[lowest].sum() / density[lowest].sum())

@@ -138,8 +138,10 @@ class Cells:
     kernels: list[Kernel]
     #: (counts, rows) squared errors of a candidate in a trial; NaN where nobody has looked.
     errors: dict[tuple[int, int], Array] = field(default_factory=dict)
-    models: dict[tuple[int, int, bool], Errors] = field(default_factory=dict)
+    models: dict[tuple[int, int, int], Errors] = field(default_factory=dict)
     fits: int = 0
+    #: How many components are computed first, and where these are not enough; then all.
+    levels: tuple[int, ...] = (FIRST_COUNT,)
 
     def search(self, *, grows: bool) -> None:
         """Widths on one trial, the best of them on all, the closest in full.
@@ -156,11 +158,21 @@ class Cells:
             self._settle(i, self._every)
         self._finish()
 
-    def fill(self) -> None:
-        """Every cell in full."""
+    def fill(self, counts: Sequence[int] | None = None) -> None:
+        """Every cell in full, or those of some counts, by their places."""
+        places = list(range(len(self.counts)) if counts is None else counts)
         for i in range(len(self.kernels)):
-            self._look(i, self._every, list(range(len(self.counts))), in_full=True)
+            self._look(i, self._every, places, in_full=True)
         announce("tune", self.fits, self.fits)
+
+    def candidate(self, kernel: Kernel, q: int) -> Estimator:
+        """The estimator with this kernel and number of components, not fitted."""
+        return clone(self.estimator).set_params(kernel=kernel, n_components=q)
+
+    def is_close_to(self, errors: Array, j: int) -> bool:
+        """Whether the first kernel's j-th count is not clearly worse than errors of one trial."""
+        self._look(0, [0], [j])
+        return not is_beyond(self.errors[0, 0][j], errors)
 
     def of_rows(self, kernel: Kernel, q: int) -> Array:
         """Errors of all rows in a cell that is known, (trials, rows)."""
@@ -217,7 +229,7 @@ class Cells:
         """Errors of a candidate at the best number of components in trials, and beside it."""
         first = self.errors.get((i, 0))
         if first is None:
-            top = int(np.searchsorted(self.counts, FIRST_COUNT, side="right")) - 1
+            top = int(np.searchsorted(self.counts, self.levels[0], side="right")) - 1
             wanted = list(range(max(top, 0), -1, -2))
         else:
             wanted = self._beside(int(np.nanargmin(first.sum(axis=1))))
@@ -237,8 +249,7 @@ class Cells:
 
     def _is_beyond(self, errors: Array, best: int) -> bool:
         """Whether errors in the first trial exceed those of the best candidate beyond chance."""
-        excess = errors - self._rows_at_best(best)
-        return bool(excess.mean() > SURE * excess.std() / np.sqrt(len(excess)))
+        return is_beyond(errors, self._rows_at_best(best))
 
     def _beyond(self, i: int, direction: int) -> int:
         """A new candidate, wider (1) or narrower (-1) than this one."""
@@ -270,13 +281,13 @@ class Cells:
 
     def _model(self, i: int, s: int, q: int) -> Errors:
         """A candidate fitted for a trial, with as many components as q asks for."""
-        # A model of all components has the first ones, too.
-        key = (i, s, q > FIRST_COUNT or (i, s, True) in self.models)
+        most = self.counts[-1]
+        tops = [min(top, most) for top in self.levels if top >= q] + [most]
+        # A model of more components has the first ones, too.
+        key = next(((i, s, top) for top in tops if (i, s, top) in self.models), (i, s, tops[0]))
         if key not in self.models:
             announce("tune", self.fits, max(self._expected, self.fits + 1))
-            most = self.counts[-1] if key[2] else min(self.counts[-1], FIRST_COUNT)
-            candidate = clone(self.estimator)
-            candidate.set_params(kernel=self.kernels[i], n_components=most)
+            candidate = self.candidate(self.kernels[i], tops[0])
             errors = self.trials.errors_of(candidate, s)
             self.fits += 1
             if len(self.models) >= CACHED:
@@ -304,3 +315,9 @@ class Cells:
 
     def _beside(self, j: int) -> list[int]:
         return [k for k in (j - 1, j, j + 1) if 0 <= k < len(self.counts)]
+
+
+def is_beyond(errors: Array, others: Array, sure: float = SURE) -> bool:
+    """Whether errors of the same rows are larger than others beyond chance."""
+    excess = errors - others
+    return bool(excess.mean() > sure * excess.std() / np.sqrt(len(excess)))

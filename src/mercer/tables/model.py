@@ -158,12 +158,14 @@ class TableModel(Estimator):
     def tune(self, X: Any, **options: Any) -> Self:
         """Choose width and number of components for denoising, as ``tune`` of the model, and fit.
 
-        ``model`` is then the one that was chosen; noise is measured between vectors.
+        ``model`` is then the one that was chosen; noise is measured between vectors, and so is
+        ``risk_``, of noisy rows.
         """
         rows, encoder = self._fit_encoder(X)
         tuned = clone(self._asked()).tune(rows, **options)
         self.model = clone(tuned)
         self._adopt(tuned, encoder)
+        self.risk_ = getattr(tuned, "risk_", None)
         return self
 
     @verb("data", needs=_the_model("plan"))
