@@ -130,6 +130,14 @@ def test_a_large_model_is_thinned_and_says_so(digits):
     assert np.allclose(gram, np.eye(5), atol=1e-6)
 
 
+def test_few_landmarks_stand_for_very_many_points(rng):
+    """100,000 rows of 9 columns were thinned to 66,666 landmarks, which take 25.7 GB to choose."""
+    big = KernelPCA(2, random_state=0).fit(rng.standard_normal((3000, 2)))
+    small, note = thin(big.subspace_, 5 * 2000)
+    assert len(small.support) <= 500
+    assert "3,000 support points" in note
+
+
 def test_thin_leaves_small_models_alone(model):
     assert thin(model.subspace_) == (model.subspace_, None)
 

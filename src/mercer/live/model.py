@@ -54,6 +54,8 @@ def _decoding(column: Any) -> dict[str, Any]:
 
 #: Numbers (support and coefficients) that a page holds: a pre-image then still follows the hand.
 LARGEST = 2_000_000
+#: Landmarks that stand for more support points than that; or four for each component.
+LANDMARKS = 500
 
 
 def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | None]:
@@ -66,6 +68,7 @@ def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | No
     m = max(int(largest // (d + q + 1)), 2)
     if m >= M:
         return subspace, None
+    m = min(m, max(LANDMARKS, 4 * q))
     q = min(q, m)
     big, kernel = subspace.leading(q), subspace.kernel
     points = RPCholesky().select(kernel, big.support, m, fixed_rng(0))
