@@ -58,9 +58,10 @@ BOUNDED = {
     ("io/arrays.py", "start < stop"): "start grows by a chunk",
     ("sparse/column_generation.py", "screens and rounds < MAX_ROUNDS"): "MAX_ROUNDS; uncertified",
     (
-        "sparse/greedy.py",
+        "sparse/pool.py",
         "entries < 10 * len(start.pool) + 100 and len(at.active) <= most",
     ): "entries are counted; what is left over is in the violation",
+    ("robust/impute.py", "sum(widths) < X.shape[1]"): "each turn is a column or more",
     ("sparse/likelihood.py", "free.any()"): "weights are fixed one by one",
     ("sparse/noise.py", "low == -np.inf"): "a decade each turn, down to SMALLEST_SHARE",
     (

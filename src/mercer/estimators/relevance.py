@@ -12,7 +12,7 @@ from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
-from mercer.model import model_of
+from mercer.model import model_of, names_of
 from mercer.points.source import Source
 from mercer.relevance import Relevance, Uncertainty, measure_relevance, measure_uncertainty
 from mercer.relevance import sensitivity as measure_sensitivity
@@ -153,10 +153,11 @@ def relevance_of(
     max_rows: int | None = MOST_ROWS,
 ) -> Relevance:
     """Relevance at rows that have been checked, or at the support points; never as a frame."""
-    learnt = model_of(model)
-    rows, weight = _given_rows(model, rows, sample_weight) or support_rows(learnt.subspace)
+    subspace = model_of(model).subspace
+    rows, weight = _given_rows(model, rows, sample_weight) or support_rows(subspace)
+    names = names_of(model)  # of the entries of a vector, where the model is one of tables
     return measure_relevance(
-        learnt.subspace, rows, unit=unit, weight=weight, names=learnt.names, max_rows=max_rows
+        subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
     )
 
 

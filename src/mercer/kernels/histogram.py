@@ -3,7 +3,6 @@ r"""Kernels that compare entry by entry: Laplacian (city-block distance) and chi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -59,7 +58,7 @@ class _EntrywiseKernel(Kernel):
 
     def jacobian(self, X: Array, S: Array, B: Array) -> Array:
         """As :func:`mercer.kernels.jacobian.jacobian`: one matrix product for each point."""
-        return self._weighted_slopes(X, S, repeat(B.T, len(X))).astype(B.dtype, copy=False)
+        return self._weighted_slopes(X, S, [B.T] * len(X)).astype(B.dtype, copy=False)
 
     def _weighted_slopes(self, X: Array, S: Array, weights: Iterable[Array]) -> Array:
         """For each point its weights, (m,) or (q, m), times the slopes of k by its entries."""
