@@ -14,7 +14,7 @@ from mercer._base.machine import one_blas_thread
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.gram import whiten
-from mercer.kernels import Kernel
+from mercer.kernels import Basis, Kernel
 from mercer.model import Subspace, from_features
 from mercer.model.rank import NullSpectra
 from mercer.model.subspace import project_onto
@@ -78,8 +78,15 @@ class BoundSelection(ABC):
 
     @property
     @abstractmethod
+    def _start(self) -> tuple[Array, Array]:
+        """Mean of k(x_i, x)² over the rows for each candidate, q σ⁴ at w = 0, and k(x_i, x_i)."""
+
+    @property
     def largest_variance(self) -> float:
         r"""The σ² from which on no kernel is worth its place: :math:`\max_i q_i/S_i` at w = 0."""
+        squares, diag = self._start
+        present = diag > 0
+        return float((squares[present] / diag[present]).max(initial=0.0))
 
     @abstractmethod
     def solve(self, variance: float, limit: int | None = None) -> Selection:
@@ -100,11 +107,8 @@ class PoolSelection(BoundSelection):
     points: RowsLike | None = None
 
     @property
-    def largest_variance(self) -> float:
-        # σ² q/S at w = 0, largest over the pool: mean k(x_i, x)² / k(x_i, x_i)
-        present = self.pool.diag > 0
-        squares = square_sums(self.pool.H)[present] / self.pool.n
-        return float((squares / self.pool.diag[present]).max(initial=0.0))
+    def _start(self) -> tuple[Array, Array]:
+        return square_sums(self.pool.H) / self.pool.n, self.pool.diag
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         with one_blas_thread():
@@ -210,9 +214,9 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
     return spectra
 
 
-def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:
+def span(kernel: Kernel, points: RowsLike) -> Subspace:
     """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
-    R = whiten(K)
+    R = whiten(Basis(kernel, points, np.float64).gram())
     return _uncentred(kernel, points, R, np.eye(R.shape[1]))
 
 
