@@ -217,7 +217,7 @@ def require_open(kernel: Kernel, purpose: str) -> None:
 def require_vectors(kernel: Kernel, purpose: str, instead: str) -> None:
     """Raise :class:`KernelError`, naming the purpose, for a kernel of anything but vectors."""
     if not kernel.takes_vectors:
-        raise KernelError(f"{kernel!r} has no coordinates for {purpose}; {instead}.")
+        raise KernelError(f"{kernel!r} has no vectors for {purpose}; {instead}.")
 
 
 def takes_sparse(model: Estimator) -> bool:

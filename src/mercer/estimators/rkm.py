@@ -364,7 +364,12 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_parts(self)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        self._check(kernel)
+        if np.ndim(self.layers) != 1 or not len(self.layers):
+            raise DataError(
+                f"layers={self.layers!r}: give the components of one layer or more, a sequence of "
+                "whole numbers."
+            )
+        require_vectors(kernel, "a second layer", "use a vector kernel, or GenerativeKernelPCA")
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
@@ -410,13 +415,6 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """The machine of the top layer."""
         check_is_fitted(self, "layers_")
         return self.layers_[-1]
-
-    def _check(self, kernel: Kernel) -> None:
-        if np.ndim(self.layers) != 1:
-            raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
-        if not len(self.layers):
-            raise DataError("layers is empty; give the components of at least one layer.")
-        require_vectors(kernel, "a second layer", "use a vector kernel, or GenerativeKernelPCA")
 
     @property
     def _n_features_out(self) -> int:

@@ -78,15 +78,8 @@ class BoundSelection(ABC):
 
     @property
     @abstractmethod
-    def _start(self) -> tuple[Array, Array]:
-        """Mean of k(x_i, x)² over the rows for each candidate, q σ⁴ at w = 0, and k(x_i, x_i)."""
-
-    @property
     def largest_variance(self) -> float:
         r"""The σ² from which on no kernel is worth its place: :math:`\max_i q_i/S_i` at w = 0."""
-        squares, diag = self._start
-        present = diag > 0
-        return float((squares[present] / diag[present]).max(initial=0.0))
 
     @abstractmethod
     def solve(self, variance: float, limit: int | None = None) -> Selection:
@@ -107,8 +100,11 @@ class PoolSelection(BoundSelection):
     points: RowsLike | None = None
 
     @property
-    def _start(self) -> tuple[Array, Array]:
-        return square_sums(self.pool.H) / self.pool.n, self.pool.diag
+    def largest_variance(self) -> float:
+        # σ² q/S at w = 0, largest over the pool: mean k(x_i, x)² / k(x_i, x_i)
+        present = self.pool.diag > 0
+        squares = square_sums(self.pool.H)[present] / self.pool.n
+        return float((squares / self.pool.diag[present]).max(initial=0.0))
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         with one_blas_thread():

@@ -208,9 +208,14 @@ class _Columns(BoundSelection):
         return ExactScreen(rows, np.float32 if safe else np.float64)
 
     @cached_property
-    def _start(self) -> tuple[Array, Array]:
+    def _start(self) -> Array:
         screen = self.approximate or self.exact(np.inf)
-        return screen.start(), self.rows.diag
+        return screen.start()
+
+    @property
+    def largest_variance(self) -> float:
+        present = self.rows.diag > 0
+        return float((self._start[present] / self.rows.diag[present]).max(initial=0.0))
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         screens = [self.approximate] if self.approximate else []
@@ -240,8 +245,8 @@ class _Columns(BoundSelection):
     def _short_list(self, screen: Screen, now: _Round, variance: float) -> tuple[Array, float]:
         """Rows that promise most, none much like another, and the largest excess of q/S over 1."""
         if not len(now.index):
-            squares, diag = self._start
-            S, q = np.maximum(diag / variance, np.finfo(float).tiny), squares / variance**2
+            S, q = self.rows.diag / variance, self._start / variance**2
+            S = np.maximum(S, np.finfo(float).tiny)
         else:
             S, q = screen.candidates(now.at, now.columns, now.index)
         gains = gain(S, q)
