@@ -364,11 +364,10 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_parts(self)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        if np.ndim(self.layers) != 1 or not len(self.layers):
-            raise DataError(
-                f"layers={self.layers!r}: give the components of one layer or more, a sequence of "
-                "whole numbers."
-            )
+        if np.ndim(self.layers) != 1:
+            raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
+        if not len(self.layers):
+            raise DataError("layers is empty; give the components of at least one layer.")
         require_vectors(kernel, "a second layer", "use a vector kernel, or GenerativeKernelPCA")
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
