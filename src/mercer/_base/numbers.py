@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from mercer._base.types import Estimator
 from mercer.exceptions import DataError, argument
 
 
@@ -17,6 +20,15 @@ def check_count(name: str, value: object, least: int = 1, instead: str = "") -> 
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         wrong = argument(name, value)
         raise DataError(wrong + f": give a whole number from {least} on{instead}.")
+    return int(value)
+
+
+def check_one_of(name: str, value: Any, least: int, most: int, there_are: str) -> int:
+    """A whole number from ``least`` to ``most``; ``there_are`` says what has so many."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or not least <= int(value) <= most:
+        remedy = f"give a whole number from {least} to {most}."
+        raise DataError(argument(name, value) + f": {there_are}; {remedy}")
     return int(value)
 
 
@@ -57,3 +69,11 @@ def fixed_rng(seed: int | Sequence[int] | np.random.Generator) -> np.random.Gene
     Also for a stream that is split off another one, whose draw is then the seed.
     """
     return np.random.default_rng(seed)
+
+
+def seeded_copy(model: Estimator, seed: int) -> Any:
+    """An unfitted copy that draws the same random numbers in every fit."""
+    copy = clone(model)
+    if copy.get_params(deep=False).get("random_state", seed) is None:
+        copy.set_params(random_state=seed)
+    return copy

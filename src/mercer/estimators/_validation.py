@@ -117,12 +117,12 @@ def check_missing(estimator: Estimator, X: RowsLike) -> Array:
     return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
 
 
-def check_no_empty_row(rows: Array) -> None:
-    """Raise for rows of which nothing is known: any answer would be made up."""
+def check_no_empty_row(rows: Array, what: str = "row") -> None:
+    """Raise for rows, or columns, of which nothing is known: any answer would be made up."""
     empty = np.flatnonzero(np.isnan(rows).all(axis=1))
     if empty.size:
         raise DataError(
-            f"{empty.size} rows have no observed value at all, the first is row {empty[0]}; "
+            f"{empty.size} {what}s have no observed value at all, the first is {what} {empty[0]}; "
             "remove them."
         )
 

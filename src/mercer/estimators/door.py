@@ -214,6 +214,12 @@ def require_open(kernel: Kernel, purpose: str) -> None:
         raise KernelError(f"{purpose}: {lack}")
 
 
+def require_vectors(kernel: Kernel, purpose: str, instead: str) -> None:
+    """Raise :class:`KernelError`, naming the purpose, for a kernel of anything but vectors."""
+    if not kernel.takes_vectors:
+        raise KernelError(f"{kernel!r} has no vectors for {purpose}; {instead}.")
+
+
 def takes_sparse(model: Estimator) -> bool:
     """Whether the kernel of the next fit takes sparse rows, as far as it is one."""
     kernel = _next_kernel(model)

@@ -10,21 +10,20 @@ from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, remember_data
 from mercer.estimators.base import Capabilities, with_parameters
-from mercer.estimators.door import verb
+from mercer.estimators.door import require_vectors, verb
 from mercer.estimators.subspace import SubspaceEstimator
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
 from mercer.gram.feature_sums import carried, missed
 from mercer.gram.spot_check import ROWS
 from mercer.io import as_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
-from mercer.model import ComponentRule, Model, Report, as_rule
+from mercer.model import ComponentRule, Report, as_rule
 from mercer.points.source import CHUNK
 from mercer.preimage import PreImageSolver
-from mercer.solvers.audit import audit_rows, audited
 from mercer.solvers.landmark_model import Few, LandmarkModel, counted
-from mercer.solvers.landmarks import as_landmark_rule
+from mercer.solvers.landmarks import as_landmark_rule, audited_model
 from mercer.solvers.policy import refuse_square
 
 
@@ -144,10 +143,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
                 "1, growth from 0 to below 1."
             )
         kernel = as_kernel(self.kernel)
-        if not kernel.takes_vectors:
-            raise KernelError(
-                f"{kernel!r} has no vectors as landmarks; use KernelPCA, or a kernel of vectors."
-            )
+        require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
         resolved = kernel.resolve(rows)
         refuse_square(resolved, rows)
         rule = as_landmark_rule(self.select)
@@ -191,7 +187,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         few = Few(some, kernel.exact(some.rows, points.rows))
         model, rounded = counted(model, as_rule(self.n_components), few)
         q = len(rounded)
-        subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)
         outside = model.unexplained + model.unexplained_error
         report = Report(
             solver=type(self).__name__,
@@ -203,8 +198,4 @@ class IncrementalKernelPCA(SubspaceEstimator):
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
         )
-        variance = values / model.weight
-        report = audited(report, audit_rows(subspace, few.rows, variance, rounded, few.exact))
-        self._set_model(
-            Model.of(subspace, values, None, report, rows=model.weight, trace=model.trace)
-        )
+        self._set_model(audited_model(model, few, rounded, None, report))

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from sklearn.utils._set_output import _get_output_config
-
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
-from mercer.estimators.door import verb
+from mercer.estimators.door import as_asked, verb
 from mercer.exceptions import DataError, Remedy
 from mercer.model import model_of, names_of
 from mercer.points.source import Source
 from mercer.relevance import Relevance, Uncertainty, measure_relevance, measure_uncertainty
 from mercer.relevance import sensitivity as measure_sensitivity
-from mercer.relevance.measure import MOST_ROWS, require_vectors, support_rows, support_weight
+from mercer.relevance.measure import MOST_ROWS, support_rows, support_weight
 
 
 @verb("source")
@@ -82,11 +79,15 @@ def relevance(
     """
     found = relevance_of(self, X, unit, sample_weight, max_rows)
     found = found if groups is None else found.grouped(groups)
-    container = _get_output_config("transform", self)["dense"]
-    if container == "default":
+    frame = as_asked(self, table := found.table, None, found.names)
+    if frame is table:
         return found
-    names = [f"{type(self).__name__.lower()}{k}" for k in range(len(found.components))]
-    return _frame(found, container, names)
+    # Rows are components, then overall and error; columns are variables.
+    labels = [f"{type(self).__name__.lower()}{k}" for k in range(len(found.components))]
+    labels += ["overall", "error"]
+    if hasattr(frame, "index"):
+        return frame.set_axis(labels)
+    return type(frame)({"component": labels}).hstack(frame)
 
 
 @verb("rows")
@@ -108,7 +109,6 @@ def sensitivity(self: Any, X: RowsLike) -> Array:
     >>> KernelPCA(2).fit(X).sensitivity(X[:5]).shape
     (5, 2, 3)
     """
-    require_vectors(model_of(self).subspace)
     return measure_sensitivity(model_of(self).subspace, X)
 
 
@@ -141,7 +141,7 @@ def uncertainty(
     3 of 4 components are stable
     """
     subspace = model_of(self).subspace
-    rows, weight = _given_rows(self, X, sample_weight) or _rows_of_the_fit(self)
+    rows, weight = _given_rows(X, sample_weight) or _rows_of_the_fit(self)
     return measure_uncertainty(subspace, rows, level=level, weight=weight)
 
 
@@ -154,7 +154,7 @@ def relevance_of(
 ) -> Relevance:
     """Relevance at rows that have been checked, or at the support points; never as a frame."""
     subspace = model_of(model).subspace
-    rows, weight = _given_rows(model, rows, sample_weight) or support_rows(subspace)
+    rows, weight = _given_rows(rows, sample_weight) or support_rows(subspace)
     names = names_of(model)  # of the entries of a vector, where the model is one of tables
     return measure_relevance(
         subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
@@ -174,14 +174,11 @@ def _rows_of_the_fit(model: Estimator) -> tuple[Any, Array | None]:
     return subspace.support, weight
 
 
-def _given_rows(
-    model: Estimator, rows: Any, sample_weight: ArrayLike
-) -> tuple[Any, Array | None] | None:
+def _given_rows(rows: Any, sample_weight: ArrayLike) -> tuple[Any, Array | None] | None:
     if rows is None:
         if sample_weight is not None:
             raise DataError("sample_weight belongs to rows; give X, too.")
         return None
-    require_vectors(model_of(model).subspace)
     if isinstance(rows, Source) and rows.allow_nan:
         raise DataError(
             "rows with missing values have no derivatives; "
@@ -190,16 +187,3 @@ def _given_rows(
             )
         )
     return rows, check_weight(sample_weight, rows)
-
-
-def _frame(found: Relevance, container: str, scores: list[str]) -> Any:
-    """Rows are components, then ``overall`` and ``error``; columns are variables."""
-    labels = [*scores, "overall", "error"]
-    if container == "pandas":
-        import pandas as pd  # type: ignore[import-untyped]
-
-        return pd.DataFrame(found.table, index=labels, columns=list(found.names))
-    import polars as pl
-
-    columns = dict(zip(found.names, np.ascontiguousarray(found.table.T), strict=True))
-    return pl.DataFrame({"component": labels, **columns})

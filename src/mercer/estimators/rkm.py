@@ -22,7 +22,7 @@ from mercer._base.sklearn import (
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator, with_parameters
-from mercer.estimators.door import verb
+from mercer.estimators.door import require_vectors, verb
 from mercer.estimators.generative import (
     OF_DENSITY,
     GenerativeKernelPCA,
@@ -31,7 +31,7 @@ from mercer.estimators.generative import (
     keep_scores,
 )
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError
 from mercer.generative import RKM, Density, FittedDensity
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Subspace
@@ -364,7 +364,11 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_parts(self)
         kernel, rng = as_kernel(self.kernel), self._rng()
-        self._check(kernel)
+        if np.ndim(self.layers) != 1:
+            raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
+        if not len(self.layers):
+            raise DataError("layers is empty; give the components of at least one layer.")
+        require_vectors(kernel, "a second layer", "use a vector kernel, or GenerativeKernelPCA")
         Z = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
@@ -410,17 +414,6 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """The machine of the top layer."""
         check_is_fitted(self, "layers_")
         return self.layers_[-1]
-
-    def _check(self, kernel: Kernel) -> None:
-        if np.ndim(self.layers) != 1:
-            raise DataError(f"layers={self.layers!r}: give a sequence of whole numbers.")
-        if not len(self.layers):
-            raise DataError("layers is empty; give the components of at least one layer.")
-        if not kernel.takes_vectors:
-            raise KernelError(
-                f"{kernel!r} has no coordinates for a second layer; use a vector kernel, "
-                "or GenerativeKernelPCA."
-            )
 
     @property
     def _n_features_out(self) -> int:

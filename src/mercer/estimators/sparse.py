@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 from dataclasses import KW_ONLY, replace
-from numbers import Integral
 from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.machine import held
-from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
+from mercer._base.numbers import (
+    check_count,
+    check_one_of,
+    check_positive,
+    fixed_rng,
+    make_rng,
+)
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Capabilities, with_parameters
 from mercer.estimators.door import verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
-from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, argument, warn
+from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, warn
 from mercer.gram import StreamedGram
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, Report, Subspace, as_rule, model_of
@@ -186,20 +191,15 @@ class SparseKernelPCA(SubspaceEstimator):
         subspace = model_of(self).subspace
         if n_components is None:
             return subspace.residual(X)
-        if not isinstance(n_components, Integral) or not 1 <= n_components <= self.n_components_:
-            raise DataError(
-                argument("n_components", n_components) + f": the model has {self.n_components_}; "
-                f"give a whole number from 1 to {self.n_components_}."
-            )
-        return subspace.leading(int(n_components)).residual(X)
+        q = self.n_components_
+        kept = check_one_of("n_components", n_components, 1, q, f"the model has {q}")
+        return subspace.leading(kept).residual(X)
 
     @verb("rows", "numbers", needs="new points")
     def span_error(self, X: RowsLike) -> Array:
         """Eq. (18), ``k(x,x) − kᵀ K⁻¹ k``: what all kernels together still cannot express."""
         subspace = model_of(self).subspace
-        support, dtype = subspace.support, subspace.coef.dtype
-        inner = KernelRows(self.kernel_, support, fixed_rng(0)).among(support)
-        return span(self.kernel_, support, inner).astype(dtype).residual(X)
+        return span(subspace.kernel, subspace.support).astype(subspace.coef.dtype).residual(X)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         data = KernelRows(kernel, rows, fixed_rng(0))
@@ -318,14 +318,11 @@ def compress(
     check_is_fitted(model, "subspace_")
     big = model.subspace_
     big.points.require_open("compress")
-    if check_count("n_kernels", n_kernels) >= big.n_support:
-        raise DataError(
-            f"n_kernels={n_kernels!r}: the model has {big.n_support} support points; "
-            f"ask for 1 to {big.n_support - 1}."
-        )
+    there_are = f"the model has {big.n_support} support points"
+    n_kernels = check_one_of("n_kernels", n_kernels, 1, big.n_support - 1, there_are)
     rows = KernelRows(big.kernel, big.support, make_rng(random_state))
     strategy, _ = as_sparse_solver(solver).choose(rows)
-    chosen, fits = choose_kernels(rows, strategy, int(n_kernels), None)
+    chosen, fits = choose_kernels(rows, strategy, n_kernels, None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)
     report = report_of(chosen, strategy, f"compressed from {big.n_support} kernels", rows, fits)
     result = SparseKernelPCA(

@@ -610,6 +610,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         kernel = as_kernel(self.kernel) if isinstance(self.kernel, str | Kernel) else None
         tags.input_tags.pairwise = kernel.is_pairwise if kernel is not None else False
         tags.input_tags.sparse = type(self).capabilities.sparse and takes_sparse(self)
+        tags.input_tags.allow_nan = type(self).capabilities.missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

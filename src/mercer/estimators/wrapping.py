@@ -8,11 +8,10 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from mercer._base.held_out import take
-from mercer._base.numbers import check_count
+from mercer._base.numbers import check_count, seeded_copy
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
@@ -21,7 +20,7 @@ from mercer.estimators.door import require_open, verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned
 from mercer.estimators.subspace import SubspaceEstimator
-from mercer.exceptions import ConvergenceWarning, DataError, MercerWarning, Remedy, warn
+from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
 from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
@@ -81,16 +80,9 @@ class WrappingEstimator(SubspaceEstimator):
     def _template(self) -> Any:
         return _wrapped(self.estimator)
 
-    def _fresh(self, seed: int) -> Any:
-        """A copy that draws the same random numbers every time, so that rounds can settle."""
-        copy = clone(self._template())
-        if "random_state" in copy.get_params(deep=False) and copy.random_state is None:
-            copy.set_params(random_state=seed)
-        return copy
-
     def _fitted(self, seed: int, rows: RowsLike, **options: Any) -> Any:
         """A copy, fitted to rows that have been checked; another's estimator checks them itself."""
-        copy = self._fresh(seed)
+        copy = seeded_copy(self._template(), seed)  # so that rounds can settle
         if not isinstance(copy, SubspaceEstimator):
             return copy.fit(rows, **options)
         seen = {"n_features_in_", "_data_fingerprint"} & set(vars(self))
@@ -298,12 +290,7 @@ class MissingKernelPCA(WrappingEstimator):
         rows = check_rows(self, X, kernel, reset=True, allow_nan=True)
         rows = kernel.points(rows).vectors("missing data")
         check_no_empty_row(rows)
-        empty = np.flatnonzero(np.isnan(rows).all(axis=0))
-        if empty.size:
-            raise DataError(
-                f"{empty.size} columns have no observed value at all, the first is column "
-                f"{empty[0]}; remove them."
-            )
+        check_no_empty_row(rows.T, "column")
         return rows
 
     def _filling(self) -> Filling:
@@ -312,8 +299,3 @@ class MissingKernelPCA(WrappingEstimator):
 
     def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
         return np.asarray(self._fill(check_missing(self, X)).points)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import lapack_threads
-from mercer._base.numbers import check_count
+from mercer._base.numbers import check_count, check_one_of
 from mercer._base.types import Array, ArrayLike, RowsLike
 from mercer.exceptions import DataError, KernelError
 from mercer.kernels import Basis, Kernel
@@ -242,10 +242,7 @@ def along_component(
     """
     check_count("steps", steps, 2)
     q = len(start)
-    if not isinstance(component, Integral) or not 0 <= component < q:
-        raise DataError(
-            f"component={component!r}: the model has {q}; give a whole number from 0 to {q - 1}."
-        )
+    component = check_one_of("component", component, 0, q - 1, f"the model has {q}")
     low, high = _ends(span)
     path = np.repeat(start[None], steps, axis=0)
     path[:, component] += deviations[component] * np.linspace(low, high, steps)

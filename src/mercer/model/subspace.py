@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.types import Array, Precision, Rows
+from mercer.exceptions import KernelError
 from mercer.gram import whiten
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -133,6 +134,14 @@ class Subspace:
     def squared_norm(self, Z: Array) -> Array:
         """Squared length in feature space of ``mu + sum_k z_k w_k``: ``cᵀKc + 2 bᵀz + |z|²``."""
         return np.asarray(self.mean_square + 2 * (Z @ self.offset) + square_sums(Z))
+
+
+def require_variables(subspace: Subspace, to: str) -> None:
+    """Refuse a kernel that is no function of variables; ``to`` is what these could do."""
+    if not subspace.points.can_wait:
+        raise KernelError(
+            f"{subspace.kernel!r} has no variables that could {to}; use a kernel of vectors."
+        )
 
 
 # Subspaces from eigenpairs: normalisation and signs happen here and nowhere else.

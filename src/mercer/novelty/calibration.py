@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil
 from numbers import Real
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -128,14 +128,6 @@ class Learner(Protocol):
         """
 
 
-@runtime_checkable
-class SharingLearner(Protocol):
-    """A learner whose fit of all rows holds most of the work for the folds already."""
-
-    def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
-        """Each row's score under the model of the other folds; None if there is no short way."""
-
-
 @dataclass(frozen=True)
 class Calibrated:
     """A score, and its values on rows that it was not fitted to.
@@ -189,7 +181,9 @@ class CrossFit(Calibration):
         rows = np.arange(len(X))
         score = learn(rows)
         fold_of = deal_folds(len(X), self.folds, rng)
-        held_out = learn.held_out(score, fold_of) if isinstance(learn, SharingLearner) else None
+        # The fit of all rows may hold most of the work for the folds already.
+        shortcut = getattr(learn, "held_out", None)
+        held_out = None if shortcut is None else shortcut(score, fold_of)
         if held_out is None:
             held_out = scores_by_fold(partial(learn, like=score), X, fold_of)
         return Calibrated(score, rows, held_out)
@@ -315,9 +309,7 @@ def _at_infinity(score: NoveltyScore) -> float | None:
 
 def _from_mean(kernel: Kernel, X: Any) -> Array:
     """Squared distance from the mean in feature space, less that mean's square."""
-    points = kernel.points(X)
-    if len(X) > MEAN_OF:
-        points = points.take(np.sort(fixed_rng(0).choice(len(X), MEAN_OF, replace=False)))
+    points = kernel.points(X).sample(MEAN_OF, fixed_rng(0))
     weight = np.full((len(points), 1), 1 / len(points), dtype=points.dtype)
     return np.asarray(kernel.diag(X) - 2 * Basis(kernel, points).matmat(X, weight)[:, 0])
 

@@ -18,13 +18,14 @@ from mercer._base.machine import blocks, held, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError
 from mercer.io import Table
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Gaussian
 from mercer.kernels.jacobian import weighted_gradient
 from mercer.model import Subspace
 from mercer.model.rank import ShareUpTo
+from mercer.model.subspace import require_variables
 from mercer.points import as_points
 from mercer.points.source import MemoryRows
 from mercer.points.sparse import SparseRows
@@ -163,11 +164,7 @@ def contributions(score: NoveltyScore, X: RowsLike, reference: RowsLike, nodes: 
     >>> int(contributions(score, strange, model.denoise(strange)).argmax())
     1
     """
-    if not score.subspace.points.can_wait:
-        raise KernelError(
-            f"{score.subspace.kernel!r} has no variables that could contribute; "
-            "use a kernel of vectors."
-        )
+    require_variables(score.subspace, "contribute")
     points, others = (as_points(rows) for rows in (X, reference))
     if not (points.is_sparse and others.is_sparse):
         return _along_the_line(score, points.to_dense(), others.to_dense(), nodes)
@@ -279,9 +276,7 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     X : (n, d) rows
     """
     median = Gaussian().resolve(X).length
-    points = as_points(X)
-    if len(points) > SAMPLE:
-        points = points.take(np.sort(fixed_rng(0).choice(len(points), SAMPLE, replace=False)))
+    points = as_points(X).sample(SAMPLE, fixed_rng(0))
     # In units of the median, so that squares stay in the range of floats.
     squares = squareform(points.to_unit(median)[0].pair_squares())
     k = min(NEIGHBOUR, len(points) - 1)

@@ -18,16 +18,16 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base import linalg, numbers, progress
 from mercer._base.machine import blocks, held, ordered_map, thread_map
 from mercer._base.types import Array, Estimator, Rows, RowsLike
-from mercer.exceptions import DataError, KernelError
+from mercer.exceptions import DataError
 from mercer.kernels import Kernel
 from mercer.kernels.jacobian import jacobian
 from mercer.model import Subspace, names_of
+from mercer.model.subspace import require_variables
 from mercer.points import Points, as_points
 from mercer.points.source import Source
 
@@ -148,7 +148,7 @@ def measure_relevance(
     """
     if unit not in UNITS:
         raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
-    require_vectors(subspace)
+    require_variables(subspace, "matter")
     middle = as_points(subspace.support).middle()
     share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
     work = _Pass(subspace, middle, weight, share)
@@ -169,7 +169,7 @@ def measure_relevance(
 @held
 def sensitivity(subspace: Subspace, X: Array) -> Array:
     """``J[a, k, j]``: the derivative of score k by variable j at each row of X, (n, q, d)."""
-    require_vectors(subspace)
+    require_variables(subspace, "matter")
     step = _rows_at_once(subspace)
     return jacobians(subspace.kernel, as_points(X), subspace.support, subspace.coef, step)
 
@@ -188,7 +188,7 @@ def support_rows(subspace: Subspace, most: int = SUPPORT_ROWS) -> tuple[Any, Arr
     The mean of an exact model is ``sum_i w_i phi(x_i) / sum w``, so that its coefficients are the
     weights of the rows. Of more points than ``most`` an even sample is drawn.
     """
-    require_vectors(subspace)
+    require_variables(subspace, "matter")
     S, weight = subspace.support, support_weight(subspace)
     if len(S) > most:
         index = np.sort(numbers.fixed_rng(0).choice(len(S), most, replace=False))
@@ -201,14 +201,6 @@ def support_weight(subspace: Subspace) -> Array | None:
     c = np.asarray(subspace.mean, dtype=np.float64)
     known = len(c) > 0 and c.min() >= 0 and abs(c.sum() - 1) < 1e-4
     return c * len(c) if known else None
-
-
-def require_vectors(subspace: Subspace) -> None:
-    """Refuse a kernel without variables."""
-    if not subspace.points.can_wait:
-        raise KernelError(
-            f"{subspace.kernel!r} has no variables that could matter; use a kernel of vectors."
-        )
 
 
 @dataclass(frozen=True)
@@ -382,7 +374,7 @@ def permutation(
     """
     check_is_fitted(model, "subspace_")
     subspace = model.subspace_
-    require_vectors(subspace)
+    require_variables(subspace, "matter")
     numbers.check_count("repeats", repeats)
     rng = numbers.make_rng(random_state)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
@@ -421,10 +413,7 @@ def subspace_angles(first: Subspace, second: Subspace) -> Array:
 
 def _fresh(model: Estimator) -> Any:
     """An unfitted copy with the kernel that the model has found, and a seed of its own."""
-    copy = clone(model)
-    parameters = copy.get_params(deep=False)
-    if "kernel" in parameters:
+    copy = numbers.seeded_copy(model, 0)
+    if "kernel" in copy.get_params(deep=False):
         copy.set_params(kernel=model.subspace_.kernel)
-    if parameters.get("random_state", 0) is None:
-        copy.set_params(random_state=0)
     return copy

@@ -29,8 +29,9 @@ from mercer.kernels import Basis
 from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
 from mercer.model.model import listed
+from mercer.model.subspace import require_variables
 from mercer.points import as_points
-from mercer.relevance.measure import TASK, jacobians, require_vectors, summed
+from mercer.relevance.measure import TASK, jacobians, summed
 
 # The model's directions and some that it left out, and what rows add up to in them.
 #
@@ -408,7 +409,7 @@ def measure_uncertainty(
     >>> found.stable  # the second and the third have one variance, and no direction of their own
     array([ True, False, False])
     """
-    require_vectors(subspace)
+    require_variables(subspace, "matter")
     if not 0 < level < 1:
         raise DataError(f"level={level!r} must lie between 0 and 1; 0.95 is usual.")
     if len(X) < 8:

@@ -122,8 +122,7 @@ class Filling:
 
     def deviations(self, X: Array, rng: np.random.Generator) -> Array:
         """Draws of the missing values around what was filled in, 0 elsewhere."""
-        if self.gaussian is None:
-            raise ValueError("no spread is known")  # asked for only where it is
+        assert self.gaussian is not None  # else no spread is known, and nobody asks for it
         X = X.astype(np.float64)
         linear, kind = self.start(X, X[0])
         return np.asarray((self.gaussian.draw(X, rng) - linear) * self.spread[kind][:, None])

@@ -14,6 +14,7 @@ from mercer._base import catalogue
 from mercer._base.config import Config
 from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
+from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.gram import Checkpoint, LandmarkFeatures, sum_features
 from mercer.landmarks import Given, LandmarkRule
@@ -176,25 +177,31 @@ def _in_single(
 
 
 def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Model:
-    """The Model, audited on a few of the rows."""
-    q, r = len(errors.rounded), len(model.mean)
+    """The Model, with how it was found."""
     report = Report(
         solver="Landmarks",
         reason="asked for",
         passes=1,
         seconds=time.perf_counter() - started,
         estimated_error=errors.largest,
-        bytes=_bytes(r),
+        bytes=_bytes(len(model.mean)),
         unexplained=model.unexplained,
     )
-    subspace = model.subspace(q)
-    variance = model.values[:q] / model.weight
-    findings = audit_rows(subspace, few.rows, variance, errors.rounded, few.exact)
-    dtype = model.features.dtype
+    residuals = errors.residuals.astype(model.features.dtype)
+    return audited_model(model, few, errors.rounded, residuals, report)
+
+
+def audited_model(
+    model: LandmarkModel, few: Few, rounded: Array, residuals: Array | None, report: Report
+) -> Model:
+    """As many components as ``rounded`` has errors of, audited on a few of the rows."""
+    q = len(rounded)
+    subspace, values = model.subspace(q), model.values[:q]
+    findings = audit_rows(subspace, few.rows, values / model.weight, rounded, few.exact)
     return Model.of(
         subspace,
-        model.values[:q].astype(dtype),
-        errors.residuals.astype(dtype),
+        values.astype(model.features.dtype),
+        residuals,
         audited(report, findings),
         rows=model.weight,
         trace=model.trace,

@@ -14,7 +14,7 @@ from mercer._base.machine import one_blas_thread
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.gram import whiten
-from mercer.kernels import Kernel
+from mercer.kernels import Basis, Kernel
 from mercer.model import Subspace, from_features
 from mercer.model.rank import NullSpectra
 from mercer.model.subspace import project_onto
@@ -210,9 +210,9 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
     return spectra
 
 
-def span(kernel: Kernel, points: RowsLike, K: Array) -> Subspace:
+def span(kernel: Kernel, points: RowsLike) -> Subspace:
     """All of the span of the chosen kernels: its residual is eq. (18), k(x,x) − kᵀ K⁻¹ k."""
-    R = whiten(K)
+    R = whiten(Basis(kernel, points, np.float64).gram())
     return _uncentred(kernel, points, R, np.eye(R.shape[1]))
 
 

@@ -171,7 +171,7 @@ class ColumnGeneration(SparseSolver):
             rows.kernel.points(rows.X).require_open(
                 "approximate screening", "use ColumnGeneration(rank=0, sweeps=20)"
             )
-        return _Columns(rows, self.rank, self.sweeps, self.tol)
+        return _Columns(rows, self)
 
     def estimate_bytes(self, rows: KernelRows, m: int) -> int:
         pool = 1.5 * m + 50
@@ -192,14 +192,13 @@ class _Round:
 @dataclass(frozen=True)
 class _Columns(BoundSelection):
     rows: KernelRows
-    rank: int
-    sweeps: int
-    tol: float
+    solver: ColumnGeneration
 
     @cached_property
     def approximate(self) -> Screen | None:
         """Independent of the noise: serves a whole search."""
-        return LowRankScreen(self.rows, self.rank) if self.rank else None
+        rank = self.solver.rank
+        return LowRankScreen(self.rows, rank) if rank else None
 
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
@@ -220,7 +219,7 @@ class _Columns(BoundSelection):
 
     def solve(self, variance: float, limit: int | None = None) -> Selection:
         screens = [self.approximate] if self.approximate else []
-        screens += [self.exact(variance)] * max(self.sweeps, 0 if screens else 1)
+        screens += [self.exact(variance)] * max(self.solver.sweeps, 0 if screens else 1)
         rows = self.rows
         nothing = Pool(np.empty((0, 0)), np.empty((0, 0)), rows.n, 0.0)
         none = np.empty(0, dtype=np.intp)
@@ -232,7 +231,7 @@ class _Columns(BoundSelection):
             short, seen = self._short_list(screen, now, variance)
             if len(short):
                 now = self._decide(now, short, variance)
-                grown, value = now.at.value > value + self.tol, now.at.value
+                grown, value = now.at.value > value + self.solver.tol, now.at.value
             if limit is not None and len(now.index) > limit:
                 break
             certified = screen.is_exact and not len(short)
@@ -256,7 +255,7 @@ class _Columns(BoundSelection):
         if not screen.is_exact:
             gains[now.rejected] = 0  # looked at exactly a moment ago
         ranked = np.argsort(-gains)[:LOOKED_AT]
-        ranked = ranked[gains[ranked] >= self.tol]
+        ranked = ranked[gains[ranked] >= self.solver.tol]
         return self._spread(ranked, max(50, len(now.index) // 2)), excess
 
     def _spread(self, ranked: Array, size: int) -> Array:
@@ -275,7 +274,7 @@ class _Columns(BoundSelection):
         pool = replace(pool, K=positive_part(self.rows, pool.K))
         start = Likelihood(pool, np.arange(len(now.index)), now.at.weights, variance)
         with one_blas_thread():
-            at = construct(start, least_gain=self.tol).at
+            at = construct(start, least_gain=self.solver.tol).at
             kkt = violation(at)
             rejected = np.setdiff1d(index, index[at.active])
         chosen = np.arange(len(at.active))
