@@ -6,10 +6,11 @@ import time
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
+from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, remember_data
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError, KernelError

@@ -10,11 +10,12 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.config import with_parameters
 from mercer._base.machine import held
 from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator

@@ -7,10 +7,12 @@ rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels import require
@@ -141,6 +143,7 @@ class RadialKernel(Kernel):
         return -Q, Q
 
 
+@with_parameters
 class Gaussian(RadialKernel):
     r""":math:`k(x, y) = \exp(-\gamma \|x - y\|^2)`.
 
@@ -170,16 +173,10 @@ class Gaussian(RadialKernel):
            [0.6065, 1.    ]])
     """
 
-    def __init__(
-        self,
-        gamma: float | str | None = None,
-        *,
-        sigma: float | None = None,
-        width: float | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.sigma = sigma
-        self.width = width
+    gamma: float | str | None = None
+    _: KW_ONLY
+    sigma: float | None = None
+    width: float | None = None
 
     def check(self) -> None:
         given = [p for p in ("gamma", "sigma", "width") if getattr(self, p) is not None]

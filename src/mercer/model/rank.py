@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from mercer._base.config import Config
+from mercer._base.config import Config, with_parameters
 from mercer._base.numbers import check_count
 from mercer._base.types import Array
 from mercer.exceptions import DataError, argument
@@ -120,6 +121,7 @@ class ShareUpTo(ComponentRule):
         return min(needed, self.limit, len(values))
 
 
+@with_parameters
 class ParallelAnalysis(ComponentRule):
     """The components whose variance exceeds that of data with independent columns.
 
@@ -146,12 +148,10 @@ class ParallelAnalysis(ComponentRule):
 
     needs_all_rows = True
 
-    def __init__(
-        self, max_components: int = 50, *, n_permutations: int = 10, quantile: float = 0.95
-    ) -> None:
-        self.max_components = max_components
-        self.n_permutations = n_permutations
-        self.quantile = quantile
+    max_components: int = 50
+    _: KW_ONLY
+    n_permutations: int = 10
+    quantile: float = 0.95
 
     def bind(self, null_spectra: NullSpectra) -> ComponentRule:
         if not 0 <= self.quantile <= 1:

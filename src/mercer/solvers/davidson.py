@@ -6,10 +6,11 @@ preconditioner is the Nyström approximation, whose shifted inverse has a closed
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import orthonormalize
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import check_count
@@ -34,6 +35,7 @@ OUTSIDE, DOUBTFUL = 32, 0.7
 WIDE = 8
 
 
+@with_parameters
 class Davidson(EigenSolver):
     """Matrix-free: each pass streams over the kernel matrix once, with a block of vectors.
 
@@ -62,18 +64,11 @@ class Davidson(EigenSolver):
 
     streams = True
 
-    def __init__(
-        self,
-        tol: float = 1e-6,
-        *,
-        max_passes: int = 30,
-        n_landmarks: int | None = None,
-        keep: bool | None = None,
-    ) -> None:
-        self.tol = tol
-        self.max_passes = max_passes
-        self.n_landmarks = n_landmarks
-        self.keep = keep
+    tol: float = 1e-6
+    _: KW_ONLY
+    max_passes: int = 30
+    n_landmarks: int | None = None
+    keep: bool | None = None
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         check_count("max_passes", self.max_passes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import orthonormalize
 from mercer._base.machine import available_bytes, lapack_threads
 from mercer._base.numbers import fixed_rng
@@ -21,6 +23,7 @@ from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 
+@with_parameters
 class Lanczos(EigenSolver):
     """ARPACK on the operator: exact to rounding, one product with a single vector per step.
 
@@ -40,12 +43,10 @@ class Lanczos(EigenSolver):
     passes and is faster from a few thousand rows on.
     """
 
-    def __init__(
-        self, tol: float = 0.0, *, max_iter: int | None = None, keep: bool | None = None
-    ) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
-        self.keep = keep
+    tol: float = 0.0
+    _: KW_ONLY
+    max_iter: int | None = None
+    keep: bool | None = None
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         n = operator.n

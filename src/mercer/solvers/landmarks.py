@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from mercer._base import catalogue
-from mercer._base.config import Config
+from mercer._base.config import Config, with_parameters
 from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
 from mercer.exceptions import DataError
@@ -39,6 +40,7 @@ FEWEST_CHECKED, MOST_CHECKED = 700, 2000
 WORTH = 2e8
 
 
+@with_parameters
 class Landmarks(Solver):
     """Components inside the span of m landmarks, from one pass over the rows.
 
@@ -78,16 +80,10 @@ class Landmarks(Solver):
 
     reads_in_place = True
 
-    def __init__(
-        self,
-        m: int = 1000,
-        *,
-        select: str | LandmarkRule | Any = "kmeans",
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.m = m
-        self.select = select
-        self.checkpoint = checkpoint
+    m: int = 1000
+    _: KW_ONLY
+    select: str | LandmarkRule | Any = "kmeans"
+    checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, problem: Problem) -> Model:
         started = time.perf_counter()
