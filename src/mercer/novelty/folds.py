@@ -65,14 +65,8 @@ def gram_folds(
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
         rank = int((values > rank_floor(operator, float(values[0]))).sum())
         values = values[:rank]
-        model = from_gram(
-            kernel,
-            kernel.points(X).take(others),
-            values,
-            vectors[:, :rank],
-            direction=operator.direction,
-            mean_product=operator.mean_product,
-        )
+        points = kernel.points(X).take(others)
+        model = from_gram(kernel, points, operator, values, vectors[:, :rank])
         products = _block(K, rows, others) @ np.column_stack([model.coef, model.mean])
         fitted = novelty_score(measure, model, values / n)
         return fitted.combined(*model.of_products(products, K[rows, rows]))

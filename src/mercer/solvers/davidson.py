@@ -16,7 +16,7 @@ from mercer._base.machine import available_bytes
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
 from mercer._base.types import Array
-from mercer.gram import GramOperator, LowRank, ProbedGram, StreamedGram, UncenteredGram
+from mercer.gram import GramOperator, LowRank, ProbedGram, UncenteredGram
 from mercer.model.model import Spectrum, estimate_errors, rounding_errors
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
@@ -185,24 +185,17 @@ class Davidson(EigenSolver):
         return found, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:
-        return StreamedGram.from_rows(
-            problem.kernel,
-            problem.points,
-            np.float64,
-            np.float32 if self._tile_bytes(problem) == 4 else np.float64,
-            spot=problem.spot,
-            keep=self._keeps(problem),
-        )
+        return problem.streamed(np.float64, self._tile(problem), keep=self._keeps(problem))
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         n = problem.n
         packed = 2 * n * (problem.d + 2) + n * self._rank(n, k)
         kept = n**2 // 2 if self._keeps(problem) else 0
-        return (packed + kept) * self._tile_bytes(problem) + n * 8 * (k + 8) * 10
+        return (packed + kept) * self._tile(problem).itemsize + n * 8 * (k + 8) * 10
 
-    def _tile_bytes(self, problem: Problem) -> int:
-        """Of a number in a tile."""
-        return 4 if self.tol >= 1e-6 else problem.dtype.itemsize
+    def _tile(self, problem: Problem) -> np.dtype:
+        """The type of a number in a tile."""
+        return np.dtype(np.float32) if self.tol >= 1e-6 else problem.dtype
 
     def _keeps(self, problem: Problem) -> bool:
         if self.keep is not None:
@@ -210,7 +203,7 @@ class Davidson(EigenSolver):
         n, points = problem.n, problem.points
         # Tiles of a given matrix cost nothing, and those of sparse rows may be far more than rows.
         wide = points.has_coordinates and n <= WIDE * problem.d
-        return wide and n**2 / 2 * self._tile_bytes(problem) < available_bytes() / 4
+        return wide and n**2 / 2 * self._tile(problem).itemsize < available_bytes() / 4
 
     def _rank(self, n: int, k: int) -> int:
         # A preconditioner much wider than the block pays for itself in passes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._base.machine import lapack_threads
-from mercer.gram import GramOperator, StreamedGram
+from mercer.gram import GramOperator
 from mercer.model.model import Spectrum, measured
 from mercer.solvers.base import EigenSolver, Problem
 
@@ -29,9 +29,7 @@ class Dense(EigenSolver):
 
     def bind(self, problem: Problem) -> GramOperator:
         # LAPACK wants the full matrix, which to_dense makes; keeping half of it beside is no use.
-        return StreamedGram.from_rows(
-            problem.kernel, problem.points, problem.dtype, spot=problem.spot
-        )
+        return problem.streamed(problem.dtype)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
         return 3 * problem.n**2 * problem.dtype.itemsize

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
@@ -15,7 +14,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceError, Remedy
-from mercer.gram import DenseGram, GramOperator, ProbedGram, StreamedGram
+from mercer.gram import DenseGram, GramOperator, ProbedGram
 from mercer.model.model import Spectrum, measured
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
@@ -69,10 +68,10 @@ class Lanczos(EigenSolver):
             )
             if not missed:
                 return measured(operator, values, V, passes, converged=converged)
-            found = self._arpack(operator, missed, rng, V)
-            values, V = _merge(operator, V, found.vectors, k)
-            passes += found.passes + 1
-            converged = converged and found.converged
+            _, more, steps, all_found = self._arpack(operator, missed, rng, V)
+            values, V = _merge(operator, V, more, k)
+            passes += steps + 1
+            converged = converged and all_found
         # So many copies: a spectrum that is flat, where a Krylov space sees next to nothing.
         if 3 * operator.n**2 * operator.dtype.itemsize < available_bytes() / 2:
             return Dense().solve(operator, k, rng)
@@ -80,8 +79,11 @@ class Lanczos(EigenSolver):
 
     def _arpack(
         self, operator: GramOperator, k: int, rng: np.random.Generator, outside: Array | None
-    ) -> _Pairs:
-        """The k leading pairs, optionally of the operator with some eigenvectors projected out."""
+    ) -> tuple[Array, Array, int, bool]:
+        """The k leading pairs, optionally of the operator with some eigenvectors projected out.
+
+        Values and vectors, the number of products, and whether all have converged.
+        """
         n, steps = operator.n, 0
 
         def product(v: Array) -> Array:
@@ -116,16 +118,14 @@ class Lanczos(EigenSolver):
                 raise
             # ARPACK refuses the zero matrix, whose eigenvectors are any.
             some = fixed_rng(0).standard_normal((n, k)).astype(operator.dtype)
-            return _Pairs(np.zeros(k, operator.dtype), orthonormalize(some), steps, True)
+            return np.zeros(k, operator.dtype), orthonormalize(some), steps, True
         order = np.argsort(values)[::-1]
-        return _Pairs(values[order], vectors[:, order], steps, converged)
+        return values[order], vectors[:, order], steps, converged
 
     def bind(self, problem: Problem) -> GramOperator:
         if self._keeps(problem):
             return DenseGram.from_rows(problem.kernel, problem.points, problem.dtype, problem.spot)
-        return StreamedGram.from_rows(
-            problem.kernel, problem.points, problem.dtype, spot=problem.spot
-        )
+        return problem.streamed(problem.dtype)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d
@@ -134,13 +134,6 @@ class Lanczos(EigenSolver):
     def _keeps(self, problem: Problem) -> bool:
         fits = problem.n**2 / 2 * problem.dtype.itemsize < available_bytes() / 4
         return fits if self.keep is None else self.keep
-
-
-class _Pairs(NamedTuple):
-    values: Array
-    vectors: Array
-    passes: int
-    converged: bool
 
 
 # A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.
