@@ -191,8 +191,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
         some = points.take(slice(None, None, -(-len(points) // ROWS)))
         few = Few(some, kernel.exact(some.rows, points.rows))
         model, rounded = counted(model, as_rule(self.n_components), few)
-        q = len(rounded)
-        subspace, values = model.subspace(q), model.values[:q].astype(self._features.dtype)
+        subspace, values = model.subspace(), model.values.astype(self._features.dtype)
         outside = model.unexplained + model.unexplained_error
         report = Report(
             solver=type(self).__name__,
@@ -200,7 +199,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
             passes=1,
             seconds=time.perf_counter() - started,
             # What lies outside the span bounds each error: |A - PAP| <= its trace.
-            estimated_error=float(outside * model.trace / model.values[q - 1] + rounded.max()),
+            estimated_error=float(outside * model.trace / model.values[-1] + rounded.max()),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
         )

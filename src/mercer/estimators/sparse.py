@@ -261,13 +261,8 @@ def report_of(
 def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
     """How many components; says so if fewer exist than were asked for."""
     counted = rule.count(values, chosen.pool.mean_diag)
-    asked = rule.guess(10**9)
-    if rule.is_request and len(values) < asked:
-        warn(
-            f"{asked} components were asked for, but {len(chosen)} kernels span only "
-            f"{len(values)}; kept {len(values)}. Ask for fewer, or for more kernels.",
-            RankWarning,
-        )
+    but = f"{len(chosen)} kernels span only {len(values)}"
+    rule.warn_if_fewer(len(values), but, "Ask for fewer, or for more kernels.")
     return len(values) if counted is None else counted
 
 

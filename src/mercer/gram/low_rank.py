@@ -105,9 +105,8 @@ def nystrom(
         cross = cross.astype(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.
     R = whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5)
-    return (
-        LowRank(cross, R, root_weight) if R.size else None
-    )  # None: the kernel is zero at the landmarks
+    # Without directions the kernel is zero at the landmarks.
+    return LowRank(cross, R, root_weight) if R.size else None
 
 
 def _landmarks(

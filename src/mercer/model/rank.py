@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY
@@ -13,7 +14,7 @@ import numpy as np
 from mercer._base.config import Config, with_parameters
 from mercer._base.numbers import check_count
 from mercer._base.types import Array
-from mercer.exceptions import DataError, argument
+from mercer.exceptions import DataError, RankWarning, argument, warn
 
 #: Given a number of components, eigenvalues of resamples in which the columns are independent.
 NullSpectra = Callable[[int, int], Array]
@@ -42,6 +43,14 @@ class ComponentRule(Config, ABC):
     @abstractmethod
     def count(self, values: Array, trace: float) -> int | None:
         """How many of the decreasing ``values`` to keep; None if more are needed to tell."""
+
+    def warn_if_fewer(self, rank: int, but: str, remedy: str) -> None:
+        """Say so if there are fewer components than were asked for."""
+        asked = self.guess(sys.maxsize)  # what the user wrote, whatever n is
+        if self.is_request and rank < asked:
+            warn(
+                f"{asked} components were asked for, but {but}; kept {rank}. {remedy}", RankWarning
+            )
 
 
 class All(ComponentRule):

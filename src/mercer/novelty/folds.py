@@ -116,12 +116,9 @@ def landmark_folds(
         sums = FeatureSums(
             sums.weight, sums.linear[known], sums.square[np.ix_(known, known)], sums.diagonal
         )
-        model = LandmarkModel.of(features, sums, True, len(others))
-        count = min(q, len(model.values))
-        variance = model.values[:count] / model.weight
-        found.append(
-            novelty_score(measure, model.subspace(count), variance)(points.take(rows).rows)
-        )
+        model = LandmarkModel.of(features, sums, True, len(others)).leading(q)
+        held_out = novelty_score(measure, model.subspace(), model.values / model.weight)
+        found.append(held_out(points.take(rows).rows))
     return _collect(found, fold_of)
 
 

@@ -97,7 +97,7 @@ class Davidson(EigenSolver):
         self, operator: GramOperator, k: int, rng: np.random.Generator
     ) -> _Preconditioner | None:
         low = operator.low_rank(self._rank(operator.n, k), rng)
-        return None if low is None else _Preconditioner.of(low)
+        return None if low is None else _Preconditioner(low, *low.spectrum())
 
     def _is_coarse(self, spectrum: Spectrum) -> bool:
         """Whether pairs or the trace are only as good as the rounding of coarse entries allows."""
@@ -276,10 +276,6 @@ class _Preconditioner:
     s: Array
     M: Array
 
-    @classmethod
-    def of(cls, low: LowRank) -> _Preconditioner:
-        return cls(low, *low.spectrum())
-
     def leading(self, count: int) -> Array:
         """The approximation's own leading eigenvectors."""
         return self.low.expand(self.M[:, :count])
@@ -382,12 +378,9 @@ def _is_hidden(spectrum: Spectrum, k: int) -> bool:
 def _start(
     preconditioner: _Preconditioner | None, n: int, b: int, rng: np.random.Generator
 ) -> Array:
-    if preconditioner is None:
-        return orthonormalize(rng.standard_normal((n, b)))
-    V = preconditioner.leading(b)
-    if V.shape[1] < b:
-        V = np.hstack([V, rng.standard_normal((n, b - V.shape[1]))])
-    return orthonormalize(V)
+    V = np.empty((n, 0)) if preconditioner is None else preconditioner.leading(b)
+    more = rng.standard_normal((n, b - V.shape[1]))
+    return orthonormalize(np.hstack([V, more]))
 
 
 def _corrections(preconditioner: _Preconditioner | None, ritz: _Ritz, pairs: Array) -> Array:
