@@ -142,9 +142,9 @@ class EigenSolver(Solver):
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         """The k leading eigenpairs of a symmetric operator."""
 
-    @abstractmethod
     def bind(self, problem: Problem) -> GramOperator:
         """The Gram matrix in the storage that suits this solver, before weights and centring."""
+        return problem.streamed(problem.dtype)
 
     def fit(self, problem: Problem) -> Model:
         if not problem.points.is_here:

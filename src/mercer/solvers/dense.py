@@ -18,6 +18,7 @@ class Dense(EigenSolver):
     """
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:  # noqa: ARG002
+        # LAPACK wants the full matrix; keeping half of it beside would be no use.
         # NumPy's eigh lets other threads run, SciPy's holds the GIL until the end.
         K = operator.to_dense()
         with lapack_threads(len(K)):
@@ -26,10 +27,6 @@ class Dense(EigenSolver):
         return measured(
             operator, values[leading], vectors[:, leading], passes=1, smallest=float(values[0])
         )
-
-    def bind(self, problem: Problem) -> GramOperator:
-        # LAPACK wants the full matrix, which to_dense makes; keeping half of it beside is no use.
-        return problem.streamed(problem.dtype)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
         return 3 * problem.n**2 * problem.dtype.itemsize

@@ -125,7 +125,7 @@ class Lanczos(EigenSolver):
     def bind(self, problem: Problem) -> GramOperator:
         if self._keeps(problem):
             return DenseGram.from_rows(problem.kernel, problem.points, problem.dtype, problem.spot)
-        return problem.streamed(problem.dtype)
+        return super().bind(problem)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d

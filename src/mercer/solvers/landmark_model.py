@@ -67,18 +67,11 @@ class LandmarkModel:
             refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
             # n eigenvalues that sum to less than zero have one below a share of that.
             refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
+        # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
+        vectors = np.ascontiguousarray(vectors[:, keep][:, ::-1])
         trace = sums.diagonal - removed
-        return cls(
-            features,
-            values[keep][::-1],
-            # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
-            np.ascontiguousarray(vectors[:, keep][:, ::-1]),
-            mean,
-            sums.weight,
-            trace,
-            max(outside, 0.0) / trace,
-            blur / trace,
-        )
+        unseen = max(outside, 0.0) / trace, blur / trace
+        return cls(features, values[keep][::-1], vectors, mean, sums.weight, trace, *unseen)
 
     def count(self, rule: ComponentRule) -> int:
         """How many components the rule wants; says so if there are fewer than asked for."""

@@ -129,10 +129,9 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
     if not kernel.is_mercer:
         smallest = spectrum.smallest
         smallest = smallest_eigenvalue(operator) if smallest is None else smallest
-        basis = operator.packed_rows()
-        blur = 1.0
-        if basis is not None:  # rows spread wide beside the length have entries that round more
-            blur = kernel.rounding(basis.points.rows, basis.origin, operator.precision)
+        rows, blur = operator.packed_rows(), 1.0
+        if rows is not None:  # those spread wide beside the length have entries that round more
+            blur = kernel.rounding(rows.points.rows, rows.origin, operator.precision)
         refuse_negative(smallest, float(values[0]), blur * floor)
     rank = int((values > floor).sum())
     if spectrum.converged:
