@@ -73,21 +73,6 @@ class LandmarkModel:
         unseen = max(outside, 0.0) / trace, blur / trace
         return cls(features, values[keep][::-1], vectors, mean, sums.weight, trace, *unseen)
 
-    def count(self, rule: ComponentRule) -> int:
-        """How many components the rule wants; says so if there are fewer than asked for."""
-        rank = len(self.values)
-        but = f"the landmarks span only {rank}"
-        rule.warn_if_fewer(rank, but, "Ask for fewer, or give more landmarks.")
-        counted = rule.count(self.values, self.trace)
-        if counted is None:
-            held = float(self.values.sum()) / self.trace
-            warn(
-                f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
-                f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
-                RankWarning,
-            )
-        return rank if counted is None else counted
-
     def leading(self, rank: int) -> LandmarkModel:
         """The model with its first components only."""
         return replace(self, values=self.values[:rank], vectors=self.vectors[:, :rank])
@@ -212,7 +197,7 @@ class Errors:
 def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
     """The model with the components that the rule wants, and the errors that rounding leaves them.
 
-    Components of which rounding leaves no digit are none.
+    Components of which rounding leaves no digit are none; says so if fewer are left than asked for.
     """
     wanted = rule.count(model.values, model.trace) or len(model.values)
     rounded = rounding(model.leading(wanted), few)
@@ -225,7 +210,18 @@ def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[Landma
         )
     if lost.any():
         model = model.leading(int(lost.argmax()))
-    q = model.count(rule)
+    rank = len(model.values)
+    but = f"the landmarks span only {rank}"
+    rule.warn_if_fewer(rank, but, "Ask for fewer, or give more landmarks.")
+    q = rule.count(model.values, model.trace)
+    if q is None:
+        held = float(model.values.sum()) / model.trace
+        warn(
+            f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
+            f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
+            RankWarning,
+        )
+        q = rank
     return model.leading(q), rounded[:q]
 
 
