@@ -23,11 +23,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from mercer import kernels
+from mercer._base.config import with_parameters
 from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
 from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
 from mercer._base.types import Array, RowsLike, Seed, Targets
-from mercer.estimators.base import OF_COLUMNS, Estimator, with_parameters
+from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DegenerateKernelWarning, KernelError, warn
 from mercer.gram import CenteredGram, GramOperator, MatrixOperator

@@ -1,10 +1,21 @@
 """Config: what users construct. It holds parameters, and computes nothing."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from mercer._base.sklearn import BaseEstimator
 from mercer._base.spelling import answer_spelling
+
+Made = TypeVar("Made")
+
+
+@dataclass_transform(eq_default=False)
+def with_parameters(cls: type[Made]) -> type[Made]:
+    """Make parameters of the annotated attributes, which the constructor stores, and no more."""
+    made = dataclass(eq=False, repr=False)(cls)  # equality and text are scikit-learn's
+    answer_spelling(made)
+    return made
 
 
 class Config(BaseEstimator):

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.config import Made
 from mercer._base.numbers import make_rng
 from mercer._base.sklearn import BaseEstimator
 from mercer._base.spelling import answer_spelling, other_spelling
@@ -64,8 +65,6 @@ class Capabilities:
     onnx: bool = _can("ONNX")
     experimental: bool = _can("experimental")
 
-
-Made = TypeVar("Made")
 
 _HINTS = {
     "gamma": "the kernel owns its width: kernel=Gaussian(gamma=...), from mercer.kernels.",
@@ -263,14 +262,6 @@ class Estimator(BaseEstimator):
             parameters[part] = self._by_name[part](value)
         super().set_params(**parameters)
         return self
-
-
-@dataclass_transform(eq_default=False)
-def with_parameters(cls: type[Made]) -> type[Made]:
-    """Make parameters of the annotated attributes, which the constructor stores, and no more."""
-    made = dataclass(eq=False, repr=False)(cls)  # equality and text are scikit-learn's
-    answer_spelling(made)
-    return made
 
 
 def learnt(name: str, words: str) -> Any:

@@ -11,10 +11,11 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import generative
+from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import Capabilities, Estimator, with_parameters
+from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator

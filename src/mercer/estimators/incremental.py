@@ -6,10 +6,11 @@ import time
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
+from mercer._base.config import with_parameters
 from mercer._base.numbers import check_count
 from mercer._base.types import RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, remember_data
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import require_vectors, verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
@@ -186,7 +187,6 @@ class IncrementalKernelPCA(SubspaceEstimator):
         some = points.take(slice(None, None, -(-len(points) // ROWS)))
         few = Few(some, kernel.exact(some.rows, points.rows))
         model, rounded = counted(model, as_rule(self.n_components), few)
-        q = len(rounded)
         outside = model.unexplained + model.unexplained_error
         report = Report(
             solver=type(self).__name__,
@@ -194,7 +194,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
             passes=1,
             seconds=time.perf_counter() - started,
             # What lies outside the span bounds each error: |A - PAP| <= its trace.
-            estimated_error=float(outside * model.trace / model.values[q - 1] + rounded.max()),
+            estimated_error=float(outside * model.trace / model.values[-1] + rounded.max()),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
         )

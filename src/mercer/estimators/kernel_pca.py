@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.progress import current_listener, listen
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows, check_weight
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator

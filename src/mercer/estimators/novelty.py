@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import novelty
-from mercer._base.config import Config
+from mercer._base.config import Config, with_parameters
 from mercer._base.held_out import take
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, Estimator, parts_in, with_parameters
+from mercer.estimators.base import Capabilities, Estimator, parts_in
 from mercer.estimators.door import require_open, takes_sparse, verb
 from mercer.estimators.learning import learn, plan_of
 from mercer.estimators.subspace import OF_MODEL, SubspaceEstimator

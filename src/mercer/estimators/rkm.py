@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer import generative
+from mercer._base.config import with_parameters
 from mercer._base.numbers import check_positive, fixed_rng
 from mercer._base.sklearn import (
     ClassifierMixin,
@@ -21,7 +22,7 @@ from mercer._base.sklearn import (
 )
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
-from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator, with_parameters
+from mercer.estimators.base import OF_COLUMNS, Capabilities, Estimator
 from mercer.estimators.door import require_vectors, verb
 from mercer.estimators.generative import (
     OF_DENSITY,

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.config import with_parameters
 from mercer._base.machine import held
 from mercer._base.numbers import (
     check_count,
@@ -19,7 +20,7 @@ from mercer._base.numbers import (
 )
 from mercer._base.types import Array, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_rows
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
@@ -260,13 +261,8 @@ def report_of(
 def _count(rule: ComponentRule, values: Array, chosen: Selection) -> int:
     """How many components; says so if fewer exist than were asked for."""
     counted = rule.count(values, chosen.pool.mean_diag)
-    asked = rule.guess(10**9)
-    if rule.is_request and len(values) < asked:
-        warn(
-            f"{asked} components were asked for, but {len(chosen)} kernels span only "
-            f"{len(values)}; kept {len(values)}. Ask for fewer, or for more kernels.",
-            RankWarning,
-        )
+    but = f"{len(chosen)} kernels span only {len(values)}"
+    rule.warn_if_fewer(len(values), but, "Ask for fewer, or for more kernels.")
     return len(values) if counted is None else counted
 
 

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import get_tags
 
+from mercer._base.config import with_parameters
 from mercer._base.held_out import take
 from mercer._base.numbers import check_count, seeded_copy
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_missing, check_no_empty_row, check_rows
-from mercer.estimators.base import Capabilities, with_parameters
+from mercer.estimators.base import Capabilities
 from mercer.estimators.door import require_open, verb
 from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.learning import owned

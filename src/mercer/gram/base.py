@@ -78,15 +78,10 @@ class GramOperator(ABC):
         """
         return None
 
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, weight: Array | None = None
-    ) -> LowRank | None:
-        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one.
-
-        Its landmarks are drawn with chances proportional to ``weight``, if given.
-        """
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        """A cheap approximation ``A ≈ F Fᵀ`` of at most this rank, where the operator has one."""
         rows = self.packed_rows()
-        return None if rows is None else nystrom(rows, rank, rng, weight)
+        return None if rows is None else nystrom(rows, rank, rng)
 
     def scale(self) -> float:
         """The largest entry before anything was projected out: what rounding is relative to."""
@@ -157,13 +152,6 @@ class ChangedGram(GramOperator):
     @property
     def dtype(self) -> np.dtype:
         return self.base.dtype
-
-    @property
-    def precision(self) -> np.dtype:
-        return self.base.precision
-
-    def halves(self, count: int, rng: np.random.Generator) -> Array:
-        return self.base.halves(count, rng)
 
     def packed_rows(self) -> Basis | None:
         return self.base.packed_rows()

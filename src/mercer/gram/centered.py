@@ -16,7 +16,7 @@ import numpy as np
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram.base import ChangedGram
-from mercer.gram.low_rank import LowRank
+from mercer.gram.low_rank import LowRank, nystrom
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +43,9 @@ class WeightedGram(ChangedGram):
     def refined(self) -> WeightedGram:
         return WeightedGram(self.base.refined(), self.root_weight)
 
-    def low_rank(
-        self,
-        rank: int,
-        rng: np.random.Generator,
-        weight: Array | None = None,  # noqa: ARG002
-    ) -> LowRank | None:
-        # A row of weight 13 is as likely a landmark as 13 copies of it together.
-        low = self.base.low_rank(rank, rng, self.root_weight**2)
-        return None if low is None else replace(low, root_weight=self.root_weight)
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        rows = self.packed_rows()
+        return None if rows is None else nystrom(rows, rank, rng, self.root_weight)
 
     def to_dense(self) -> Array:
         K = self.base.to_dense()
@@ -141,10 +135,8 @@ class UncenteredGram(ProbedGram):
     def block(self, rows: Array | slice, columns: Array) -> Array:
         return self.base.block(rows, columns)
 
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, weight: Array | None = None
-    ) -> LowRank | None:
-        return self.base.low_rank(rank, rng, weight)
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        return self.base.low_rank(rank, rng)
 
     def to_dense(self) -> Array:
         return self.base.to_dense()
@@ -183,10 +175,8 @@ class CenteredGram(ProbedGram):
         # The trace lacks uᵀKu, which errs by uᵀEu.
         return float(self.base.entry_errors(self.direction[:, None])[0])
 
-    def low_rank(
-        self, rank: int, rng: np.random.Generator, weight: Array | None = None
-    ) -> LowRank | None:
-        low = self.base.low_rank(rank, rng, weight)
+    def low_rank(self, rank: int, rng: np.random.Generator) -> LowRank | None:
+        low = self.base.low_rank(rank, rng)
         return None if low is None else replace(low, direction=self.direction)
 
     def to_dense(self) -> Array:

@@ -87,13 +87,14 @@ class LowRank:
 
 
 def nystrom(
-    rows: Basis, rank: int, rng: np.random.Generator, weight: Array | None = None
+    rows: Basis, rank: int, rng: np.random.Generator, root_weight: Array | None = None
 ) -> LowRank | None:
     """Landmarks, their kernel values with all rows, and the whitening of their own Gram matrix.
 
     In the precision in which the rows are packed. Rows are drawn with chances proportional to their
-    weight.
+    weight: one of weight 13 is as likely a landmark as 13 copies of it together.
     """
+    weight = None if root_weight is None else root_weight**2
     kernel, dtype = rows.kernel, rows.packed.dtype
     if not rows.points.is_open:
         return None  # there are no points to take landmarks from
@@ -104,7 +105,8 @@ def nystrom(
         cross = cross.astype(np.float64)
     # What the rounding of float32 entries leaves of a direction with less variance is noise.
     R = whiten(own, floor=1e-12 if dtype == np.float64 else 1e-5)
-    return LowRank(cross, R) if R.size else None  # None: the kernel is zero at the landmarks
+    # Without directions the kernel is zero at the landmarks.
+    return LowRank(cross, R, root_weight) if R.size else None
 
 
 def _landmarks(

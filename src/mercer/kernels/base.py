@@ -185,6 +185,34 @@ class Kernel(Config, ABC):
         return self * factor
 
 
+class ProfileKernel(Kernel):
+    """A function f of one number t for each pair of points: of their distance, or dot product."""
+
+    takes_sparse = True
+    is_invertible = True
+
+    @abstractmethod
+    def profile(self, t: Array) -> Array:
+        """f(t), written into ``t`` itself."""
+
+    def slope(self, t: Array) -> Array:
+        """f'(t), written into ``t`` itself; by the formula if it is not overridden."""
+        t[...] = self.formula(t, np)[1]
+        return t
+
+    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
+        """f(t) and f'(t), pure, by the names of an array namespace: ``exp``, ``log1p``.
+
+        What :meth:`profile` says in place, for those who cannot write into t: other devices, and
+        the export to ONNX.
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def invert(self, k: Array) -> Array:
+        """The argument t with f(t) = k; :class:`KernelError` if f cannot be inverted."""
+
+
 @dataclass(frozen=True)
 class PackedParts:
     """Rows made ready in several parts of one length, for tiles of a type; cut all at once."""

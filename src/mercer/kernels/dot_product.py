@@ -2,7 +2,6 @@ r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from mercer._base.linalg import square_sums
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels import require
-from mercer.kernels.base import Kernel, Origin, has_formula
+from mercer.kernels.base import Kernel, Origin, ProfileKernel, has_formula
 from mercer.kernels.width import variance_length
 from mercer.points import Vectors, alike, as_points
 from mercer.points.packed import dot_products
@@ -19,28 +18,8 @@ from mercer.points.points import near_one
 from mercer.points.tiles import Packed
 
 
-class DotProductKernel(Kernel):
-    """A kernel that depends on the dot product of its points only."""
-
-    takes_sparse = True
-    is_invertible = True
-
-    @abstractmethod
-    def profile(self, p: Array) -> Array:
-        """f(p) for dot products p, written into ``p`` itself."""
-
-    def formula(self, p: Any, xp: Any) -> tuple[Any, Any]:
-        """f(p) and f'(p), pure, by the names of an array namespace; as of radial kernels."""
-        raise NotImplementedError
-
-    def slope(self, p: Array) -> Array:
-        """f'(p), written into ``p`` itself; by the formula if it is not overridden."""
-        p[...] = self.formula(p, np)[1]
-        return p
-
-    @abstractmethod
-    def invert(self, k: Array) -> Array:
-        """The dot product p with f(p) = k; :class:`KernelError` if f cannot be inverted."""
+class DotProductKernel(ProfileKernel):
+    """A kernel that depends on the dot product of its points only; the argument of f is p here."""
 
     def origin(self, X: Rows) -> Origin:
         """None: a shift changes dot products. For sparse rows, which of their columns are full."""

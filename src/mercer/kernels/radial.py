@@ -7,14 +7,16 @@ rows shifted by the mean and divided by ℓ give ``t = [√2 x, −|x|², 1] @ [
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
 from mercer.kernels import require
-from mercer.kernels.base import Kernel, Origin, has_formula
+from mercer.kernels.base import Origin, ProfileKernel, has_formula
 from mercer.kernels.width import resolve_length
 from mercer.points import alike, as_points
 from mercer.points.packed import WIDE
@@ -24,11 +26,12 @@ from mercer.points.tiles import Packed
 KINK = 1e5
 
 
-class RadialKernel(Kernel):
-    """A kernel that depends on the distance of its points only."""
+class RadialKernel(ProfileKernel):
+    """A kernel that depends on the distance of its points only.
 
-    takes_sparse = True
-    is_invertible = True
+    Its profile is asked for t ≤ 0, and inverted for 0 < k ≤ 1.
+    """
+
     is_positive = True  # a profile that changes its sign has to say so
 
     @property
@@ -40,27 +43,6 @@ class RadialKernel(Kernel):
     @abstractmethod
     def length(self) -> float:
         """The length ℓ that distances are measured in."""
-
-    @abstractmethod
-    def profile(self, t: Array) -> Array:
-        """f(t) for t ≤ 0, written into ``t`` itself."""
-
-    def slope(self, t: Array) -> Array:
-        """f'(t) for t ≤ 0, written into ``t`` itself; by the formula if it is not overridden."""
-        t[...] = self.formula(t, np)[1]
-        return t
-
-    def formula(self, t: Any, xp: Any) -> tuple[Any, Any]:
-        """f(t) and f'(t), pure, by the names of an array namespace: ``exp``, ``log1p``.
-
-        What :meth:`profile` says in place, for those who cannot write into t: other devices, and
-        the export to ONNX.
-        """
-        raise NotImplementedError
-
-    @abstractmethod
-    def invert(self, k: Array) -> Array:
-        """The argument t with f(t) = k, for 0 < k ≤ 1."""
 
     def with_length(self, length: float) -> Self:
         """The same kernel with another ℓ; for kernels whose only width is ``length_scale``."""
@@ -141,6 +123,7 @@ class RadialKernel(Kernel):
         return -Q, Q
 
 
+@with_parameters
 class Gaussian(RadialKernel):
     r""":math:`k(x, y) = \exp(-\gamma \|x - y\|^2)`.
 
@@ -170,16 +153,10 @@ class Gaussian(RadialKernel):
            [0.6065, 1.    ]])
     """
 
-    def __init__(
-        self,
-        gamma: float | str | None = None,
-        *,
-        sigma: float | None = None,
-        width: float | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.sigma = sigma
-        self.width = width
+    gamma: float | str | None = None
+    _: KW_ONLY
+    sigma: float | None = None
+    width: float | None = None
 
     def check(self) -> None:
         given = [p for p in ("gamma", "sigma", "width") if getattr(self, p) is not None]

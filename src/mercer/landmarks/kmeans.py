@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 from scipy.sparse import csr_array
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import square_sums, write_shifted
 from mercer._base.machine import blocks, thread_map
 from mercer._base.types import Array, Precision, Rows
@@ -25,6 +28,7 @@ AXES, MOST_AXES, WIDE, SOME = 64, 128, 3, 200
 ENTRIES = 8
 
 
+@with_parameters
 class KMeans(LandmarkRule):
     """Cluster centres, which see more of the leading eigenvalues than rows do (Zhang et al. 2008).
 
@@ -46,12 +50,10 @@ class KMeans(LandmarkRule):
     the mean.
     """
 
-    def __init__(
-        self, start: LandmarkRule | None = None, *, steps: int = 2, sample: int = 20_000
-    ) -> None:
-        self.start = start
-        self.steps = steps
-        self.sample = sample
+    start: LandmarkRule | None = None
+    _: KW_ONLY
+    steps: int = 2
+    sample: int = 20_000
 
     def select(self, kernel: Kernel, X: Rows, m: int, rng: np.random.Generator) -> Rows:
         start = RPCholesky() if self.start is None else self.start

@@ -166,26 +166,15 @@ class Model:
 
     def leading(self, q: int) -> Model:
         """What was learnt of the first q components."""
-        return replace(
-            self,
-            subspace=self.subspace.leading(q),
-            eigenvalues=self.eigenvalues[:q],
-            explained_variance=self.explained_variance[:q],
-            explained_variance_ratio=self.explained_variance_ratio[:q],
-            residuals=None if self.residuals is None else self.residuals[:q],
-            of_gram=False,
-        )
+        arrays = {name: getattr(self, name) for name in PER_COMPONENT}
+        known = {name: part[:q] for name, part in arrays.items() if part is not None}
+        return replace(self, subspace=self.subspace.leading(q), of_gram=False, **known)
 
 
+#: Arrays with a number for each component.
+PER_COMPONENT = ("eigenvalues", "explained_variance", "explained_variance_ratio", "residuals")
 #: What an estimator shows of its model, each under its name with an underscore behind.
-PARTS = (
-    "subspace",
-    "eigenvalues",
-    "explained_variance",
-    "explained_variance_ratio",
-    "residuals",
-    "report",
-)
+PARTS = ("subspace", *PER_COMPONENT, "report")
 
 
 def model_of(estimator: Estimator) -> Model:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from mercer._base.config import Config
+from mercer._base.config import Config, with_parameters
 from mercer._base.numbers import check_count
 from mercer._base.types import Array
-from mercer.exceptions import DataError, argument
+from mercer.exceptions import DataError, RankWarning, argument, warn
 
 #: Given a number of components, eigenvalues of resamples in which the columns are independent.
 NullSpectra = Callable[[int, int], Array]
@@ -41,6 +43,14 @@ class ComponentRule(Config, ABC):
     @abstractmethod
     def count(self, values: Array, trace: float) -> int | None:
         """How many of the decreasing ``values`` to keep; None if more are needed to tell."""
+
+    def warn_if_fewer(self, rank: int, but: str, remedy: str) -> None:
+        """Say so if there are fewer components than were asked for."""
+        asked = self.guess(sys.maxsize)  # what the user wrote, whatever n is
+        if self.is_request and rank < asked:
+            warn(
+                f"{asked} components were asked for, but {but}; kept {rank}. {remedy}", RankWarning
+            )
 
 
 class All(ComponentRule):
@@ -120,6 +130,7 @@ class ShareUpTo(ComponentRule):
         return min(needed, self.limit, len(values))
 
 
+@with_parameters
 class ParallelAnalysis(ComponentRule):
     """The components whose variance exceeds that of data with independent columns.
 
@@ -146,12 +157,10 @@ class ParallelAnalysis(ComponentRule):
 
     needs_all_rows = True
 
-    def __init__(
-        self, max_components: int = 50, *, n_permutations: int = 10, quantile: float = 0.95
-    ) -> None:
-        self.max_components = max_components
-        self.n_permutations = n_permutations
-        self.quantile = quantile
+    max_components: int = 50
+    _: KW_ONLY
+    n_permutations: int = 10
+    quantile: float = 0.95
 
     def bind(self, null_spectra: NullSpectra) -> ComponentRule:
         if not 0 <= self.quantile <= 1:

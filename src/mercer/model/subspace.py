@@ -14,7 +14,7 @@ import numpy as np
 from mercer._base.linalg import fix_signs, square_sums
 from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import KernelError
-from mercer.gram import whiten
+from mercer.gram import CenteredGram, GramOperator, ProbedGram, WeightedGram, whiten
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
 
@@ -148,45 +148,38 @@ def require_variables(subspace: Subspace, to: str) -> None:
 
 
 def from_gram(
-    kernel: Kernel,
-    points: Points,
-    values: Array,
-    vectors: Array,
-    *,
-    root_weight: Array | None = None,
-    direction: Array | None = None,
-    mean_product: Array | None = None,
+    kernel: Kernel, points: Points, operator: GramOperator, values: Array, vectors: Array
 ) -> Subspace:
     """From unit eigenvectors of the weighted, centred Gram matrix: ``B = D V Λ^{-1/2}``, ``S = X``.
 
     Parameters
     ----------
+    operator : GramOperator
+        The matrix, which knows its weights D and, if it is centred, the unit vector u that was
+        projected out, and ``D K D u``.
     values, vectors : (q,) and (n, q)
         Leading eigenpairs, values positive and decreasing.
-    root_weight : (n,), optional
-        The diagonal of D; all ones if not given.
-    direction, mean_product : (n,), optional
-        The unit vector u that was projected out, and ``D K D u``; without them the model is
-        uncentred.
     """
     n, dtype = len(vectors), vectors.dtype
-    D = np.ones(n, dtype=dtype) if root_weight is None else root_weight.astype(dtype)
+    centred = operator if isinstance(operator, CenteredGram) else None
+    base = operator.base if isinstance(operator, ProbedGram) else operator
+    D = base.root_weight.astype(dtype) if isinstance(base, WeightedGram) else np.ones(n, dtype)
     # An eigenvector of the Gram matrix has length 1 in R^n; the direction Φ D v has length √λ.
     # Signs by the coefficient per unit of weight, so that weight 2 and a row given twice agree.
     vectors = vectors * fix_signs(vectors / D[:, None])
-    if direction is not None:
+    if centred is not None:
         # B = D H U Λ^{-1/2}: U is orthogonal to the direction only to rounding of the *largest*
         # eigenvalue, and dividing by √λ would let the mean into components with a small one.
-        vectors = vectors - np.outer(direction, direction @ vectors)
+        vectors = vectors - np.outer(centred.direction, centred.direction @ vectors)
     # Values may come in float64 from a solver that sums so; the model keeps the rows' precision.
     B = (D[:, None] * vectors / np.sqrt(values)).astype(dtype, copy=False)
-    if direction is None or mean_product is None:
+    if centred is None:
         zero = np.zeros(max(n, B.shape[1]), dtype=dtype)
         return Subspace(kernel, points.support, B, zero[:n], zero[: B.shape[1]], 0.0)
     # μ = Σ w_i φ_i / Σ w = Φ D u / ‖D1‖, and K c = D⁻¹ (D K D u) / ‖D1‖
     size = np.linalg.norm(D)
-    c = D * direction / size
-    Kc = mean_product / (D * size)
+    c = D * centred.direction / size
+    Kc = centred.mean_product / (D * size)
     return Subspace(
         kernel, points.support, B, c.astype(dtype), (B.T @ Kc).astype(dtype), float(c @ Kc)
     )

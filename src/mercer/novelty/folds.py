@@ -65,14 +65,8 @@ def gram_folds(
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
         rank = int((values > rank_floor(operator, float(values[0]))).sum())
         values = values[:rank]
-        model = from_gram(
-            kernel,
-            kernel.points(X).take(others),
-            values,
-            vectors[:, :rank],
-            direction=operator.direction,
-            mean_product=operator.mean_product,
-        )
+        points = kernel.points(X).take(others)
+        model = from_gram(kernel, points, operator, values, vectors[:, :rank])
         products = _block(K, rows, others) @ np.column_stack([model.coef, model.mean])
         fitted = novelty_score(measure, model, values / n)
         return fitted.combined(*model.of_products(products, K[rows, rows]))
@@ -122,12 +116,9 @@ def landmark_folds(
         sums = FeatureSums(
             sums.weight, sums.linear[known], sums.square[np.ix_(known, known)], sums.diagonal
         )
-        model = LandmarkModel.of(features, sums, True, len(others))
-        count = min(q, len(model.values))
-        variance = model.values[:count] / model.weight
-        found.append(
-            novelty_score(measure, model.subspace(count), variance)(points.take(rows).rows)
-        )
+        model = LandmarkModel.of(features, sums, True, len(others)).leading(q)
+        held_out = novelty_score(measure, model.subspace(), model.values / model.weight)
+        found.append(held_out(points.take(rows).rows))
     return _collect(found, fold_of)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import SQUARABLE, square_sums
 from mercer._base.machine import n_threads, thread_map
 from mercer._base.progress import announce
@@ -135,6 +136,7 @@ _CONVERGED, _RESTARTED, _EARLY, _LIMIT, _FAILED = range(len(_ENDS))
 _RUNNING = -1
 
 
+@with_parameters
 class FixedPoint(PreImageSolver):
     r"""Weighted means of the support points, repeated: the method of the paper.
 
@@ -196,20 +198,12 @@ class FixedPoint(PreImageSolver):
 
     requires: ClassVar[tuple[str, ...]] = ("radial",)
 
-    def __init__(
-        self,
-        tol: float = 1e-6,
-        max_iter: int = 300,
-        *,
-        accelerate: bool = True,
-        early_stop: int | None = None,
-        input_weight: float = 0.0,
-    ) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
-        self.accelerate = accelerate
-        self.early_stop = early_stop
-        self.input_weight = input_weight
+    tol: float = 1e-6
+    max_iter: int = 300
+    _: KW_ONLY
+    accelerate: bool = True
+    early_stop: int | None = None
+    input_weight: float = 0.0
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)

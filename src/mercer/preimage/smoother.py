@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import evenly, square_sums, unit_size
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import check_count, fixed_rng
@@ -67,6 +68,7 @@ class Smoother(PreImageSolver):
         return BoundSmoother(min(count, subspace.n_support), SupportScores(subspace))
 
 
+@with_parameters
 class KernelSmoother(PreImageSolver):
     r"""A weighted mean of the most similar support points, as the paper has it.
 
@@ -119,16 +121,10 @@ class KernelSmoother(PreImageSolver):
 
     requires: ClassVar[tuple[str, ...]] = ("coordinates",)
 
-    def __init__(
-        self,
-        n_neighbors: int | str = "auto",
-        *,
-        by: str = "similarity",
-        noise: float | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.by = by
-        self.noise = noise
+    n_neighbors: int | str = "auto"
+    _: KW_ONLY
+    by: str = "similarity"
+    noise: float | None = None
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 
+from mercer._base.config import with_parameters
 from mercer._base.machine import available_bytes
 from mercer.model import All, Count
 from mercer.model.model import Model
@@ -33,6 +34,7 @@ LAPACK, SUMS, LONG = 6e9, 1e10, 5.0
 LOAD_UP_TO = 20_000
 
 
+@with_parameters
 class Auto(Solver):
     """Exact where that is quick, near-exact where it fits, landmarks beyond.
 
@@ -64,16 +66,10 @@ class Auto(Solver):
         For :class:`Landmarks`, where they are chosen.
     """
 
-    def __init__(
-        self,
-        tol: float = 1e-6,
-        *,
-        memory: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.tol = tol
-        self.memory = memory
-        self.checkpoint = checkpoint
+    tol: float = 1e-6
+    _: KW_ONLY
+    memory: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, problem: Problem) -> Model:
         plan = self.plan(problem)

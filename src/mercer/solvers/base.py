@@ -11,9 +11,16 @@ from typing import ClassVar
 import numpy as np
 
 from mercer._base.config import Config
-from mercer._base.types import Array, Rows
+from mercer._base.types import Array, Precision, Rows
 from mercer.exceptions import ConvergenceWarning, DataError, warn
-from mercer.gram import CenteredGram, GramOperator, SpotCheck, UncenteredGram, WeightedGram
+from mercer.gram import (
+    CenteredGram,
+    GramOperator,
+    SpotCheck,
+    StreamedGram,
+    UncenteredGram,
+    WeightedGram,
+)
 from mercer.kernels import Kernel
 from mercer.model import ComponentRule, Subspace, from_gram
 from mercer.model.model import Model, Report, Spectrum
@@ -69,6 +76,14 @@ class Problem:
     def spot(self) -> SpotCheck:
         """A few rows of the Gram matrix by the kernel's definition."""
         return SpotCheck(self.kernel, self.points, self.weight)
+
+    def streamed(
+        self, dtype: Precision, tile_dtype: Precision = None, *, keep: bool = False
+    ) -> StreamedGram:
+        """The Gram matrix by tiles, which are computed again in every product, or kept."""
+        return StreamedGram.from_rows(
+            self.kernel, self.points, dtype, tile_dtype, spot=self.spot, keep=keep
+        )
 
     def merged(self) -> tuple[Problem, Array]:
         """The same with one row, of greater weight, for rows that are copies; and whose copies.
@@ -127,9 +142,9 @@ class EigenSolver(Solver):
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         """The k leading eigenpairs of a symmetric operator."""
 
-    @abstractmethod
     def bind(self, problem: Problem) -> GramOperator:
         """The Gram matrix in the storage that suits this solver, before weights and centring."""
+        return problem.streamed(problem.dtype)
 
     def fit(self, problem: Problem) -> Model:
         if not problem.points.is_here:
@@ -201,17 +216,9 @@ class EigenSolver(Solver):
 
     @staticmethod
     def _subspace(problem: Problem, spectrum: Spectrum, q: int) -> Subspace:
-        operator = spectrum.operator
-        centred = operator if isinstance(operator, CenteredGram) else None
-        found = from_gram(
-            problem.kernel,
-            problem.points,
-            spectrum.values[:q],
-            spectrum.vectors[:, :q].astype(problem.dtype, copy=False),
-            root_weight=None if problem.weight is None else np.sqrt(problem.weight),
-            direction=None if centred is None else centred.direction,
-            mean_product=None if centred is None else centred.mean_product,
-        )
+        operator, values = spectrum.operator, spectrum.values[:q]
+        vectors = spectrum.vectors[:, :q].astype(problem.dtype, copy=False)
+        found = from_gram(problem.kernel, problem.points, operator, values, vectors)
         packed = operator.packed_rows()
         if packed is None or packed.points.rows is not found.support:
             return found

@@ -6,16 +6,17 @@ preconditioner is the Nyström approximation, whose shifted inverse has a closed
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import orthonormalize
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
 from mercer._base.types import Array
-from mercer.gram import GramOperator, LowRank, ProbedGram, StreamedGram, UncenteredGram
+from mercer.gram import GramOperator, LowRank, ProbedGram, UncenteredGram
 from mercer.model.model import Spectrum, estimate_errors, rounding_errors
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
@@ -34,6 +35,7 @@ OUTSIDE, DOUBTFUL = 32, 0.7
 WIDE = 8
 
 
+@with_parameters
 class Davidson(EigenSolver):
     """Matrix-free: each pass streams over the kernel matrix once, with a block of vectors.
 
@@ -62,18 +64,11 @@ class Davidson(EigenSolver):
 
     streams = True
 
-    def __init__(
-        self,
-        tol: float = 1e-6,
-        *,
-        max_passes: int = 30,
-        n_landmarks: int | None = None,
-        keep: bool | None = None,
-    ) -> None:
-        self.tol = tol
-        self.max_passes = max_passes
-        self.n_landmarks = n_landmarks
-        self.keep = keep
+    tol: float = 1e-6
+    _: KW_ONLY
+    max_passes: int = 30
+    n_landmarks: int | None = None
+    keep: bool | None = None
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         check_count("max_passes", self.max_passes)
@@ -102,7 +97,7 @@ class Davidson(EigenSolver):
         self, operator: GramOperator, k: int, rng: np.random.Generator
     ) -> _Preconditioner | None:
         low = operator.low_rank(self._rank(operator.n, k), rng)
-        return None if low is None else _Preconditioner.of(low)
+        return None if low is None else _Preconditioner(low, *low.spectrum())
 
     def _is_coarse(self, spectrum: Spectrum) -> bool:
         """Whether pairs or the trace are only as good as the rounding of coarse entries allows."""
@@ -190,24 +185,17 @@ class Davidson(EigenSolver):
         return found, np.flatnonzero(is_open)
 
     def bind(self, problem: Problem) -> GramOperator:
-        return StreamedGram.from_rows(
-            problem.kernel,
-            problem.points,
-            np.float64,
-            np.float32 if self._tile_bytes(problem) == 4 else np.float64,
-            spot=problem.spot,
-            keep=self._keeps(problem),
-        )
+        return problem.streamed(np.float64, self._tile(problem), keep=self._keeps(problem))
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         n = problem.n
         packed = 2 * n * (problem.d + 2) + n * self._rank(n, k)
         kept = n**2 // 2 if self._keeps(problem) else 0
-        return (packed + kept) * self._tile_bytes(problem) + n * 8 * (k + 8) * 10
+        return (packed + kept) * self._tile(problem).itemsize + n * 8 * (k + 8) * 10
 
-    def _tile_bytes(self, problem: Problem) -> int:
-        """Of a number in a tile."""
-        return 4 if self.tol >= 1e-6 else problem.dtype.itemsize
+    def _tile(self, problem: Problem) -> np.dtype:
+        """The type of a number in a tile."""
+        return np.dtype(np.float32) if self.tol >= 1e-6 else problem.dtype
 
     def _keeps(self, problem: Problem) -> bool:
         if self.keep is not None:
@@ -215,7 +203,7 @@ class Davidson(EigenSolver):
         n, points = problem.n, problem.points
         # Tiles of a given matrix cost nothing, and those of sparse rows may be far more than rows.
         wide = points.has_coordinates and n <= WIDE * problem.d
-        return wide and n**2 / 2 * self._tile_bytes(problem) < available_bytes() / 4
+        return wide and n**2 / 2 * self._tile(problem).itemsize < available_bytes() / 4
 
     def _rank(self, n: int, k: int) -> int:
         # A preconditioner much wider than the block pays for itself in passes.
@@ -287,10 +275,6 @@ class _Preconditioner:
     low: LowRank
     s: Array
     M: Array
-
-    @classmethod
-    def of(cls, low: LowRank) -> _Preconditioner:
-        return cls(low, *low.spectrum())
 
     def leading(self, count: int) -> Array:
         """The approximation's own leading eigenvectors."""
@@ -394,12 +378,9 @@ def _is_hidden(spectrum: Spectrum, k: int) -> bool:
 def _start(
     preconditioner: _Preconditioner | None, n: int, b: int, rng: np.random.Generator
 ) -> Array:
-    if preconditioner is None:
-        return orthonormalize(rng.standard_normal((n, b)))
-    V = preconditioner.leading(b)
-    if V.shape[1] < b:
-        V = np.hstack([V, rng.standard_normal((n, b - V.shape[1]))])
-    return orthonormalize(V)
+    V = np.empty((n, 0)) if preconditioner is None else preconditioner.leading(b)
+    more = rng.standard_normal((n, b - V.shape[1]))
+    return orthonormalize(np.hstack([V, more]))
 
 
 def _corrections(preconditioner: _Preconditioner | None, ritz: _Ritz, pairs: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._base.machine import lapack_threads
-from mercer.gram import GramOperator, StreamedGram
+from mercer.gram import GramOperator
 from mercer.model.model import Spectrum, measured
 from mercer.solvers.base import EigenSolver, Problem
 
@@ -18,6 +18,7 @@ class Dense(EigenSolver):
     """
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:  # noqa: ARG002
+        # LAPACK wants the full matrix; keeping half of it beside would be no use.
         # NumPy's eigh lets other threads run, SciPy's holds the GIL until the end.
         K = operator.to_dense()
         with lapack_threads(len(K)):
@@ -25,12 +26,6 @@ class Dense(EigenSolver):
         leading = slice(None, -k - 1, -1)
         return measured(
             operator, values[leading], vectors[:, leading], passes=1, smallest=float(values[0])
-        )
-
-    def bind(self, problem: Problem) -> GramOperator:
-        # LAPACK wants the full matrix, which to_dense makes; keeping half of it beside is no use.
-        return StreamedGram.from_rows(
-            problem.kernel, problem.points, problem.dtype, spot=problem.spot
         )
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002

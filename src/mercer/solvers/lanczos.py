@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import KW_ONLY
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
+from mercer._base.config import with_parameters
 from mercer._base.linalg import orthonormalize
 from mercer._base.machine import available_bytes, lapack_threads
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceError, Remedy
-from mercer.gram import DenseGram, GramOperator, ProbedGram, StreamedGram
+from mercer.gram import DenseGram, GramOperator, ProbedGram
 from mercer.model.model import Spectrum, measured
 from mercer.solvers.base import EigenSolver, Problem
 from mercer.solvers.dense import Dense
@@ -21,6 +22,7 @@ from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
 
 
+@with_parameters
 class Lanczos(EigenSolver):
     """ARPACK on the operator: exact to rounding, one product with a single vector per step.
 
@@ -40,12 +42,10 @@ class Lanczos(EigenSolver):
     passes and is faster from a few thousand rows on.
     """
 
-    def __init__(
-        self, tol: float = 0.0, *, max_iter: int | None = None, keep: bool | None = None
-    ) -> None:
-        self.tol = tol
-        self.max_iter = max_iter
-        self.keep = keep
+    tol: float = 0.0
+    _: KW_ONLY
+    max_iter: int | None = None
+    keep: bool | None = None
 
     def solve(self, operator: GramOperator, k: int, rng: np.random.Generator) -> Spectrum:
         n = operator.n
@@ -68,10 +68,10 @@ class Lanczos(EigenSolver):
             )
             if not missed:
                 return measured(operator, values, V, passes, converged=converged)
-            found = self._arpack(operator, missed, rng, V)
-            values, V = _merge(operator, V, found.vectors, k)
-            passes += found.passes + 1
-            converged = converged and found.converged
+            _, more, steps, all_found = self._arpack(operator, missed, rng, V)
+            values, V = _merge(operator, V, more, k)
+            passes += steps + 1
+            converged = converged and all_found
         # So many copies: a spectrum that is flat, where a Krylov space sees next to nothing.
         if 3 * operator.n**2 * operator.dtype.itemsize < available_bytes() / 2:
             return Dense().solve(operator, k, rng)
@@ -79,8 +79,11 @@ class Lanczos(EigenSolver):
 
     def _arpack(
         self, operator: GramOperator, k: int, rng: np.random.Generator, outside: Array | None
-    ) -> _Pairs:
-        """The k leading pairs, optionally of the operator with some eigenvectors projected out."""
+    ) -> tuple[Array, Array, int, bool]:
+        """The k leading pairs, optionally of the operator with some eigenvectors projected out.
+
+        Values and vectors, the number of products, and whether all have converged.
+        """
         n, steps = operator.n, 0
 
         def product(v: Array) -> Array:
@@ -115,16 +118,14 @@ class Lanczos(EigenSolver):
                 raise
             # ARPACK refuses the zero matrix, whose eigenvectors are any.
             some = fixed_rng(0).standard_normal((n, k)).astype(operator.dtype)
-            return _Pairs(np.zeros(k, operator.dtype), orthonormalize(some), steps, True)
+            return np.zeros(k, operator.dtype), orthonormalize(some), steps, True
         order = np.argsort(values)[::-1]
-        return _Pairs(values[order], vectors[:, order], steps, converged)
+        return values[order], vectors[:, order], steps, converged
 
     def bind(self, problem: Problem) -> GramOperator:
         if self._keeps(problem):
             return DenseGram.from_rows(problem.kernel, problem.points, problem.dtype, problem.spot)
-        return StreamedGram.from_rows(
-            problem.kernel, problem.points, problem.dtype, spot=problem.spot
-        )
+        return super().bind(problem)
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d
@@ -133,13 +134,6 @@ class Lanczos(EigenSolver):
     def _keeps(self, problem: Problem) -> bool:
         fits = problem.n**2 / 2 * problem.dtype.itemsize < available_bytes() / 4
         return fits if self.keep is None else self.keep
-
-
-class _Pairs(NamedTuple):
-    values: Array
-    vectors: Array
-    passes: int
-    converged: bool
 
 
 # A space of 4 blocks of 4 sees a missed eigenvalue well before it could compute it.

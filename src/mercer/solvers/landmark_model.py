@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,38 +67,11 @@ class LandmarkModel:
             refuse_negative(spectrum[0], spectrum[-1], NEGATIVE_LIMIT * spectrum[-1])
             # n eigenvalues that sum to less than zero have one below a share of that.
             refuse_negative(min(outside + 8 * blur, 0.0) / n, values[-1], floor)
+        # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
+        vectors = np.ascontiguousarray(vectors[:, keep][:, ::-1])
         trace = sums.diagonal - removed
-        return cls(
-            features,
-            values[keep][::-1],
-            # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
-            np.ascontiguousarray(vectors[:, keep][:, ::-1]),
-            mean,
-            sums.weight,
-            trace,
-            max(outside, 0.0) / trace,
-            blur / trace,
-        )
-
-    def count(self, rule: ComponentRule) -> int:
-        """How many components the rule wants; says so if there are fewer than asked for."""
-        rank = len(self.values)
-        asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
-        if rule.is_request and rank < asked:
-            warn(
-                f"{asked} components were asked for, but the landmarks span only {rank}; "
-                f"kept {rank}. Ask for fewer, or give more landmarks.",
-                RankWarning,
-            )
-        counted = rule.count(self.values, self.trace)
-        if counted is None:
-            held = float(self.values.sum()) / self.trace
-            warn(
-                f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
-                f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
-                RankWarning,
-            )
-        return rank if counted is None else counted
+        unseen = max(outside, 0.0) / trace, blur / trace
+        return cls(features, values[keep][::-1], vectors, mean, sums.weight, trace, *unseen)
 
     def leading(self, rank: int) -> LandmarkModel:
         """The model with its first components only."""
@@ -110,13 +82,9 @@ class LandmarkModel:
         """What centring has taken from the sum of squares."""
         return self.weight * float(self.mean @ self.mean)
 
-    def directions(self, q: int) -> Array:
-        """B of the leading q directions, in float64."""
-        return np.asarray(self.features.basis @ self.vectors[:, :q])
-
-    def subspace(self, q: int) -> Subspace:
-        """The leading q directions, written on the landmarks."""
-        parts = (self.features.basis, self.mean, self.vectors[:, :q])
+    def subspace(self) -> Subspace:
+        """The directions, written on the landmarks."""
+        parts = (self.features.basis, self.mean, self.vectors)
         return from_features(
             self.features.kernel,
             self.features.landmarks,
@@ -136,8 +104,6 @@ def _sum_rounding(features: LandmarkFeatures, sums: FeatureSums) -> float:
 
 #: Share of the trace outside the span from which on float32 tells it.
 ROUGH = 1e-2
-#: Share of the truncation error below which rounding does not show: it is claimed eight times over.
-HIDDEN = 0.1
 #: Share of what lies outside the span below which a sample has missed it.
 RARE = 0.1
 
@@ -198,7 +164,7 @@ def weighted_draw(weight: Array, size: int, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True)
 class Errors:
-    """What is known of the errors of the leading q eigenvalues.
+    """What is known of the errors of a model's q eigenvalues.
 
     Attributes
     ----------
@@ -212,45 +178,29 @@ class Errors:
 
     @classmethod
     def of(cls, model: LandmarkModel, sample: Sample, rounded: Array) -> Errors:
-        """Estimated on a sample."""
-        found, beyond, seen = residuals(model, sample, len(rounded))
+        """Estimated on a sample, from above: by the smaller of the two bounds.
+
+        What lies outside may be larger than what was found inside (a narrow kernel, rows far
+        apart); then the pair may be as good as it likes, and is another one than was asked for.
+        """
+        found, beyond, seen = residuals(model, sample)
+        lam = model.values
+        gap = lam - beyond
+        share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
+        truncated = (found * share + np.maximum(1.1 * beyond - lam, 0)) / lam
         outside = model.trace * (model.unexplained - model.unexplained_error)
         # Rows so rare that the sample has none of them may be all that the landmarks do not see.
         missed = outside - seen if seen < RARE * outside else 0.0
-        lam = model.values[: len(found)]
-        return cls(rounded, truncation(model, found, beyond) + missed / lam, found)
-
-    @property
-    def largest(self) -> float:
-        """Upper estimate of the largest relative error."""
-        return float((self.truncated + self.rounded).max())
-
-    @property
-    def are_truncation(self) -> bool:
-        """Whether rounding does not show in any of them."""
-        return bool((self.rounded < HIDDEN * self.truncated).all())
-
-
-def truncation(model: LandmarkModel, found: Array, beyond: float) -> Array:
-    """Upper estimates of the eigenvalues' relative errors: the smaller of the two bounds.
-
-    What lies outside may be larger than what was found inside (a narrow kernel, rows far apart);
-    then the pair may be as good as it likes, and is another one than was asked for.
-    """
-    lam = model.values[: len(found)]
-    gap = lam - beyond
-    share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
-    missed = np.maximum(1.1 * beyond - lam, 0)
-    return np.asarray((found * share + missed) / lam)
+        return cls(rounded, truncated + missed / lam, found)
 
 
 def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
     """The model with the components that the rule wants, and the errors that rounding leaves them.
 
-    Components of which rounding leaves no digit are none.
+    Components of which rounding leaves no digit are none; says so if fewer are left than asked for.
     """
     wanted = rule.count(model.values, model.trace) or len(model.values)
-    rounded = rounding(model, few, wanted)
+    rounded = rounding(model.leading(wanted), few)
     lost = rounded > 0.5
     if lost[0]:
         raise DataError(
@@ -260,23 +210,35 @@ def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[Landma
         )
     if lost.any():
         model = model.leading(int(lost.argmax()))
-    q = model.count(rule)
+    rank = len(model.values)
+    but = f"the landmarks span only {rank}"
+    rule.warn_if_fewer(rank, but, "Ask for fewer, or give more landmarks.")
+    q = rule.count(model.values, model.trace)
+    if q is None:
+        held = float(model.values.sum()) / model.trace
+        warn(
+            f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
+            f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
+            RankWarning,
+        )
+        q = rank
     return model.leading(q), rounded[:q]
 
 
-def rounding(model: LandmarkModel, few: Few, q: int) -> Array:
-    """Relative errors of the leading q eigenvalues that rounding may leave, looked at on few rows.
+def rounding(model: LandmarkModel, few: Few) -> Array:
+    """Relative errors of the eigenvalues that rounding may leave, looked at on few rows.
 
     A score ``Bᵀ k`` errs by that of its terms and of the kernel values, which the definition tells;
     an eigenvalue is a sum of their squares, by directions whose length ``Bᵀ K_ZZ B`` errs likewise.
     """
-    features, B, lam = model.features, model.directions(q), model.values[:q]
+    features, lam = model.features, model.values
+    B = features.basis @ model.vectors
     eps = float(np.finfo(features.working).eps)
     exact, values = few.exact, features.kernel_values(few.rows)
     spread = np.sqrt(lam / model.weight)
     # Rounding is as likely up as down, so that terms add like squares. Coefficients B = R v are
     # sums themselves, always in float64.
-    parts = (features.basis**2) @ (model.vectors[:, :q] ** 2)
+    parts = (features.basis**2) @ (model.vectors**2)
     terms, inner = (np.sqrt(np.mean(exact**2 @ C, axis=0)) / spread for C in (B**2, parts))
     off = np.sqrt(np.mean(((exact - values) @ B) ** 2, axis=0))
     double = float(np.finfo(np.float64).eps)
@@ -292,8 +254,8 @@ def rounding(model: LandmarkModel, few: Few, q: int) -> Array:
     return np.asarray(8 * known + stored)
 
 
-def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, float, float]:
-    r"""Estimated ``|A w - λ w|`` for the leading q directions, the next eigenvalue, all of them.
+def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float]:
+    r"""Estimated ``|A w - λ w|`` for the directions, the next eigenvalue, the sum of all of them.
 
     Inside the span the pair is exact; outside, the residual is
     :math:`\sum_i w_i z_i \phi_\perp(x_i)` with :math:`\phi_\perp` the part of a point that the
@@ -305,7 +267,7 @@ def residuals(model: LandmarkModel, sample: Sample, q: int) -> tuple[Array, floa
     a = features.kernel_values(rows) @ features.basis
     weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
     outside = _outside(features, rows, a, own)
-    Z = (a - model.mean) @ model.vectors[:, :q]
+    Z = (a - model.mean) @ model.vectors
     W = weight[:, None] * Z
     unit = float(np.abs(W).max()) or 1.0
     V = (W / unit).astype(outside.dtype)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
@@ -15,7 +13,6 @@ from mercer.exceptions import (
     DegenerateKernelWarning,
     IndefiniteKernelWarning,
     KernelError,
-    RankWarning,
     Remedy,
     warn,
 )
@@ -132,19 +129,14 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
     if not kernel.is_mercer:
         smallest = spectrum.smallest
         smallest = smallest_eigenvalue(operator) if smallest is None else smallest
-        basis = operator.packed_rows()
-        blur = 1.0
-        if basis is not None:  # rows spread wide beside the length have entries that round more
-            blur = kernel.rounding(basis.points.rows, basis.origin, operator.precision)
+        rows, blur = operator.packed_rows(), 1.0
+        if rows is not None:  # those spread wide beside the length have entries that round more
+            blur = kernel.rounding(rows.points.rows, rows.origin, operator.precision)
         refuse_negative(smallest, float(values[0]), blur * floor)
     rank = int((values > floor).sum())
-    asked = rule.guess(sys.maxsize)  # what the user wrote, whatever n is
-    if rule.is_request and rank < asked and spectrum.converged:
-        warn(
-            f"{asked} components were asked for, but only {rank} have variance above "
-            f"rounding; kept {rank}. Ask for at most {rank}.",
-            RankWarning,
-        )
+    if spectrum.converged:
+        but = f"only {rank} have variance above rounding"
+        rule.warn_if_fewer(rank, but, f"Ask for at most {rank}.")
     return rank
 
 
