@@ -153,7 +153,7 @@ def _draw(
     *,
     intervals: bool,
 ) -> Any:
-    from mercer.exceptions import MercerWarning, warn
+    from mercer.exceptions import warn
     from mercer.plots._base import nameless_rows
 
     model, names = seen_by(fitted), feature_names(fitted)
@@ -175,8 +175,7 @@ def _draw(
         if kind == "roc" and reading.label in seen:
             warn(
                 f"{reading.label!r} is one of the columns that the model sees: the truth is known "
-                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'.",
-                MercerWarning,
+                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'."
             )
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label

@@ -286,13 +286,9 @@ class ParquetRows(Source):
     path : Path
     columns : names, optional
         Columns to use; all if not given. Missing values are refused when they are met.
-    label : name, optional
-        A column of any kind, kept in ``labels``.
     """
 
-    def __init__(
-        self, path: Path, columns: Sequence[str] | None = None, *, label: str | None = None
-    ) -> None:
+    def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
         self._parquet = require("pyarrow.parquet", "io")
         self.path = path
         self._files = parquet_files(path)
@@ -316,14 +312,16 @@ class ParquetRows(Source):
             self.dtype = np.promote_types(self.dtype, kind)
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.shape = (int(self._starts[-1]), len(self.columns))
-        self.labels: list[Any] = []
-        for file in self._files if label is not None else ():
-            self.labels += self._parquet.read_table(file, columns=[label]).column(0).to_pylist()
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         for file, first, last in zip(self._files, self._starts[:-1], self._starts[1:], strict=True):
             if max(start, first) < min(stop, last):
                 yield from self._read_file(file, max(start - first, 0), min(stop, last) - first)
+
+    def labels(self, name: str) -> list[Any]:
+        """A column of any kind."""
+        parts = [self._parquet.read_table(file, columns=[name]).column(0) for file in self._files]
+        return [value for part in parts for value in part.to_pylist()]
 
     def _read_file(self, file: Path, start: int, stop: int) -> Iterator[Array]:
         with decoding(file, "Parquet file"), self._open(file) as parquet:

@@ -89,17 +89,17 @@ def pick_columns(names: tuple[str, ...], wanted: Sequence[str] | None, path: Pat
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
     if wanted is None:
         return list(range(len(names)))
+    check_columns(wanted, names, f"'{path}' has")
     places = {name: j for j, name in enumerate(names)}
-    for name in wanted:
-        if name not in places:
-            raise no_column(name, names, f"'{path}' has")
     return [places[name] for name in wanted]
 
 
-def no_column(name: str, names: Sequence[str], what: str = "there is") -> DataError:
-    """A column that is not there; what may have been meant, and what there is."""
-    guess = did_you_mean(name, names)
-    return DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")
+def check_columns(wanted: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
+    """Raise for the first column that is not there; what may have been meant, and what there is."""
+    known = {*names}
+    if lost := next((name for name in wanted if name not in known), None):
+        guess = did_you_mean(lost, names)
+        raise DataError(f"{what} no column {lost!r}; {guess}name one of {names_text(names)}.")
 
 
 def repeated(names: Iterable[Any]) -> list[str]:

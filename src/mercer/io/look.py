@@ -19,6 +19,7 @@ from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io.arrays import parquet_names
 from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
+from mercer.io.images import find_images
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
@@ -154,6 +155,19 @@ class Look(os.PathLike[str]):
     def names(self) -> list[str]:
         """Names of the columns of a text or Parquet file; their numbers where they have none."""
         return list(self.dialect.names) if self.kind in TEXT else self._parquet[0]
+
+    @cached_property
+    def images(self) -> list[Path]:
+        """The PNG files of a folder."""
+        return find_images(self.path) if self.path.is_dir() and self.kind != ".zarr" else []
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its columns are known by their names, as those of texts and Parquet files are."""
+        if self.kind in TEXT:
+            return self.dialect.named
+        folder = self.path.is_dir() and self.kind != ".zarr"
+        return self.kind == ".parquet" or (folder and not self.images)
 
     @cached_property
     def first_fields(self) -> dict[str, tuple[str, ...]]:

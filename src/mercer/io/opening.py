@@ -18,8 +18,15 @@ from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ColumnsError, DataError, argument
 from mercer.io import arrays
 from mercer.io.delimited import CsvRows
-from mercer.io.files import COMPRESSED, check_there, instead_text, names_text, no_column, plain_name
-from mercer.io.images import ImageRows, find_images
+from mercer.io.files import (
+    COMPRESSED,
+    check_columns,
+    check_there,
+    instead_text,
+    names_text,
+    plain_name,
+)
+from mercer.io.images import ImageRows
 from mercer.io.look import TEXT, Look
 from mercer.points import as_points, source
 from mercer.points.source import CHUNK, MemoryRows, Source
@@ -96,8 +103,8 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
         return _loaded(arrays.load_mtx(path), allow_nan)
     if kind == ".zarr":
         return arrays.ZarrRows(path, array)
-    if path.is_dir() and (images := find_images(path)):
-        return ImageRows(images)
+    if look.images:
+        return ImageRows(look.images)
     if kind == ".parquet" or path.is_dir():
         return arrays.ParquetRows(path, columns)
     inside = plain_name(path).suffix.lower()
@@ -300,9 +307,8 @@ class Choice:
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""
         path, names = look.path, look.names
-        for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
-            if name not in names:
-                raise no_column(name, names, f"'{path.name}' has")
+        label = () if self.label is None else (self.label,)
+        check_columns((*self.columns, *self.drop, *label), names, f"'{path.name}' has")
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
@@ -371,29 +377,17 @@ def open_table(
     """
     look, choice = _look_at(path, array), choice or Choice()
     path, kind = look.path, look.kind
-    folder = path.is_dir() and kind != ".zarr"
-    if folder and (images := find_images(path)):
+    array = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
+    columns = choice.of(look) if look.has_names else None
+    rows = open_rows(look, columns=columns, array=array, allow_nan=allow_nan)
+    if isinstance(rows, ImageRows):
         if choice.columns or choice.drop or choice.label:
             raise DataError("a folder of images has no columns to choose from; give none.")
-        return Table(ImageRows(images), files=[image.name for image in images])
-    if folder or kind == ".parquet" or (kind in TEXT and look.dialect.named):
-        return _open_named(look, choice, allow_nan)
-    usual = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
-    rows = open_rows(look, array=usual, allow_nan=allow_nan)
-    return _choose_by_number(path, rows, choice)
-
-
-def _open_named(look: Look, choice: Choice, allow_nan: bool) -> Table:
-    """Columns of a text or of Parquet files, by their names."""
-    wanted, beside = choice.of(look), {}
-    rows: CsvRows | arrays.ParquetRows
-    if look.kind in TEXT:
-        rows = CsvRows(look, wanted, label=choice.label)
-    else:
-        rows = arrays.ParquetRows(look.path, wanted, label=choice.label)
-    rows.allow_nan = allow_nan
-    if choice.label is not None:
-        beside = {choice.label: _check_count(_as_classes(rows.labels), len(rows), look.path)}
+        return Table(rows, files=[image.name for image in rows.paths])
+    if columns is None or not isinstance(rows, CsvRows | arrays.ParquetRows):
+        return _choose_by_number(path, rows, choice)
+    labels = [] if choice.label is None else [choice.label]
+    beside = {name: _as_classes(rows.labels(name)) for name in labels}
     return Table(rows, beside, unused=choice.unused(look.names))
 
 
@@ -460,7 +454,9 @@ def _npz_label(path: Path, name: str, n: int) -> Array:
             values = archive[name].ravel()
     except ValueError as error:
         raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
-    return _check_count(values, n, path)
+    if len(values) != n:
+        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
+    return values
 
 
 def _as_classes(values: Sequence[Any]) -> Array:
@@ -471,9 +467,3 @@ def _as_classes(values: Sequence[Any]) -> Array:
     except ValueError:
         return np.array(text)
     return np.array(numbers if len({*numbers}) == len({*text}) else text)
-
-
-def _check_count(values: Array, n: int, path: Path) -> Array:
-    if len(values) != n:
-        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
-    return values

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._base.types import Array
-from mercer.exceptions import DataError, MercerWarning, argument, warn
+from mercer.exceptions import DataError, argument, warn
 from mercer.io import Choice, Table, open_table
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows
@@ -168,7 +168,7 @@ def _without_useless(look: Look, choice: Choice) -> Choice:
     if len(useless) == len(look.first_numbers):
         return choice
     for name, why in useless.items():
-        warn(f"{name or 'the column without a name'}: left out: {why}.", MercerWarning)
+        warn(f"{name or 'the column without a name'}: left out: {why}.")
     return replace(choice, drop=(*choice.drop, *useless))
 
 
