@@ -43,18 +43,15 @@ _MODELS = {"sample": "generative"}
 
 
 def existing(path: str) -> str:
-    """The path, if there is something."""
-    if Path(path).exists():
-        return path
-    from mercer._base.spelling import similar_file
-    from mercer.exceptions import ModelFileError
-    from mercer.tables.reading import TABLES
+    """The path; rows to which a model was never fitted are named, the rest says who reads it."""
+    if path.endswith(".mercer") and not Path(path).exists():
+        from mercer.exceptions import ModelFileError
+        from mercer.tables.reading import TABLES
 
-    guess = similar_file(Path(path)) or "; check its name."
-    data = next((p for p in map(Path(path).with_suffix, TABLES) if p.is_file()), None)
-    if path.endswith(".mercer") and data is not None:  # rows to which it was never fitted
-        guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
-    raise ModelFileError(f"there is no model file '{path}'{guess}")
+        for data in filter(Path.is_file, map(Path(path).with_suffix, TABLES)):
+            first = f"mercer fit {quote(str(data))} -o {quote(path)}"
+            raise ModelFileError(f"there is no model file '{path}'; fit it first: {first}")
+    return path
 
 
 def feature_names(model: Estimator) -> Sequence[str] | None:

@@ -125,11 +125,8 @@ def _picked(names: list[str], path: Path, name: str | None) -> str:
 def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and type of an array, without reading it; never runs pickled code."""
     try:
-        version = np.lib.format.read_magic(file)
-        reader = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
+        major, minor = np.lib.format.read_magic(file)
+        reader = getattr(np.lib.format, f"read_array_header_{major}_{minor}")
         shape, fortran, dtype = reader(file)
     except Exception as error:  # of any kind: NumPy parses the header as Python text
         reason = " ".join(str(error).split())[:200]

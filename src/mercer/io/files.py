@@ -97,9 +97,10 @@ def pick_columns(names: tuple[str, ...], wanted: Sequence[str] | None, path: Pat
 def check_columns(wanted: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
     """Raise for the first column that is not there; what may have been meant, and what there is."""
     known = {*names}
-    if lost := next((name for name in wanted if name not in known), None):
-        guess = did_you_mean(lost, names)
-        raise DataError(f"{what} no column {lost!r}; {guess}name one of {names_text(names)}.")
+    for name in wanted:
+        if name not in known:
+            guess = did_you_mean(name, names)
+            raise DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")
 
 
 def repeated(names: Iterable[Any]) -> list[str]:
@@ -113,9 +114,11 @@ def names_text(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
-def instead_text(others: Sequence[str]) -> str:
-    """What may be another name of what is missing: the columns that the model does not know."""
-    return f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
+def lacks_text(what: str, lost: Sequence[str], count: int, others: Sequence[str]) -> str:
+    """Which of a model's columns are lost; it may know others by another name."""
+    instead = f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
+    lacking = f"{what} lacks {len(lost)} of the model's {count} columns: {names_text(lost)}"
+    return f"{lacking}; {instead}give the columns that were there in fit."
 
 
 #: Endings of compressed files.
@@ -206,9 +209,6 @@ class _Decompressed(io.RawIOBase):
             self._begin()
         while self._place < place and self.read(min(place - self._place, SKIP)):
             pass
-        return self._place
-
-    def tell(self) -> int:
         return self._place
 
     def close(self) -> None:

@@ -267,11 +267,11 @@ def comments_before(lines: Sequence[str]) -> int:
 
 
 def after_comments(lines: Sequence[str]) -> int:
-    """Where the table begins in a text of lines, in characters."""
+    """The number of lines before the table."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
     until = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
     skipped = comments_before([lines[i] for i in filled[: until + 1]])
-    return sum(len(line) for line in lines[: filled[skipped]]) if skipped else 0
+    return filled[skipped] if skipped else 0
 
 
 def quoted(path: Path) -> str:

@@ -16,16 +16,8 @@ from mercer._base.machine import available_bytes, blocks
 from mercer._base.progress import announce
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ColumnsError, DataError, argument
-from mercer.io import arrays
+from mercer.io import arrays, files
 from mercer.io.delimited import CsvRows
-from mercer.io.files import (
-    COMPRESSED,
-    check_columns,
-    check_there,
-    instead_text,
-    names_text,
-    plain_name,
-)
 from mercer.io.images import ImageRows
 from mercer.io.look import TEXT, Look
 from mercer.points import as_points, source
@@ -84,7 +76,7 @@ def open_rows(
 def _look_at(path: str | os.PathLike[str], array: str | None) -> Look:
     """A look at what is there; the name of an array means something in archives and stores only."""
     look = Look.at(path)
-    check_there(look.path)
+    files.check_there(look.path)
     if array is not None and look.kind not in (".npz", ".zarr"):
         named = argument("array", array)
         raise DataError(f"'{look.path}' holds one table, so that " + named + " means nothing.")
@@ -107,10 +99,10 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
         return ImageRows(look.images)
     if kind == ".parquet" or path.is_dir():
         return arrays.ParquetRows(path, columns)
-    inside = plain_name(path).suffix.lower()
-    if kind in TEXT or (inside in TEXT and kind in COMPRESSED):
+    inside = files.plain_name(path).suffix.lower()
+    if kind in TEXT or (inside in TEXT and kind in files.COMPRESSED):
         return CsvRows(look, columns)
-    if kind in COMPRESSED:
+    if kind in files.COMPRESSED:
         raise DataError(
             f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
             "text in .gz, .xz and .zst; unpack it, or read it into memory with "
@@ -308,19 +300,16 @@ class Choice:
         """The columns of the file that are wanted, all of which must hold numbers."""
         path, names = look.path, look.names
         label = () if self.label is None else (self.label,)
-        check_columns((*self.columns, *self.drop, *label), names, f"'{path.name}' has")
+        files.check_columns((*self.columns, *self.drop, *label), names, f"'{path.name}' has")
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
-            raise ColumnsError(
-                f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
-                f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
-                "were there in fit."
-            )
+            what, others = f"'{path.name}'", self.unused(names)
+            raise ColumnsError(files.lacks_text(what, missing, len(wanted), others))
         if text := [name for name in wanted if name in look.non_numeric]:
+            shown = files.names_text(text)
             raise ColumnsError(
-                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; leave them "
-                "out with "
+                f"'{path.name}' has columns that hold no numbers: {shown}; leave them out with "
                 + argument("drop", text)
                 + ", or keep the classes with "
                 + argument("label", text[0])

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
-from mercer.points.packed import ENTRIES, Head, SparsePacked, products
+from mercer.points.packed import Head, SparsePacked, measure, products
 from mercer.points.points import Numbers, Points
 
 
@@ -262,16 +262,11 @@ class SparseRows(Numbers):
         # Else squares would leave the range of floats; by a power of two no digit is lost.
         size = 1.0 if size == 0 or 1e-100 < size < 1e100 else 2.0 ** np.floor(np.log2(size))
         X, Y = (rows.with_data(rows.data.astype(np.float64) / size) for rows in (self, others))
-        r2 = np.empty((len(X), len(Y)))
-        for i in range(len(X)):
-            each = int(X.indptr[i + 1] - X.indptr[i])
-            step = max(1, ENTRIES // (each + Y.nnz // max(len(Y), 1) + 1))
-            for start in range(0, len(Y), step):
-                block = Y[start : start + step]
-                same = X[np.full(len(block), i)]
-                r2[i, start : start + step] = same.squared_differences(block)
+        t = np.empty((len(X), len(Y)))
+        A, B = (SparsePacked.of(rows, None, np.float64) for rows in (X, Y))
+        measure(A, B, t, np.ones(t.shape, dtype=bool))
         with np.errstate(over="ignore"):
-            return np.asarray(r2 / (length / size) ** 2)
+            return np.asarray(-t / (length / size) ** 2)
 
     def to_unit(self, unit: float | None = None) -> tuple[SparseRows, float]:
         """In float64, in a unit: the one in which they reach 1 if none is given."""

@@ -205,14 +205,13 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
 
 def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
     """Names, the fields of each row, and the delimiter."""
-    path, text = look.path, _decoded(look)
-    start = after_comments(text.splitlines(keepends=True))
-    before, text = len(text[:start].splitlines()), text[start:]
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    path, lines = look.path, io.StringIO(_decoded(look), newline="").readlines()
+    before = after_comments(lines)
+    first = next(filter(str.strip, lines[before:]), "")
     if not first:
         raise DataError(f"'{path}' is empty; give a file with data.")
     delimiter = delimiter_of(first, path)
-    records = list(_records(text, delimiter, before, path))
+    records = list(_records(lines[before:], delimiter, before, path))
     names = [name.strip() for name in records[0]]
     if all(is_missing(name) or read_numerals([name], delimiter) for name in names):
         return [str(j) for j in range(len(names))], records, delimiter
@@ -258,8 +257,8 @@ def _decoded(look: Look) -> str:
         return raw.decode("latin-1")
 
 
-def _records(text: str, delimiter: str, before: int, path: Path) -> Iterator[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+def _records(lines: Sequence[str], delimiter: str, before: int, path: Path) -> Iterator[list[str]]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     width = None
     try:
         for fields in reader:
