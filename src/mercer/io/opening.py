@@ -440,7 +440,7 @@ def _npz_label(path: Path, name: str, n: int) -> Array:
         raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            values = archive[name].ravel()
+            values: Array = archive[name].ravel()
     except ValueError as error:
         raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
     if len(values) != n:

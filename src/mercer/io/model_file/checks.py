@@ -129,7 +129,8 @@ def check_answers(model: Estimator, size: int) -> None:
     d = vars(model).get("n_features_in_")
     sparse = "_model_" in vars(model) and model_of(model).subspace.points.is_sparse
     most = MAX_WIDTH if sparse else max(size, 10**6)
-    demand(type(d) is int and 1 <= d <= most, f"n_features_in_ is {d!r:.80}")
+    if type(d) is not int or not 1 <= d <= most:
+        raise ModelFileError(f"n_features_in_ is {d!r:.80}")
     zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
     for name, ask in _trials(model, zeros).items():
         try:
