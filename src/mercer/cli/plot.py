@@ -2,6 +2,7 @@
 
 import inspect
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -70,7 +71,7 @@ class Style:
         "16 columns or more with values from 0 to 255]",
     )
     cmap: str | None = option(metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
-    components: Any = option(
+    components: int | Sequence[int] | None = option(
         type=_components,
         metavar="N|I,J,...",
         help="How many of the first, or which, counted from 0.",
