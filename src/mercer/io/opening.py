@@ -299,8 +299,8 @@ class Choice:
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""
         path, names = look.path, look.names
-        label = () if self.label is None else (self.label,)
-        files.check_columns((*self.columns, *self.drop, *label), names, f"'{path.name}' has")
+        asked = (*self.columns, *self.drop, *self.labels)
+        files.check_columns(asked, names, f"'{path.name}' has")
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
@@ -318,6 +318,11 @@ class Choice:
         if not wanted:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
         return wanted
+
+    @property
+    def labels(self) -> list[str]:
+        """The column of labels, if there is one."""
+        return [] if self.label is None else [self.label]
 
     def unused(self, names: Sequence[str]) -> list[str]:
         """Columns that are left out because the model does not know them."""
@@ -375,8 +380,7 @@ def open_table(
         return Table(rows, files=[image.name for image in rows.paths])
     if columns is None or not isinstance(rows, CsvRows | arrays.ParquetRows):
         return _choose_by_number(path, rows, choice)
-    labels = [] if choice.label is None else [choice.label]
-    beside = {name: _as_classes(rows.labels(name)) for name in labels}
+    beside = {name: _as_classes(rows.labels(name)) for name in choice.labels}
     return Table(rows, beside, unused=choice.unused(look.names))
 
 
