@@ -147,7 +147,7 @@ def test_docstring_examples_run(path):
 
 
 # The one atomic writer, and images that are written into a folder of its making.
-WRITERS = {"_base/files.py", "io/images.py"}
+WRITERS = {"_base/files.py", "io/writing.py"}
 
 
 def test_files_are_written_in_one_place():
