@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -54,7 +53,7 @@ def existing(path: str) -> str:
     return path
 
 
-def feature_names(model: Estimator) -> Sequence[str] | None:
+def feature_names(model: Estimator) -> list[str] | None:
     """The names of the columns that the model was fitted to, if they had any."""
     from mercer.model import names_of
 
