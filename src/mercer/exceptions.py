@@ -172,7 +172,7 @@ class NumericalWarning(MercerWarning):
     """A result and the kernel's definition differ by more than the result claims."""
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning] = MercerWarning) -> None:
     """Warn at the line of the person who called, however deep the cause lies.
 
     scikit-learn and joblib lie between: their wrappers of ``fit``, pipelines, searches.

@@ -29,7 +29,7 @@ def info(model: str) -> None:
 
 def _print(facts: Any) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from mercer._base.machine import size_text
 
@@ -50,9 +50,8 @@ def _print(facts: Any) -> None:
     )
     size = size_text(facts.n_bytes)
     console.summary(f"{facts.class_name}: {facts.path}, {size}, checksums agree", lines)
-    table = Table(box=SIMPLE_HEAD)
-    for name in ("array", "shape", "type", "size"):
-        table.add_column(name, justify="right" if name == "size" else "left")
+    size_column = Column("size", justify="right")
+    table = Table("array", "shape", "type", size_column, box=SIMPLE_HEAD)
     for tensor in facts.tensors[:most]:
         shape = " × ".join(f"{side:,}" for side in tensor.shape)
         table.add_row(tensor.name, shape, str(tensor.dtype), size_text(tensor.n_bytes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -14,7 +13,7 @@ import mercer
 from mercer._base import catalogue
 from mercer._base.types import Estimator
 from mercer.cli.faults import Failure
-from mercer.cli.options import OneOf, as_one, which_was_meant
+from mercer.cli.options import OneOf, as_one, option, options_of, which_was_meant
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -43,21 +42,18 @@ _MODELS = {"sample": "generative"}
 
 
 def existing(path: str) -> str:
-    """The path, if there is something."""
-    if Path(path).exists():
-        return path
-    from mercer._base.spelling import similar_file
-    from mercer.exceptions import ModelFileError
-    from mercer.tables.reading import TABLES
+    """The path; rows to which a model was never fitted are named, the rest says who reads it."""
+    if path.endswith(".mercer") and not Path(path).exists():
+        from mercer.exceptions import ModelFileError
+        from mercer.tables.reading import TABLES
 
-    guess = similar_file(Path(path)) or "; check its name."
-    data = next((p for p in map(Path(path).with_suffix, TABLES) if p.is_file()), None)
-    if path.endswith(".mercer") and data is not None:  # rows to which it was never fitted
-        guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
-    raise ModelFileError(f"there is no model file '{path}'{guess}")
+        for data in filter(Path.is_file, map(Path(path).with_suffix, TABLES)):
+            first = f"mercer fit {quote(str(data))} -o {quote(path)}"
+            raise ModelFileError(f"there is no model file '{path}'; fit it first: {first}")
+    return path
 
 
-def feature_names(model: Estimator) -> Sequence[str] | None:
+def feature_names(model: Estimator) -> list[str] | None:
     """The names of the columns that the model was fitted to, if they had any."""
     from mercer.model import names_of
 
@@ -76,23 +72,101 @@ def seen_by(model: Estimator) -> Any:
     return model.model_ if on_tables(model) else model
 
 
+KERNELS = [name for name in catalogue.KERNELS if name != "precomputed"]  # no columns of numbers
+
+
+def _assignments(text: str) -> dict[str, Any]:
+    """``degree=2,coef0=1`` as a dictionary."""
+    given = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise click.UsageError(f"--kernel: '{part}' is not PARAMETER=VALUE")
+        given[name.strip()] = _number(value.strip())
+    return given
+
+
+def _number(text: str) -> Any:
+    """A whole number, another number, or the text itself."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _kernel_text(text: str) -> str:
+    name = text.partition(":")[0]
+    if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
+        guess = which_was_meant(name, KERNELS)
+        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}.{guess}")
+    return text
+
+
+def _number_or_rule(text: str) -> Any:
+    try:
+        return text if text in ("median", "scale") else float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
+
+
+def _share_or_auto(text: str) -> Any:
+    share = _number(text)
+    if text != "auto" and (isinstance(share, str) or not 0 < share <= 0.5):
+        raise click.BadParameter(f"{text!r} is neither 'auto' nor a share from 0 to 0.5")
+    return share
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What the options of ``mercer fit`` say about the model."""
 
-    model: str = "kpca"
-    kernel: str = "gaussian"
-    gamma: float | str | None = None
-    sigma: float | None = None
-    width: float | None = None
-    components: str = "auto"
-    solver: str | None = None
-    landmarks: int | None = None
-    kernels: int | None = None
-    preimage: str | None = None
-    false_alarm_rate: float | None = None
-    contamination: float | str | None = None
-    density: str | None = None
+    model: str = option("kpca", type=OneOf([*catalogue.MODELS]), help="The estimator.")
+    kernel: str = option(
+        "gaussian",
+        type=_kernel_text,
+        shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
+        metavar="NAME[:P=V,...]",
+        help="The kernel, e.g. polynomial:degree=2.",
+    )
+    gamma: float | str | None = option(
+        type=_number_or_rule,
+        metavar="NUMBER|median|scale",
+        help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
+    )
+    sigma: float | None = option(type=float, help="Width as exp(-r²/2 sigma²).")
+    width: float | None = option(type=float, help="Width as exp(-r²/width²), or a length scale.")
+    components: str = option(
+        "auto",
+        metavar="N|SHARE|auto|all|parallel",
+        help="How many: a count, a share of the variance, or a rule.",
+    )
+    solver: str | None = option(
+        type=OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
+        help="How to find the components.  [default: auto]",
+    )
+    landmarks: int | None = option(type=click.IntRange(2), help="Fit on so many landmarks.")
+    kernels: int | None = option(
+        type=click.IntRange(1), help="Representing rows of a sparse model."
+    )
+    preimage: str | None = option(
+        type=OneOf([*catalogue.PREIMAGES]),
+        help="The way back to input space.  [default: the model's own]",
+    )
+    false_alarm_rate: float | None = option(
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Of a novelty model.  [default: 0.05]",
+    )
+    contamination: float | str | None = option(
+        type=_share_or_auto,
+        metavar="SHARE|auto",
+        help="Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
+    )
+    density: str | None = option(
+        type=OneOf([*catalogue.DENSITIES]),
+        help="Where a generative model draws from.  [default: local]",
+    )
     seed: int = 0
 
     def check(self) -> None:
@@ -135,14 +209,14 @@ class Recipe:
         """The kernel that ``NAME:parameter=value,...`` and the width options describe."""
         name, _, inside = self.kernel.partition(":")
         widths = {"gamma": self.gamma, "sigma": self.sigma, "width": self.width}
-        widths = {option: value for option, value in widths.items() if value is not None}
+        widths = {width: value for width, value in widths.items() if value is not None}
         default = mercer.kernels.as_kernel(name)
         allowed = default.get_params(deep=False)
         given = _assignments(inside)
-        for option, value in widths.items():
-            key = "length_scale" if option == "width" and option not in allowed else option
+        for width, value in widths.items():
+            key = "length_scale" if width == "width" and width not in allowed else width
             if key not in allowed:
-                raise click.UsageError(f"the {name} kernel has no {option}; leave --{option} out")
+                raise click.UsageError(f"the {name} kernel has no {width}; leave --{width} out")
             given[key] = value
         for key in given:
             if key not in allowed:
@@ -192,112 +266,5 @@ _BELONGS = {
     "landmarks": ("kpca", "novelty", "generative", "missing", "robust"),
     "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }
-KERNELS = [name for name in catalogue.KERNELS if name != "precomputed"]  # no columns of numbers
-
-
-def _assignments(text: str) -> dict[str, Any]:
-    """``degree=2,coef0=1`` as a dictionary."""
-    given = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise click.UsageError(f"--kernel: '{part}' is not PARAMETER=VALUE")
-        given[name.strip()] = _number(value.strip())
-    return given
-
-
-def _number(text: str) -> Any:
-    """A whole number, another number, or the text itself."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _kernel_text(text: str) -> str:
-    name = text.partition(":")[0]
-    if name not in (*KERNELS, "rbf", "poly"):  # scikit-learn's names of two of them
-        guess = which_was_meant(name, KERNELS)
-        raise click.BadParameter(f"'{name}' is not one of {', '.join(KERNELS)}.{guess}")
-    return text
-
-
-def _number_or_rule(text: str) -> Any:
-    try:
-        return text if text in ("median", "scale") else float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
-
-
-def _share_or_auto(text: str) -> Any:
-    share = _number(text)
-    if text != "auto" and (isinstance(share, str) or not 0 < share <= 0.5):
-        raise click.BadParameter(f"{text!r} is neither 'auto' nor a share from 0 to 0.5")
-    return share
-
-
-_kernel_option = click.option(
-    "--kernel",
-    type=_kernel_text,
-    default="gaussian",
-    shell_complete=lambda _context, _option, text: [k for k in KERNELS if k.startswith(text)],
-    metavar="NAME[:P=V,...]",
-    help="The kernel, e.g. polynomial:degree=2.",
-)
-_preimage_option = click.option(
-    "--preimage",
-    type=OneOf([*catalogue.PREIMAGES]),
-    help="The way back to input space.  [default: the model's own]",
-)
-describes_denoiser = as_one("recipe", Recipe, _kernel_option, _preimage_option)
-describes_model = as_one(
-    "recipe",
-    Recipe,
-    click.option(
-        "--model",
-        type=OneOf([*catalogue.MODELS]),
-        default="kpca",
-        help="The estimator.",
-    ),
-    _kernel_option,
-    click.option(
-        "--gamma",
-        type=_number_or_rule,
-        metavar="NUMBER|median|scale",
-        help="Width as exp(-gamma r²); 'median' if no width is given (narrower for novelty).",
-    ),
-    click.option("--sigma", type=float, help="Width as exp(-r²/2 sigma²)."),
-    click.option("--width", type=float, help="Width as exp(-r²/width²), or a length scale."),
-    click.option(
-        "--components",
-        default="auto",
-        metavar="N|SHARE|auto|all|parallel",
-        help="How many: a count, a share of the variance, or a rule.",
-    ),
-    click.option(
-        "--solver",
-        type=OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
-        help="How to find the components.  [default: auto]",
-    ),
-    click.option("--landmarks", type=click.IntRange(2), help="Fit on so many landmarks."),
-    click.option("--kernels", type=click.IntRange(1), help="Representing rows of a sparse model."),
-    _preimage_option,
-    click.option(
-        "--false-alarm-rate",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        help="Of a novelty model.  [default: 0.05]",
-    ),
-    click.option(
-        "--contamination",
-        type=_share_or_auto,
-        metavar="SHARE|auto",
-        help="Share of outliers among the rows of a novelty model, up to 0.5.  [default: none]",
-    ),
-    click.option(
-        "--density",
-        type=OneOf([*catalogue.DENSITIES]),
-        help="Where a generative model draws from.  [default: local]",
-    ),
-)
+describes_denoiser = as_one("recipe", Recipe, *options_of(Recipe, "kernel", "preimage"))
+describes_model = as_one("recipe", Recipe, *options_of(Recipe))

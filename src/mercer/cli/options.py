@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,15 +74,17 @@ def which_was_meant(word: str, words: Sequence[str]) -> str:
     return "" if guess is None else f" Did you mean '{guess}'?"
 
 
-def as_one(argument: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Options that reach a command as one argument, which ``make`` builds from their values."""
+def as_one(
+    argument: str, make: Any, *options: Decorator, then: Callable[[Any], Any] = lambda made: made
+) -> Decorator:
+    """Options that reach a command as one argument: ``then(make(...))`` of their values."""
     names = inspect.signature(make).parameters
 
     def decorate(function: Command) -> Command:
         @functools.wraps(function)
         def wrapper(**values: Any) -> Any:
             taken = {name: values.pop(name) for name in names if name in values}
-            return function(**{argument: make(**taken)}, **values)
+            return function(**{argument: then(make(**taken))}, **values)
 
         command: Command = wrapper
         for option in reversed(options):
@@ -140,12 +142,29 @@ def _complete_columns(_context: click.Context, _option: click.Parameter, text: s
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-def _name_option(name: str, help: str, metavar: str = "NAME", **more: Any) -> Decorator:
-    return click.option(name, shell_complete=_complete_columns, metavar=metavar, help=help, **more)
+def option(default: Any = None, **how: Any) -> Any:
+    """A field of a dataclass that is an option of the same name; ``how`` is as click has it."""
+    return field(default=default, metadata=how)
 
 
-def _names_option(name: str, help: str) -> Decorator:
-    return _name_option(name, help, "A,B,...", multiple=True, callback=_split)
+def options_of(record: Any, *names: str) -> list[Decorator]:
+    """The options that the fields of a dataclass declare; some by name, or all."""
+    declared = [part for part in fields(record) if part.metadata]
+    return [
+        click.option(
+            f"--{part.name.replace('_', '-')}", default=part.default or None, **part.metadata
+        )
+        for part in declared
+        if not names or part.name in names
+    ]
+
+
+def _column(help: str, metavar: str = "NAME", **how: Any) -> Any:
+    return option(shell_complete=_complete_columns, metavar=metavar, help=help, **how)
+
+
+def _columns(help: str) -> Any:
+    return _column(help, "A,B,...", default=(), multiple=True, callback=_split)
 
 
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
@@ -183,12 +202,14 @@ def output_folder(default: str, what: str) -> Decorator:
 class Reading:
     """What the options say about the table to read."""
 
-    columns: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    label: str | None = None
-    array: str | None = None
-    keep: tuple[str, ...] = ()
-    id: str | None = None
+    columns: tuple[str, ...] = _columns(
+        "Use these columns only (numbers from 0, such as 0,2-4, where there are no names)."
+    )
+    drop: tuple[str, ...] = _columns("Leave these columns out.")
+    label: str | None = _column("The column that names each row's class.")
+    array: str | None = option(metavar="NAME", help="The array of an .npz archive or Zarr store.")
+    keep: tuple[str, ...] = _columns("Columns that go to the output as they are.")
+    id: str | None = _column("The column that names the rows; kept, too.")
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -205,33 +226,36 @@ class Reading:
         return mercer.io.Choice(self.columns, self.drop, self.label, like)
 
 
-_READS = (
-    _names_option(
-        "--columns",
-        "Use these columns only (numbers from 0, such as 0,2-4, where there are no names).",
-    ),
-    _names_option("--drop", "Leave these columns out."),
-    _name_option("--label", "The column that names each row's class."),
-    click.option("--array", metavar="NAME", help="The array of an .npz archive or Zarr store."),
-    format_option,
-)
-reads = as_one("reading", Reading, *_READS)
-reads_and_keeps = as_one(
-    "reading",
-    Reading,
-    *_READS,
-    _names_option("--keep", "Columns that go to the output as they are."),
-    _name_option("--id", "The column that names the rows; kept, too."),
-)
+_READS = ("columns", "drop", "label", "array")
+reads = as_one("reading", Reading, *options_of(Reading, *_READS), format_option)
+reads_and_keeps = as_one("reading", Reading, *options_of(Reading), format_option)
 
 
-def _encoder(scale: str, category: Any, number: Any, date: Any, index: Any, raw: bool) -> Any:
-    """The encoder that the options ask for, each naming some columns; None for raw numbers."""
-    kinds = dict.fromkeys(category, "category") | dict.fromkeys(number, "number")
-    kinds |= dict(map(_date_kind, date)) | ({} if index is None else {index: "index"})
-    if raw and (kinds or scale != "auto"):
-        raise click.UsageError("--raw takes numbers as they are; leave the other options out")
-    return None if raw else mercer.TableEncoder(kinds, scale=scale)
+@dataclass(frozen=True)
+class Kinds:
+    """What the options say about the columns of a table, each naming some."""
+
+    scale: str = option(
+        "auto",
+        type=OneOf(["auto", "std", "robust", "none"]),
+        help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
+    )
+    category: tuple[str, ...] = _columns("Columns of categories.")
+    number: tuple[str, ...] = _columns("Columns of numbers.")
+    date: tuple[str, ...] = _columns(
+        "Columns of dates; since:month, since:weekday+hour for parts that come again."
+    )
+    index: str | None = _column("The column that names the rows.")
+    raw: bool = option(is_flag=True, help="Take the numbers as they are; no other columns.")
+
+    def encoder(self) -> Any:
+        """The encoder that they ask for; None for raw numbers."""
+        kinds = dict.fromkeys(self.category, "category") | dict.fromkeys(self.number, "number")
+        kinds |= dict(map(_date_kind, self.date))
+        kinds |= {} if self.index is None else {self.index: "index"}
+        if self.raw and (kinds or self.scale != "auto"):
+            raise click.UsageError("--raw takes numbers as they are; leave the other options out")
+        return None if self.raw else mercer.TableEncoder(kinds, scale=self.scale)
 
 
 def _date_kind(text: str) -> tuple[str, str]:
@@ -243,23 +267,7 @@ def _date_kind(text: str) -> tuple[str, str]:
     return text, "date"
 
 
-encodes = as_one(
-    "encoder",
-    _encoder,
-    click.option(
-        "--scale",
-        type=OneOf(["auto", "std", "robust", "none"]),
-        default="auto",
-        help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
-    ),
-    _names_option("--category", "Columns of categories."),
-    _names_option("--number", "Columns of numbers."),
-    _names_option(
-        "--date", "Columns of dates; since:month, since:weekday+hour for parts that come again."
-    ),
-    _name_option("--index", "The column that names the rows."),
-    click.option("--raw", is_flag=True, help="Take the numbers as they are; no other columns."),
-)
+encodes = as_one("encoder", Kinds, *options_of(Kinds), then=Kinds.encoder)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 import inspect
 import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,7 +17,7 @@ from mercer._base.types import Estimator, Targets
 from mercer.cli import options
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, load_model, on_tables, seen_by
-from mercer.cli.options import OneOf, Reading, console, tables
+from mercer.cli.options import OneOf, Reading, as_one, console, option, options_of, tables
 from mercer.cli.stop import stopped_by
 
 # What is drawn → (class of mercer.plots, what it shows); written out for --help.
@@ -53,6 +55,33 @@ def _components(text: str) -> int | list[int]:
     return int(text) if len(parts) == 1 else [int(part) for part in parts]
 
 
+@dataclass(frozen=True)
+class Style:
+    """How a picture looks, as the options say."""
+
+    dpi: int = option(150, type=click.IntRange(10, 1200), help="Dots per inch.")
+    intervals: bool = option(
+        is_flag=True,
+        help="For scree and relevance: what another sample of rows would give (95 %).",
+    )
+    image_shape: tuple[int, ...] | None = option(
+        type=_shape,
+        metavar="HxW[x3]",
+        help="For rows that are images.  [default: as a folder of images says, else a square, for "
+        "16 columns or more with values from 0 to 255]",
+    )
+    cmap: str | None = option(metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
+    components: int | Sequence[int] | None = option(
+        type=_components,
+        metavar="N|I,J,...",
+        help="How many of the first, or which, counted from 0.",
+    )
+    title: str | None = option(help="Above the picture.")
+    positive: str | None = option(
+        metavar="CLASS", help="For roc: the class of --label that is new."
+    )
+
+
 @options.command(short_help="Draw a picture of a model.", epilog=f"\b\nKinds:\n{_HELP}")
 @click.argument("kind", type=OneOf(list(KINDS)), metavar="KIND")
 @options.model_argument
@@ -65,28 +94,7 @@ def _components(text: str) -> int | list[int]:
     help=f"The picture; one of {', '.join(ENDINGS)}, and .html for live.",
 )
 @options.force_option()
-@click.option("--dpi", type=click.IntRange(10, 1200), default=150, help="Dots per inch.")
-@click.option(
-    "--intervals",
-    is_flag=True,
-    help="For scree and relevance: what another sample of rows would give (95 %).",
-)
-@click.option(
-    "--image-shape",
-    type=_shape,
-    metavar="HxW[x3]",
-    help="For rows that are images.  [default: as a folder of images says, else a square, for 16 "
-    "columns or more with values from 0 to 255]",
-)
-@click.option("--cmap", metavar="NAME", help="matplotlib's colours of images, e.g. gray.")
-@click.option(
-    "--components",
-    type=_components,
-    metavar="N|I,J,...",
-    help="How many of the first, or which, counted from 0.",
-)
-@click.option("--title", help="Above the picture.")
-@click.option("--positive", metavar="CLASS", help="For roc: the class of --label that is new.")
+@as_one("style", Style, *options_of(Style))
 @options.reads
 def plot(
     kind: str,
@@ -94,11 +102,8 @@ def plot(
     data: str | None,
     output: Path,
     force: bool,
-    dpi: int,
-    intervals: bool,
-    title: str | None,
+    style: Style,
     reading: Reading,
-    **look: Any,
 ) -> None:
     """Draw a picture of MODEL, of the rows in DATA where they are given.
 
@@ -107,7 +112,7 @@ def plot(
     endings = (".html",) if kind == "live" else ENDINGS
     if output.suffix.lower() not in endings:
         raise click.UsageError(f"--output: give a name that ends in {', '.join(endings)}")
-    if intervals and kind not in ("scree", "relevance"):
+    if style.intervals and kind not in ("scree", "relevance"):
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     if kind == "roc" and reading.label is None:
         raise click.UsageError("a roc needs the truth: name its column with --label")
@@ -119,10 +124,10 @@ def plot(
         if kind == "live":
             drawn = _page(fitted, data, reading)
         else:
-            figure = _draw(kind, fitted, data, reading, look, intervals=intervals)
-            if title is not None:
-                figure.suptitle(title)
-            drawn = _picture(figure, output.suffix[1:].lower(), dpi)
+            figure = _draw(kind, fitted, data, reading, style)
+            if style.title is not None:
+                figure.suptitle(style.title)
+            drawn = _picture(figure, output.suffix[1:].lower(), style.dpi)
     with mercer.io.atomic_file(output) as file:
         file.write(drawn)
     if not console.as_json({"output": str(output), "kind": kind}):
@@ -144,39 +149,32 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
     return file.getvalue()
 
 
-def _draw(
-    kind: str,
-    fitted: Estimator,
-    data: str | None,
-    reading: Reading,
-    look: dict[str, Any],
-    *,
-    intervals: bool,
-) -> Any:
-    from mercer.exceptions import MercerWarning, warn
+def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, style: Style) -> Any:
+    from mercer.exceptions import warn
+    from mercer.model import model_of
     from mercer.plots._base import nameless_rows
 
     model, names = seen_by(fitted), feature_names(fitted)
     seen = fitted.encoder_.groups_ if on_tables(fitted) else names or ()
     if on_tables(fitted):  # pictures name what the entries of a vector are
         model.feature_names_in_ = fitted.encoder_.get_feature_names_out()
+        model._model_ = replace(model_of(model), names=feature_names(model))
     display = _display(kind)
     takes = inspect.signature(display).parameters
-    options = _options(kind, takes, look)
+    options = _options(kind, takes, style)
     if "image_shape" in takes:
         options.setdefault("image_shape", mercer.io.image_shape(names))
         if kind == "relevance" and options["image_shape"] is not None:
             options["kind"] = "images"
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
-        if intervals:
+        if style.intervals:
             options["uncertainty"] = model.uncertainty(None if table is None else table.rows)
         if table is None:
             return display(model, **options).figure_
         if kind == "roc" and reading.label in seen:
             warn(
                 f"{reading.label!r} is one of the columns that the model sees: the truth is known "
-                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'.",
-                MercerWarning,
+                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'."
             )
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
@@ -187,9 +185,10 @@ def _display(kind: str) -> Any:
     return getattr(mercer.plots, KINDS[kind][0]).from_estimator
 
 
-def _options(kind: str, takes: Any, look: dict[str, Any]) -> dict[str, Any]:
-    """What was said about the look; what means nothing to this kind is refused."""
-    options = {name: value for name, value in look.items() if value is not None}
+def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
+    """What was said about the display; what means nothing to this kind is refused."""
+    names = ("image_shape", "cmap", "components", "positive")
+    options = {name: value for name in names if (value := getattr(style, name)) is not None}
     for name in options:
         if name not in takes:
             drawn = [other for other, (display, _) in KINDS.items() if display]

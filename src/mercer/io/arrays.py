@@ -125,11 +125,8 @@ def _picked(names: list[str], path: Path, name: str | None) -> str:
 def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Shape, order and type of an array, without reading it; never runs pickled code."""
     try:
-        version = np.lib.format.read_magic(file)
-        reader = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
+        major, minor = np.lib.format.read_magic(file)
+        reader = getattr(np.lib.format, f"read_array_header_{major}_{minor}")
         shape, fortran, dtype = reader(file)
     except Exception as error:  # of any kind: NumPy parses the header as Python text
         reason = " ".join(str(error).split())[:200]
@@ -286,13 +283,9 @@ class ParquetRows(Source):
     path : Path
     columns : names, optional
         Columns to use; all if not given. Missing values are refused when they are met.
-    label : name, optional
-        A column of any kind, kept in ``labels``.
     """
 
-    def __init__(
-        self, path: Path, columns: Sequence[str] | None = None, *, label: str | None = None
-    ) -> None:
+    def __init__(self, path: Path, columns: Sequence[str] | None = None) -> None:
         self._parquet = require("pyarrow.parquet", "io")
         self.path = path
         self._files = parquet_files(path)
@@ -316,14 +309,16 @@ class ParquetRows(Source):
             self.dtype = np.promote_types(self.dtype, kind)
         self._starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self.shape = (int(self._starts[-1]), len(self.columns))
-        self.labels: list[Any] = []
-        for file in self._files if label is not None else ():
-            self.labels += self._parquet.read_table(file, columns=[label]).column(0).to_pylist()
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         for file, first, last in zip(self._files, self._starts[:-1], self._starts[1:], strict=True):
             if max(start, first) < min(stop, last):
                 yield from self._read_file(file, max(start - first, 0), min(stop, last) - first)
+
+    def labels(self, name: str) -> list[Any]:
+        """A column of any kind."""
+        parts = [self._parquet.read_table(file, columns=[name]).column(0) for file in self._files]
+        return [value for part in parts for value in part.to_pylist()]
 
     def _read_file(self, file: Path, start: int, stop: int) -> Iterator[Array]:
         with decoding(file, "Parquet file"), self._open(file) as parquet:

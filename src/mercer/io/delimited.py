@@ -34,7 +34,7 @@ class CsvRows(Source):
     A compressed file is unpacked while it is read, again from its beginning for each read: passes
     over all rows cost little more, single rows as much as all before them.
 
-    One pass over its lines counts the rows and collects the labels. Numbers are parsed when they
+    One pass over its lines counts the rows. Numbers are parsed when they
     are read, and cached after a pass over all rows if they take at most 64 MB: by pyarrow where
     it is installed and the file is plain (no quotes), else by NumPy. Whatever is wrong is reported
     with its line. Where ``allow_nan`` is set, empty fields, ``NA`` and the like are read as NaN.
@@ -44,13 +44,9 @@ class CsvRows(Source):
     path : Path, or a look at the file
     columns : names, optional
         Columns to use; all if not given.
-    label : name, optional
-        A column of any text, kept in ``labels``.
     """
 
-    def __init__(
-        self, path: Path | Look, columns: Sequence[str] | None = None, *, label: str | None = None
-    ) -> None:
+    def __init__(self, path: Path | Look, columns: Sequence[str] | None = None) -> None:
         self._look = Look.at(path)
         self.path = path = self._look.path
         self._dialect = self._look.dialect
@@ -64,12 +60,11 @@ class CsvRows(Source):
             raise DataError(f"'{path}' has no line of names to take " + option + " from; add one.")
         self._use = pick_columns(fields, columns, path) if named else list(range(len(fields)))
         self.columns = tuple(fields[i] for i in self._use) if named else None
-        self._scan(None if label is None else self._dialect.names.index(label))
+        self._scan()
 
-    def _scan(self, label: int | None) -> None:
-        """Count the rows, remember where some of them are, and collect the labels."""
+    def _scan(self) -> None:
+        """Count the rows, and remember where some of them are."""
         self._marks: list[Line] = []  # every STRIDE-th row
-        self.labels: list[str] = []
         self._plain = True
         rows = 0
         with self._look.open() as file:
@@ -84,8 +79,6 @@ class CsvRows(Source):
                 rows += 1
                 if b'"' in content or b"\0" in content or b"\r" in content[:-2]:
                     self._plain = False
-                if label is not None:
-                    self.labels.append(self._dialect.split(line)[label].strip())
         if rows == 0:
             raise DataError(f"'{self.path}' has no rows of numbers; give a file with data.")
         self.shape = (rows, len(self._use))
@@ -137,6 +130,11 @@ class CsvRows(Source):
                 yield block
                 if row >= stop:
                     return
+
+    def labels(self, name: str) -> list[str]:
+        """A column of any text."""
+        at = self._dialect.names.index(name)
+        return [self._dialect.split(line)[at].strip() for line in self._from(0)]
 
     def _look_for_long(self, block: Array, lines: Iterable[Line]) -> None:
         """The text shows whether a large number is whole, and was rounded."""

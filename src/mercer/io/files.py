@@ -89,17 +89,18 @@ def pick_columns(names: tuple[str, ...], wanted: Sequence[str] | None, path: Pat
         raise DataError(f"'{path}' has two columns named {twice[0]!r}; rename one of them.")
     if wanted is None:
         return list(range(len(names)))
+    check_columns(wanted, names, f"'{path}' has")
     places = {name: j for j, name in enumerate(names)}
-    for name in wanted:
-        if name not in places:
-            raise no_column(name, names, f"'{path}' has")
     return [places[name] for name in wanted]
 
 
-def no_column(name: str, names: Sequence[str], what: str = "there is") -> DataError:
-    """A column that is not there; what may have been meant, and what there is."""
-    guess = did_you_mean(name, names)
-    return DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")
+def check_columns(wanted: Iterable[str], names: Sequence[str], what: str = "there is") -> None:
+    """Raise for the first column that is not there; what may have been meant, and what there is."""
+    known = {*names}
+    for name in wanted:
+        if name not in known:
+            guess = did_you_mean(name, names)
+            raise DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")
 
 
 def repeated(names: Iterable[Any]) -> list[str]:
@@ -113,9 +114,11 @@ def names_text(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
-def instead_text(others: Sequence[str]) -> str:
-    """What may be another name of what is missing: the columns that the model does not know."""
-    return f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
+def lacks_text(what: str, lost: Sequence[str], count: int, others: Sequence[str]) -> str:
+    """Which of a model's columns are lost; it may know others by another name."""
+    instead = f"it has {names_text(others)} instead; rename what is the same, or " if others else ""
+    lacking = f"{what} lacks {len(lost)} of the model's {count} columns: {names_text(lost)}"
+    return f"{lacking}; {instead}give the columns that were there in fit."
 
 
 #: Endings of compressed files.
@@ -206,9 +209,6 @@ class _Decompressed(io.RawIOBase):
             self._begin()
         while self._place < place and self.read(min(place - self._place, SKIP)):
             pass
-        return self._place
-
-    def tell(self) -> int:
         return self._place
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io.arrays import parquet_names
 from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
+from mercer.io.images import find_images
 
 #: Endings of text files.
 TEXT = (".csv", ".tsv", ".txt")
@@ -156,6 +157,19 @@ class Look(os.PathLike[str]):
         return list(self.dialect.names) if self.kind in TEXT else self._parquet[0]
 
     @cached_property
+    def images(self) -> list[Path]:
+        """The PNG files of a folder."""
+        return find_images(self.path) if self.path.is_dir() and self.kind != ".zarr" else []
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its columns are known by their names, as those of texts and Parquet files are."""
+        if self.kind in TEXT:
+            return self.dialect.named
+        folder = self.path.is_dir() and self.kind != ".zarr"
+        return self.kind == ".parquet" or (folder and not self.images)
+
+    @cached_property
     def first_fields(self) -> dict[str, tuple[str, ...]]:
         """For each column of a text file with names its fields in the first rows.
 
@@ -253,11 +267,11 @@ def comments_before(lines: Sequence[str]) -> int:
 
 
 def after_comments(lines: Sequence[str]) -> int:
-    """Where the table begins in a text of lines, in characters."""
+    """The number of lines before the table."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
     until = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
     skipped = comments_before([lines[i] for i in filled[: until + 1]])
-    return sum(len(line) for line in lines[: filled[skipped]]) if skipped else 0
+    return filled[skipped] if skipped else 0
 
 
 def quoted(path: Path) -> str:

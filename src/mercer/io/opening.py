@@ -16,10 +16,9 @@ from mercer._base.machine import available_bytes, blocks
 from mercer._base.progress import announce
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import ColumnsError, DataError, argument
-from mercer.io import arrays
+from mercer.io import arrays, files
 from mercer.io.delimited import CsvRows
-from mercer.io.files import COMPRESSED, check_there, instead_text, names_text, no_column, plain_name
-from mercer.io.images import ImageRows, find_images
+from mercer.io.images import ImageRows
 from mercer.io.look import TEXT, Look
 from mercer.points import as_points, source
 from mercer.points.source import CHUNK, MemoryRows, Source
@@ -77,7 +76,7 @@ def open_rows(
 def _look_at(path: str | os.PathLike[str], array: str | None) -> Look:
     """A look at what is there; the name of an array means something in archives and stores only."""
     look = Look.at(path)
-    check_there(look.path)
+    files.check_there(look.path)
     if array is not None and look.kind not in (".npz", ".zarr"):
         named = argument("array", array)
         raise DataError(f"'{look.path}' holds one table, so that " + named + " means nothing.")
@@ -96,14 +95,14 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
         return _loaded(arrays.load_mtx(path), allow_nan)
     if kind == ".zarr":
         return arrays.ZarrRows(path, array)
-    if path.is_dir() and (images := find_images(path)):
-        return ImageRows(images)
+    if look.images:
+        return ImageRows(look.images)
     if kind == ".parquet" or path.is_dir():
         return arrays.ParquetRows(path, columns)
-    inside = plain_name(path).suffix.lower()
-    if kind in TEXT or (inside in TEXT and kind in COMPRESSED):
+    inside = files.plain_name(path).suffix.lower()
+    if kind in TEXT or (inside in TEXT and kind in files.COMPRESSED):
         return CsvRows(look, columns)
-    if kind in COMPRESSED:
+    if kind in files.COMPRESSED:
         raise DataError(
             f"'{path.name}' is compressed, and rows are read in blocks from plain files, or from "
             "text in .gz, .xz and .zst; unpack it, or read it into memory with "
@@ -300,21 +299,17 @@ class Choice:
     def of(self, look: Look) -> list[str]:
         """The columns of the file that are wanted, all of which must hold numbers."""
         path, names = look.path, look.names
-        for name in (*self.columns, *self.drop, *([self.label] if self.label is not None else [])):
-            if name not in names:
-                raise no_column(name, names, f"'{path.name}' has")
+        asked = (*self.columns, *self.drop, *self.labels)
+        files.check_columns(asked, names, f"'{path.name}' has")
         known = self._left(names) if self.like is None else self.like
         wanted = list(self.columns if len(self.columns) else known)
         if missing := [name for name in wanted if name not in names]:
-            raise ColumnsError(
-                f"'{path.name}' lacks {len(missing)} of the model's {len(wanted)} columns: "
-                f"{names_text(missing)}; {instead_text(self.unused(names))}give the columns that "
-                "were there in fit."
-            )
+            what, others = f"'{path.name}'", self.unused(names)
+            raise ColumnsError(files.lacks_text(what, missing, len(wanted), others))
         if text := [name for name in wanted if name in look.non_numeric]:
+            shown = files.names_text(text)
             raise ColumnsError(
-                f"'{path.name}' has columns that hold no numbers: {names_text(text)}; leave them "
-                "out with "
+                f"'{path.name}' has columns that hold no numbers: {shown}; leave them out with "
                 + argument("drop", text)
                 + ", or keep the classes with "
                 + argument("label", text[0])
@@ -323,6 +318,11 @@ class Choice:
         if not wanted:
             raise DataError(f"no column of '{path.name}' is left; choose others.")
         return wanted
+
+    @property
+    def labels(self) -> list[str]:
+        """The column of labels, if there is one."""
+        return [] if self.label is None else [self.label]
 
     def unused(self, names: Sequence[str]) -> list[str]:
         """Columns that are left out because the model does not know them."""
@@ -371,29 +371,16 @@ def open_table(
     """
     look, choice = _look_at(path, array), choice or Choice()
     path, kind = look.path, look.kind
-    folder = path.is_dir() and kind != ".zarr"
-    if folder and (images := find_images(path)):
+    array = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
+    columns = choice.of(look) if look.has_names else None
+    rows = open_rows(look, columns=columns, array=array, allow_nan=allow_nan)
+    if isinstance(rows, ImageRows):
         if choice.columns or choice.drop or choice.label:
             raise DataError("a folder of images has no columns to choose from; give none.")
-        return Table(ImageRows(images), files=[image.name for image in images])
-    if folder or kind == ".parquet" or (kind in TEXT and look.dialect.named):
-        return _open_named(look, choice, allow_nan)
-    usual = "X" if array is None and kind == ".npz" and "X" in arrays.members(path) else array
-    rows = open_rows(look, array=usual, allow_nan=allow_nan)
-    return _choose_by_number(path, rows, choice)
-
-
-def _open_named(look: Look, choice: Choice, allow_nan: bool) -> Table:
-    """Columns of a text or of Parquet files, by their names."""
-    wanted, beside = choice.of(look), {}
-    rows: CsvRows | arrays.ParquetRows
-    if look.kind in TEXT:
-        rows = CsvRows(look, wanted, label=choice.label)
-    else:
-        rows = arrays.ParquetRows(look.path, wanted, label=choice.label)
-    rows.allow_nan = allow_nan
-    if choice.label is not None:
-        beside = {choice.label: _check_count(_as_classes(rows.labels), len(rows), look.path)}
+        return Table(rows, files=[image.name for image in rows.paths])
+    if columns is None or not isinstance(rows, CsvRows | arrays.ParquetRows):
+        return _choose_by_number(path, rows, choice)
+    beside = {name: _as_classes(rows.labels(name)) for name in choice.labels}
     return Table(rows, beside, unused=choice.unused(look.names))
 
 
@@ -457,10 +444,12 @@ def _npz_label(path: Path, name: str, n: int) -> Array:
         raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            values = archive[name].ravel()
+            values: Array = archive[name].ravel()
     except ValueError as error:
         raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
-    return _check_count(values, n, path)
+    if len(values) != n:
+        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
+    return values
 
 
 def _as_classes(values: Sequence[Any]) -> Array:
@@ -471,9 +460,3 @@ def _as_classes(values: Sequence[Any]) -> Array:
     except ValueError:
         return np.array(text)
     return np.array(numbers if len({*numbers}) == len({*text}) else text)
-
-
-def _check_count(values: Array, n: int, path: Path) -> Array:
-    if len(values) != n:
-        raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
-    return values

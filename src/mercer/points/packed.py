@@ -294,7 +294,7 @@ class SparsePacked:
         # Beyond 1/eps² nothing is left of any distance, inf - inf least of all.
         reach = _reach(norms, WIDE["d"], is_kinked) if norms < 1e25 else np.inf
         if reach and not t.max(initial=-np.inf) <= -reach:
-            _measure(self, B, t, ~(t <= -reach))
+            measure(self, B, t, ~(t <= -reach))
         with np.errstate(over="ignore"):
             out[...] = t
 
@@ -334,7 +334,7 @@ def products(A: SparsePacked, B: SparsePacked) -> Array:
     return p
 
 
-def _measure(A: SparsePacked, B: SparsePacked, t: Array, close: Array) -> None:
+def measure(A: SparsePacked, B: SparsePacked, t: Array, close: Array) -> None:
     """Take the distances of these pairs directly, some at a time."""
     i, j = np.nonzero(close)
     entries = np.diff(A.tail.indptr)[i] + np.diff(B.tail.indptr)[j] + A.head.shape[1] + 1

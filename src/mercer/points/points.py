@@ -329,7 +329,7 @@ class Vectors(Numbers):
         """In float64, shifted, in a unit: the one in which they reach 1 if none is given."""
         rows = np.asarray(self.rows, dtype=np.float64)
         rows = rows - rows.mean(axis=0)
-        unit = unit or max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0))) or 1.0
+        unit = unit or Vectors(rows).largest or 1.0
         rows /= unit
         return Vectors(rows), unit
 

@@ -17,7 +17,7 @@ import numpy as np
 from mercer._base.files import FileWatch
 from mercer._base.machine import blocks, ordered_map
 from mercer._base.types import Array, Precision, Rows
-from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
+from mercer.exceptions import DataError, Remedy, argument, warn
 from mercer.points.points import Points, as_points
 
 #: Rows per chunk. Fixed, because the order of summation must not depend on threads or workers.
@@ -267,8 +267,7 @@ def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
                 f"column {j if columns is None else repr(columns[j])} holds {value}, a whole "
                 f"number too long for float64, and it is read as {int(float(value))}; "
                 + keep
-                + "leave it out, or subtract the same whole number from all of them before.",
-                MercerWarning,
+                + "leave it out, or subtract the same whole number from all of them before."
             )
             return True
     return False

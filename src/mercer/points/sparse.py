@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 
 from mercer._base.types import Array, Precision
 from mercer.exceptions import ModelFileError
-from mercer.points.packed import ENTRIES, Head, SparsePacked, products
+from mercer.points.packed import Head, SparsePacked, measure, products
 from mercer.points.points import Numbers, Points
 
 
@@ -262,16 +262,11 @@ class SparseRows(Numbers):
         # Else squares would leave the range of floats; by a power of two no digit is lost.
         size = 1.0 if size == 0 or 1e-100 < size < 1e100 else 2.0 ** np.floor(np.log2(size))
         X, Y = (rows.with_data(rows.data.astype(np.float64) / size) for rows in (self, others))
-        r2 = np.empty((len(X), len(Y)))
-        for i in range(len(X)):
-            each = int(X.indptr[i + 1] - X.indptr[i])
-            step = max(1, ENTRIES // (each + Y.nnz // max(len(Y), 1) + 1))
-            for start in range(0, len(Y), step):
-                block = Y[start : start + step]
-                same = X[np.full(len(block), i)]
-                r2[i, start : start + step] = same.squared_differences(block)
+        t = np.empty((len(X), len(Y)))
+        A, B = (SparsePacked.of(rows, None, np.float64) for rows in (X, Y))
+        measure(A, B, t, np.ones(t.shape, dtype=bool))
         with np.errstate(over="ignore"):
-            return np.asarray(r2 / (length / size) ** 2)
+            return np.asarray(-t / (length / size) ** 2)
 
     def to_unit(self, unit: float | None = None) -> tuple[SparseRows, float]:
         """In float64, in a unit: the one in which they reach 1 if none is given."""
@@ -292,17 +287,17 @@ class SparseRows(Numbers):
             raise ModelFileError("sparse rows are not made of three vectors")
         if self.data.dtype.kind != "f" or any(part.dtype.kind != "i" for part in arrays[1:]):
             raise ModelFileError("sparse rows have entries or places of a foreign type")
-        if type(self.width) is not int or self.width < 1 or len(self.data) != len(self.indices):
-            raise ModelFileError("sparse rows have as many places as entries, and columns")
-        steps = np.diff(self.indptr)
-        if not len(self.indptr) or self.indptr[0] != 0 or (steps < 0).any():
-            raise ModelFileError("rows of a sparse matrix begin one after the other, from 0 on")
-        if self.indptr[-1] != len(self.data):
-            raise ModelFileError("the last of the sparse rows does not end with the entries")
-        if len(self.indices) and not 0 <= self.indices.min() <= self.indices.max() < self.width:
-            raise ModelFileError(f"sparse rows have entries beyond their {self.width} columns")
-        same = np.diff(self.row_numbers()) == 0
-        if (np.diff(self.indices)[same] <= 0).any():
-            raise ModelFileError("columns of a sparse row do not increase")
+        if type(self.width) is not int or self.width < 1:
+            raise ModelFileError(f"sparse rows have {str(self.width)[:80]!r} columns")
+        try:
+            rows = csr_array(arrays, shape=self.shape)
+            rows.check_format(full_check=True)
+        except ValueError as error:
+            what = f"sparse rows make no sense, or reach beyond their {self.width} columns"
+            raise ModelFileError(f"{what}: {error}") from error
+        if (
+            rows.nnz != len(self.data) or not rows.has_canonical_format
+        ):  # SciPy cuts off what is over
+            raise ModelFileError("entries of sparse rows are too many, or not in order")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")

@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.exceptions import ModelFileError
-from mercer.io.model_file.checks import check_loaded
+from mercer.io.model_file.checks import check_loaded, demand
 from mercer.tables.columns import CYCLES, UNITS, Category, Column, Date, LeftOut, Number
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.model import TableModel
 
 KINDS: tuple[Any, ...] = (str, bool | np.bool_, float)
-
-
-def _expect(fine: object, otherwise: str) -> None:
-    if not fine:
-        raise ModelFileError(otherwise)
 
 
 def _is_real(value: object) -> bool:
@@ -33,48 +27,48 @@ def _is_finite(value: Any) -> bool:
 def _number(number: Number) -> None:
     center, scale, gain, levels = number.center, number.scale, number.gain, number.levels
     finite = all(map(_is_finite, (center, scale, gain)))
-    _expect(finite, f"a number is scaled by {(center, scale, gain)}")
-    _expect(scale > 0 and gain > 0, f"a number has the scale {scale} and the gain {gain}")
+    demand(finite, f"a number is scaled by {(center, scale, gain)}")
+    demand(scale > 0 and gain > 0, f"a number has the scale {scale} and the gain {gain}")
     bounds = (number.low, number.high)
     inside = all(map(_is_real, bounds)) and number.low <= number.high
-    _expect(inside, f"a number lies between {number.low!r} and {number.high!r}")
+    demand(inside, f"a number lies between {number.low!r} and {number.high!r}")
     fine = isinstance(levels, tuple) and all(map(_is_finite, levels))
     ordered = fine and all(a < b for a, b in pairwise(levels))
-    _expect(ordered, "the values of a number are not in order")
+    demand(ordered, "the values of a number are not in order")
     flags = all(isinstance(flag, bool | np.bool_) for flag in (number.tails, number.whole))
-    _expect(flags, "a number is neither whole nor not")
+    demand(flags, "a number is neither whole nor not")
 
 
 @check_loaded.register
 def _category(category: Category) -> None:
     values, pooled, gain = category.values, category.pooled, category.gain
     tuples = isinstance(values, tuple) and isinstance(pooled, tuple)
-    _expect(tuples and values, "a category has no values")
+    demand(tuples and values, "a category has no values")
     every = (*values, *pooled)
     alike = any(all(isinstance(value, kind) for value in every) for kind in KINDS)
-    _expect(alike, "values of a category are of several kinds")
-    _expect(len(set(every)) == len(every), "a category has a value twice")
-    _expect(_is_finite(gain) and gain > 0, f"a category has the gain {gain!r}")
+    demand(alike, "values of a category are of several kinds")
+    demand(len(set(every)) == len(every), "a category has a value twice")
+    demand(_is_finite(gain) and gain > 0, f"a category has the gain {gain!r}")
 
 
 @check_loaded.register
 def _date(date: Date) -> None:
     counts = isinstance(date.number, Number) and date.unit in UNITS
-    _expect(counts, f"a date counts {date.unit!r}")
+    demand(counts, f"a date counts {date.unit!r}")
     known = isinstance(date.cycles, tuple) and all(cycle in CYCLES for cycle in date.cycles)
     fine = known and _is_finite(date.gain) and date.gain > 0
-    _expect(fine, f"a date comes again by {date.cycles!r}")
+    demand(fine, f"a date comes again by {date.cycles!r}")
     texts = isinstance(date.form, str) and isinstance(date.origin, str)
-    _expect(texts, "a date has no origin")
-    _expect(not np.isnat(np.datetime64(date.origin)), "a date begins at no date")
+    demand(texts, "a date has no origin")
+    demand(not np.isnat(np.datetime64(date.origin)), "a date begins at no date")
 
 
 @check_loaded.register
 def _left_out(column: LeftOut) -> None:
     constant = column.constant
-    _expect(isinstance(column.reason, str), "a column is left out for no reason")
+    demand(isinstance(column.reason, str), "a column is left out for no reason")
     plain = isinstance(constant, str | bool | np.bool_ | float | None)
-    _expect(plain, f"a constant column is a {type(constant).__name__}")
+    demand(plain, f"a constant column is a {type(constant).__name__}")
 
 
 @check_loaded.register
@@ -83,11 +77,11 @@ def _encoder(encoder: TableEncoder) -> None:
         return
     columns: Any = encoder.columns_
     plain = isinstance(columns, dict) and all(isinstance(c, Column) for c in columns.values())
-    _expect(plain, "columns of a table are not columns")
+    demand(plain, "columns of a table are not columns")
     count, container = encoder.n_features_in_, encoder.container_
-    _expect(count == len(columns), f"{count!r} columns, and {len(columns)} are known")
+    demand(count == len(columns), f"{count!r} columns, and {len(columns)} are known")
     known = container in ("pandas", "polars", "pyarrow", "array", "columns")
-    _expect(known, f"tables of {container!r}")
+    demand(known, f"tables of {container!r}")
 
 
 @check_loaded.register
@@ -96,4 +90,4 @@ def _model(model: TableModel) -> None:
         return
     width = sum(column.width for column in model.encoder_.columns_.values())
     inside = vars(model.model_).get("n_features_in_", width)
-    _expect(inside == width, f"vectors of {width} entries, and a model of {inside}")
+    demand(inside == width, f"vectors of {width} entries, and a model of {inside}")

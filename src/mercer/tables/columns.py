@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from mercer._base.types import Array
-from mercer.exceptions import DataError, MercerWarning, Remedy, warn
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.tables.frames import is_absent, kind_of, objects
 
 # Parts of a date that come again: hour of the day, day of the week, month of the year.
@@ -360,4 +360,4 @@ def warn_of_far_rows(name: str, column: Column, values: Array, block: Array) -> 
 
 def warn_of(name: str, text: str) -> None:
     """A warning about a column."""
-    warn(f"column {name!r}" + text, MercerWarning)
+    warn(f"column {name!r}" + text)

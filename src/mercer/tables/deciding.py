@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base.types import Array
-from mercer.exceptions import DataError, MercerWarning, warn
+from mercer.exceptions import DataError, warn
 from mercer.io.files import names_text
 from mercer.tables.columns import (
     UNITS,
@@ -105,8 +105,7 @@ def have_one_unit(columns: Mapping[str, Array]) -> bool:
             f"{len(rest)} of {len(columns)} columns seem to have one unit, and "
             f"{names_text(odd)} another, so that all are scaled; where that is a label or a "
             "result, leave it out (" + as_kind(odd[0], "drop") + "), and the others stay as they "
-            "are.",
-            MercerWarning,
+            "are."
         )
     return False
 

@@ -14,7 +14,7 @@ from mercer._base.types import Array
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
-from mercer.io.files import instead_text, names_text
+from mercer.io.files import lacks_text, names_text
 from mercer.tables.columns import (
     Category,
     Column,
@@ -238,11 +238,7 @@ class TableEncoder(TransformerMixin, Estimator):
         used = [name for name, column in self.columns_.items() if column.width]
         if lost := [name for name in used if name not in frame.columns]:
             others = [name for name in frame.columns if name not in self.columns_]
-            raise DataError(
-                f"the table lacks {len(lost)} of the model's {self.n_features_in_} columns: "
-                f"{names_text(lost)}; {instead_text(others)}give the columns that were there in "
-                "fit."
-            )
+            raise DataError(lacks_text("the table", lost, self.n_features_in_, others))
         return frame
 
     @verb()

@@ -24,7 +24,7 @@ from scipy.sparse import issparse
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.io import Table
-from mercer.io.files import no_column
+from mercer.io.files import check_columns
 from mercer.points.source import MemoryRows
 
 _POLARS_TIME = re.compile(r"Datetime\(time_unit='(..)', time_zone=(?:None|'(.+)')\)")
@@ -56,9 +56,7 @@ class Frame:
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise if one of the columns is not there."""
-        for name in names:
-            if name not in self.columns:
-                raise no_column(name, list(self.columns))
+        check_columns(names, list(self.columns))
 
     def make(self, columns: Mapping[str, Array]) -> Any:
         """The same kind of table with other columns; the index stays if the rows do."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._base.types import Array
-from mercer.exceptions import DataError, MercerWarning, argument, warn
+from mercer.exceptions import DataError, argument, warn
 from mercer.io import Choice, Table, open_table
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows
@@ -92,7 +92,7 @@ def read_for(
         for name, column in known.items()
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
-    texts += [name for name in (*keep, *_label(choice)) if name not in known]
+    texts += [name for name in (*keep, *choice.labels) if name not in known]
     return _read(Look(path), choice, texts, keep)
 
 
@@ -168,7 +168,7 @@ def _without_useless(look: Look, choice: Choice) -> Choice:
     if len(useless) == len(look.first_numbers):
         return choice
     for name, why in useless.items():
-        warn(f"{name or 'the column without a name'}: left out: {why}.", MercerWarning)
+        warn(f"{name or 'the column without a name'}: left out: {why}.")
     return replace(choice, drop=(*choice.drop, *useless))
 
 
@@ -181,13 +181,9 @@ def _useless(name: str, numbers: Array) -> str:
     return "numbers of the rows" if counts else ""
 
 
-def _label(choice: Choice) -> list[str]:
-    return [] if choice.label is None else [choice.label]
-
-
 def _read(look: Look, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
     """The columns that are asked for, and the label."""
-    extra = [*_label(choice), *keep]
+    extra = [*choice.labels, *keep]
     frame = read_table(look, texts=(*texts, *choice.drop))
     frame.check_names([*choice.columns, *choice.drop, *extra])
     wanted = [
@@ -206,7 +202,7 @@ def _encode(
 ) -> tuple[Table, TableEncoder]:
     kinds = encoder.kinds or {}
     texts = [name for name, kind in kinds.items() if kind == "category"]
-    frame = _read(look, choice, [*texts, *_label(choice)])
+    frame = _read(look, choice, [*texts, *choice.labels])
     used = {name: values for name, values in frame.columns.items() if name != choice.label}
     encoder = encoder.fit(Frame(used, frame.container, frame.dtypes))
     vectors = vectors_of(frame, encoder, missing=allow_nan)
@@ -266,4 +262,4 @@ def _beside(encoder: TableEncoder, frame: Frame, choice: Choice) -> dict[str, Ar
     """The label first, then the names of the rows."""
     left_out = encoder.left_out_.items()
     index = [name for name, why in left_out if why == ROW_NAMES and name in frame.columns]
-    return kept_columns(frame, [*_label(choice), *index])
+    return kept_columns(frame, [*choice.labels, *index])

@@ -19,7 +19,7 @@ import numpy as np
 from mercer._base.machine import available_bytes
 from mercer._base.optional import require
 from mercer._base.types import Array
-from mercer.exceptions import DataError, MercerWarning, Remedy, argument, warn
+from mercer.exceptions import DataError, Remedy, argument, warn
 from mercer.io.arrays import parquet_files
 from mercer.io.files import check_there, decoding, names_text, plain_name, repeated
 from mercer.io.look import (
@@ -116,8 +116,7 @@ def read_sheet(path: Path) -> Frame:
         others = ", ".join(repr(name) for name in names[1:6])
         warn(
             f"of '{path}' the first sheet {names[0]!r} is read, and not {others}; save another "
-            "one as a file of its own if you mean it.",
-            MercerWarning,
+            "one as a file of its own if you mean it."
         )
     head = [str(cell).strip() for cell in lines[0]]
     if "" in head:
@@ -206,14 +205,13 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
 
 def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
     """Names, the fields of each row, and the delimiter."""
-    path, text = look.path, _decoded(look)
-    start = after_comments(text.splitlines(keepends=True))
-    before, text = len(text[:start].splitlines()), text[start:]
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    path, lines = look.path, io.StringIO(_decoded(look), newline="").readlines()
+    before = after_comments(lines)
+    first = next(filter(str.strip, lines[before:]), "")
     if not first:
         raise DataError(f"'{path}' is empty; give a file with data.")
     delimiter = delimiter_of(first, path)
-    records = list(_records(text, delimiter, before, path))
+    records = list(_records(lines[before:], delimiter, before, path))
     names = [name.strip() for name in records[0]]
     if all(is_missing(name) or read_numerals([name], delimiter) for name in names):
         return [str(j) for j in range(len(names))], records, delimiter
@@ -221,8 +219,7 @@ def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
     if any(_SUM.fullmatch(field.strip()) for field in records[-1]):
         warn(
             f"the last row of '{path}' looks like a sum ({', '.join(records[-1])[:60]!r}) and is "
-            "read as any other; remove it if it is one.",
-            MercerWarning,
+            "read as any other; remove it if it is one."
         )
     return names, records[1:], delimiter
 
@@ -255,14 +252,13 @@ def _decoded(look: Look) -> str:
     except UnicodeDecodeError as error:
         warn(
             f"'{path}' is not UTF-8 (byte {error.start + 1} is {raw[error.start]:#x}) and is read "
-            "as Latin-1; save it as UTF-8 if names look wrong.",
-            MercerWarning,
+            "as Latin-1; save it as UTF-8 if names look wrong."
         )
         return raw.decode("latin-1")
 
 
-def _records(text: str, delimiter: str, before: int, path: Path) -> Iterator[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+def _records(lines: Sequence[str], delimiter: str, before: int, path: Path) -> Iterator[list[str]]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     width = None
     try:
         for fields in reader:
@@ -305,8 +301,7 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
             example = next(i for i, text in enumerate(texts) if "," in text)
             warn(
                 f"column {name!r} of '{path}': {texts[example]!r} is read as "
-                f"{found.values[example]}; if its comma parts thousands, write it without one.",
-                MercerWarning,
+                f"{found.values[example]}; if its comma parts thousands, write it without one."
             )
     return Frame(columns, "columns", dtypes, exact=exact)
 
@@ -347,8 +342,7 @@ def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
         shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
         warn(
             f"column {name!r} of '{path}' holds numbers in several units ({shown}) and is read as "
-            "texts; write all in one unit to have numbers.",
-            MercerWarning,
+            "texts; write all in one unit to have numbers."
         )
 
 

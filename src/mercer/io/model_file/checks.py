@@ -29,6 +29,12 @@ def check_loaded(loaded: object) -> None:
     """Do the parts of an object agree? Raises if not; every class may add its own question."""
 
 
+def demand(fine: object, otherwise: str) -> None:
+    """ModelFileError unless it is so."""
+    if not fine:
+        raise ModelFileError(otherwise)
+
+
 def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = "f") -> None:
     """An array of this shape (None: any length) and kind of numbers, or ModelFileError."""
     if not isinstance(value, np.ndarray):
@@ -36,26 +42,24 @@ def expect(what: str, value: object, shape: tuple[int | None, ...], kind: str = 
     fits = len(value.shape) == len(shape) and all(
         wanted in (None, length) for wanted, length in zip(shape, value.shape, strict=True)
     )
-    if not fits or value.dtype.kind not in kind:
-        wanted = tuple("any" if side is None else side for side in shape)
-        raise ModelFileError(
-            f"{what} has shape {value.shape} of {value.dtype}, where {wanted} is needed"
-        )
+    wanted = tuple("any" if side is None else side for side in shape)
+    held = f"{what} has shape {value.shape} of {value.dtype}"
+    demand(fits and value.dtype.kind in kind, f"{held}, where {wanted} is needed")
 
 
 def _expect_rows(what: str, rows: object, m: int | None) -> None:
     """An array (m, d), or m sparse rows."""
     if not isinstance(rows, Points):
         expect(what, rows, (m, None))
-    elif m is not None and len(rows) != m:
-        raise ModelFileError(f"{what} has {len(rows)} sparse rows, where {m} are needed")
+    else:
+        demand(m in (None, len(rows)), f"{what} has {len(rows)} sparse rows, where {m} are needed")
 
 
 @check_loaded.register
 def _sparse_rows(rows: SparseRows) -> None:
     rows.check()
-    if rows.width > MAX_WIDTH:
-        raise ModelFileError(f"sparse rows of {rows.width} columns, and {MAX_WIDTH} are the most")
+    width = rows.width
+    demand(width <= MAX_WIDTH, f"sparse rows of {width} columns, and {MAX_WIDTH} are the most")
 
 
 @check_loaded.register
@@ -67,8 +71,7 @@ def _kernel(kernel: Kernel) -> None:
 def _subspace(subspace: Subspace) -> None:
     """S (m, d), B (m, q), c (m,), b (q,) in one precision, and a kernel."""
     kernel, coef = subspace.kernel, subspace.coef
-    if not isinstance(kernel, Kernel):
-        raise ModelFileError(f"the kernel is {type(kernel).__name__}")
+    demand(isinstance(kernel, Kernel), f"the kernel is {type(kernel).__name__}")
     kernel.check()
     expect("coef", coef, (None, None))
     m, q = coef.shape
@@ -76,14 +79,13 @@ def _subspace(subspace: Subspace) -> None:
         _expect_rows("support", subspace.support, m)
     else:
         expect("support", subspace.support, (m,), "i")
-        if m and subspace.support.min() < 0:
-            raise ModelFileError("support has negative column numbers")
+        demand((subspace.support >= 0).all(), "support has negative column numbers")
     expect("mean", subspace.mean, (m,))
     expect("offset", subspace.offset, (q,))
-    if not coef.dtype == subspace.mean.dtype == subspace.offset.dtype:
-        raise ModelFileError("coef, mean and offset differ in precision")
-    if not m or not q or not isinstance(subspace.mean_square, float):
-        raise ModelFileError(f"{m} support points, {q} components, {subspace.mean_square!r}")
+    alike = coef.dtype == subspace.mean.dtype == subspace.offset.dtype
+    demand(alike, "coef, mean and offset differ in precision")
+    square = subspace.mean_square
+    demand(m and q and isinstance(square, float), f"{m} support points, {q} components, {square!r}")
 
 
 @check_loaded.register
@@ -107,13 +109,12 @@ def check_model(model: object) -> None:
         return
     learnt = model_of(model)
     subspace, d = learnt.subspace, told.get("n_features_in_")
-    if not isinstance(subspace, Subspace):
-        raise ModelFileError(f"subspace_ is {type(subspace).__name__}")
+    demand(isinstance(subspace, Subspace), f"subspace_ is {type(subspace).__name__}")
     if subspace.points.is_open and d != subspace.points.width:
         raise ModelFileError(f"n_features_in_={d!r}, and support points {subspace.support.shape}")
     eta = told.get("eta_", 1.0)
-    if not isinstance(eta, int | float | np.number) or not 0 < eta < np.inf:
-        raise ModelFileError(f"eta_ is {eta!r:.80}, not a positive number")
+    positive = isinstance(eta, int | float | np.number) and 0 < eta < np.inf
+    demand(positive, f"eta_ is {eta!r:.80}, not a positive number")
     for name in ("eigenvalues", "explained_variance", "explained_variance_ratio", "residuals"):
         if (part := getattr(learnt, name)) is not None:
             expect(f"{name}_", part, (subspace.n_components,))
@@ -128,7 +129,7 @@ def check_answers(model: Estimator, size: int) -> None:
     d = vars(model).get("n_features_in_")
     sparse = "_model_" in vars(model) and model_of(model).subspace.points.is_sparse
     most = MAX_WIDTH if sparse else max(size, 10**6)
-    if not isinstance(d, int) or isinstance(d, bool) or not 1 <= d <= most:
+    if type(d) is not int or not 1 <= d <= most:
         raise ModelFileError(f"n_features_in_ is {d!r:.80}")
     zeros = csr_array((3, d)) if sparse else np.zeros((3, d))
     for name, ask in _trials(model, zeros).items():
@@ -140,8 +141,8 @@ def check_answers(model: Estimator, size: int) -> None:
             continue
         except Exception as error:  # of any kind: nothing about such a model is known
             raise ModelFileError(f"{name} fails for rows of zeros ({error!r:.200})") from error
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
-            raise ModelFileError(f"{name} of rows of zeros is not finite")
+        finite = found.dtype.kind != "f" or np.isfinite(found).all()
+        demand(finite, f"{name} of rows of zeros is not finite")
 
 
 def _trials(model: Estimator, rows: RowsLike) -> dict[str, Callable[[], Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 from mercer._base.files import atomic_file
 from mercer._base.linalg import square_sums
 from mercer._base.types import Array, Estimator, Precision
-from mercer.exceptions import DataError, MercerWarning, ModelFileError, warn
+from mercer.exceptions import DataError, ModelFileError, warn
 from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel_nodes
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
@@ -297,8 +297,7 @@ def _check(
     if rounding > ROUNDING:
         warn(
             f"in float32 the outputs differ by up to {rounding:.1g} of the largest one; "
-            "use dtype='float64', fewer components, or standardised data.",
-            MercerWarning,
+            "use dtype='float64', fewer components, or standardised data."
         )
 
 
