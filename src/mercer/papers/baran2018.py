@@ -6,6 +6,8 @@ numbers say in how far they are true.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.decomposition import FastICA
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +18,8 @@ from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian, Precomputed
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, row, sheet
+from mercer.papers import item
+from mercer.papers.item import INK, PALE, Check, Result, Setting, on_circle
 from mercer.papers.mika1999 import Curve, linear_denoise
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint
@@ -45,11 +48,6 @@ def angle_between(a: Array, b: Array) -> float:
     """
     cosine = abs(float(a @ b)) / float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(np.degrees(np.arccos(min(1.0, cosine))))
-
-
-def on_circle(angle: Array) -> Array:
-    """The points of the unit circle at so many angles, (n, 2)."""
-    return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def _across(directions: Array) -> Array:
@@ -133,16 +131,16 @@ def run_figure1(setting: Setting) -> Result:
     ]
 
     def draw() -> Figure:
-        figure, panels = sheet(1, 1, (5, 4))
+        figure, panels = item.sheet(1, 1, (5, 4))
         ax, mean = panels[0, 0], X.mean(axis=0)
-        cloud(ax, X, PALE, 9)
+        item.cloud(ax, X, PALE, 9)
         # The components at the mean, as long as two standard deviations.
         ends = mean + 2 * np.sqrt(share * X.var(axis=0).sum())[:, None] * axes
         for k, color in ((0, PALETTE[2]), (1, PALETTE[0])):
             arrow = {"arrowstyle": "-|>", "color": color, "lw": 2}
             ax.annotate("", ends[k], mean, arrowprops=arrow)
             ax.annotate(f"u{k + 1}", ends[k], (4, 4), textcoords="offset points", color=color)
-        plane(ax, "principal components")
+        item.plane(ax, "principal components")
         return figure
 
     return Result(numbers, checks, draw, {"points": len(X)})
@@ -164,19 +162,11 @@ def run_figure2(setting: Setting) -> Result:
         Check("linear PCA / noisy, squared distance to the curve", straight / noisy, low=10),
         Check("kernel PCA / noisy, squared distance to the curve", bent / noisy, high=0.5),
     ]
-
-    def draw() -> Figure:
-        figure, panels = sheet(1, 2, (8, 3.6))
-        for ax, name in zip(panels[0], list(found)[1:], strict=True):
-            cloud(ax, X, PALE, 7)
-            cloud(ax, found[name], PALETTE[0], 10)
-            plane(ax, f"{name}: {distance[name]:.4f}")
-        return figure
-
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
+    pairs = {f"{name}: {distance[name]:.4f}": (X, found[name]) for name in list(found)[1:]}
     chosen = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
     chosen["share of the first linear component"] = f"{linear_pca(X)[1][0]:.3f}"
-    return Result(numbers, checks, draw, chosen)
+    return Result(numbers, checks, partial(item.denoised, pairs), chosen)
 
 
 def run_figure3(setting: Setting) -> Result:
@@ -196,7 +186,7 @@ def run_figure3(setting: Setting) -> Result:
     ]  # fmt: skip
 
     def draw() -> Figure:
-        figure, (deep, ax) = row((9, 3.8), "3d", None)
+        figure, (deep, ax) = item.row((9, 3.8), "3d", None)
         _groups(deep, X, labels)
         deep.set_box_aspect((4, 4, 2.2))
         deep.set_title("three pancakes", fontsize=10)
@@ -236,12 +226,12 @@ def run_figure4(setting: Setting) -> Result:
     ]
 
     def draw() -> Figure:
-        figure, panels = sheet(1, 2, (8, 3.8))
+        figure, panels = item.sheet(1, 2, (8, 3.8))
         for ax, (name, axes) in zip(panels[0], found.items(), strict=True):
-            cloud(ax, X, PALE, 6)
+            item.cloud(ax, X, PALE, 6)
             for a in axes:
                 ax.plot(*np.outer(a, [-5, 5]), color=PALETTE[2], lw=1.8)
-            plane(ax, name)
+            item.plane(ax, name)
         return figure
 
     return Result(numbers, checks, draw, {"points": len(X), "angle": 50})
@@ -266,22 +256,22 @@ def run_figure5(setting: Setting) -> Result:
 
 
 def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Figure:
-    figure, panels = sheet(1, 2, (9, 3.8))
+    figure, panels = item.sheet(1, 2, (9, 3.8))
     side, green = np.linspace(-2.6, 2.6, 120), "#4f9d69"
     grid = np.stack(np.meshgrid(side, side / 1.6), axis=-1)
     heights = (grid**2 - F.mean(axis=0)) @ axis
     left, right = panels[0]
     left.contour(grid[..., 0], grid[..., 1], heights, 10, colors=green, linewidths=0.8)
-    cloud(left, X, PALETTE[2], 9)
-    plane(left, "input space: lines of equal score on v₁")
+    item.cloud(left, X, PALETTE[2], 9)
+    item.plane(left, "input space: lines of equal score on v₁")
     foot = F.mean(axis=0) + np.outer(scores, axis)
     for point, end in zip(F[::8], foot[::8], strict=True):
         right.plot(*zip(point, end, strict=True), color=green, lw=0.9)
     ends = F.mean(axis=0) + np.outer([scores.min() - 0.5, scores.max() + 0.5], axis)
     right.plot(*ends.T, color=INK, lw=1.4)
-    cloud(right, F, PALETTE[2], 9)
+    item.cloud(right, F, PALETTE[2], 9)
     right.set(xlabel="x₁²", ylabel="x₂²")
-    plane(right, "feature space, and v₁", ticks=True)
+    item.plane(right, "feature space, and v₁", ticks=True)
     return figure
 
 
@@ -298,9 +288,9 @@ def run_figure6(setting: Setting) -> Result:
     ]
 
     def draw() -> Figure:
-        figure, (flat, deep) = row((9, 4), None, "3d")
+        figure, (flat, deep) = item.row((9, 4), None, "3d")
         _groups(flat, X, labels)
-        plane(flat, "in the plane")
+        item.plane(flat, "in the plane")
         _groups(deep, Z, labels)
         deep.set_title("three kernel components", fontsize=10)
         return figure
@@ -325,7 +315,7 @@ def run_figure7(setting: Setting) -> Result:
     ]  # fmt: skip
 
     def draw() -> Figure:
-        figure, panels = sheet(1, 2, (9, 4))
+        figure, panels = item.sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
             ax.set(xlabel="component 0", ylabel="component 1")

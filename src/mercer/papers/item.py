@@ -10,13 +10,13 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from mercer._base import catalogue, optional
-from mercer._base.types import Array, Axes
+from mercer._base.files import packaged
+from mercer._base.types import Array, Axes, Figure
 from mercer.exceptions import MercerError
 from mercer.papers.sources import Sources
 
@@ -55,9 +55,24 @@ def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
         ax.set(xticks=[], yticks=[])
 
 
-def packaged(name: str) -> str:
-    """The text of a file that lies beside the code."""
-    return files("mercer.papers").joinpath(name).read_text(encoding="utf-8")
+def on_circle(angle: Array) -> Array:
+    """The points of the unit circle at so many angles, (n, 2)."""
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def denoised(
+    pairs: Mapping[str, tuple[Array, Array]], width: float = 8, columns: int = 2
+) -> Figure:
+    """A figure with a panel for each title: noisy points below, and what became of them above."""
+    from mercer.plots._base import PALETTE
+
+    rows = len(pairs) // columns
+    figure, axes = sheet(rows, columns, (width, width * rows / columns))
+    for ax, (title, (noisy, found)) in zip(axes.ravel(), pairs.items(), strict=True):
+        cloud(ax, noisy)
+        cloud(ax, found, PALETTE[0], 10)
+        plane(ax, title)
+    return figure
 
 
 #: Failed checks that a verdict names before it counts the rest.
@@ -254,7 +269,7 @@ def _load_and_run(module: str, name: str, setting: Setting) -> Result:
     """The result of an item, with what ``remarks.toml`` says of it."""
     result: Result = catalogue.load(f"mercer.papers.{module}:run_{name}")(setting)
     paper = module.split("_")[0]
-    said = tomllib.loads(packaged("remarks.toml"))["remark"]
+    said = tomllib.loads(packaged("mercer.papers", "remarks.toml"))["remark"]
     own = [r["text"] for r in said if paper in r["of"] or f"{paper}/{name}" in r["of"]]
     return replace(result, remarks=[*result.remarks, *own])
 

@@ -20,7 +20,7 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.alternatives import BottleneckAutoencoder, PrincipalCurve
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.papers.item import INK, PALE, Check, Result, Setting, denoised, on_circle, sheet
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint, PreImageSolver
 
@@ -145,7 +145,7 @@ class Curve:
 def half_circle(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:
     """Points on the upper half of the unit circle."""
     fine = np.linspace(0, np.pi, 2000)
-    return _curve(np.column_stack([np.cos(fine), np.sin(fine)]), rng, n, noise)
+    return _curve(on_circle(fine), rng, n, noise)
 
 
 def square(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:
@@ -273,14 +273,10 @@ def _figure1_checks(
 
 
 def _draw_figure1(curves: Mapping[str, Curve], points: Mapping[str, Mapping[str, Array]]) -> Figure:
-    figure, axes = sheet(2, 4, (10, 4.9))
+    pairs = {}
     # The square has two kernel PCAs and two curves: the better one and the paper's are drawn.
-    for line, (name, methods), q in zip(axes, points.items(), (4, 8), strict=True):
-        drawn = (f"kernel PCA, n = {q}", "autoencoder", "principal curve", "linear PCA")
-        for ax, method in zip(line, drawn, strict=True):
-            cloud(ax, curves[name].points, PALE, 5)
-            cloud(ax, methods[method], PALETTE[0], 14)
+    for (name, methods), q in zip(points.items(), (4, 8), strict=True):
+        for method in (f"kernel PCA, n = {q}", "autoencoder", "principal curve", "linear PCA"):
             distance = curves[name].squared_distance(methods[method])
-            plane(ax, f"{method}\n{distance:.4f}")
-            ax.margins(0.08)
-    return figure
+            pairs[f"{name}, {method}\n{distance:.4f}"] = curves[name].points, methods[method]
+    return denoised(pairs, 10, columns=4)

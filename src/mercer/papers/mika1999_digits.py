@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -108,14 +109,8 @@ def run_figure2(setting: Setting) -> Result:
               high=1.5),
     ]  # fmt: skip
     chosen = _setting(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
-
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure2(np.stack(list(pictures.values())), shown),
-        chosen,
-        stands_in=data.stands_in,
-    )
+    draw = partial(_draw_figure2, np.stack(list(pictures.values())), shown)
+    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
 
 
 def _draw_figure2(images: Array, shown: Sequence[int]) -> Figure:
@@ -167,14 +162,8 @@ def run_figure3(setting: Setting) -> Result:
         Check("n = 20: kernel / linear", ratio[19], 1.4, 2.1, "linear better"),
         Check("first n where linear is better by 10 %", min(better, default=99), 4, 12, "about 10"),
     ]
-
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure3(tiles, test[shown], errors[1] / errors[0]),
-        _setting(data, n="1 to 20"),
-        stands_in=data.stands_in,
-    )
+    draw = partial(_draw_figure3, tiles, test[shown], errors[1] / errors[0])
+    return Result(numbers, checks, draw, _setting(data, n="1 to 20"), stands_in=data.stands_in)
 
 
 def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Figure:

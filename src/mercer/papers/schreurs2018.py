@@ -23,7 +23,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.papers.item import Check, Result, Setting, denoised, on_circle, sheet
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles, tidy
 
@@ -57,7 +57,7 @@ LAYOUTS: Mapping[str, tuple[tuple[tuple[float, float], tuple[float, float]], ...
 
 def circle(rng: np.random.Generator, n: int = 500, noise: float = 0.3) -> Scene:
     """Figure 1 (a): points on the unit circle with noise."""
-    return Scene(_on_circle(rng, n) + noise * rng.standard_normal((n, 2)))
+    return Scene(on_circle(rng.uniform(0, 2 * np.pi, n)) + noise * rng.standard_normal((n, 2)))
 
 
 def circle_and_lines(layout: str, rng: np.random.Generator, noise: float = 0.2) -> Scene:
@@ -66,7 +66,7 @@ def circle_and_lines(layout: str, rng: np.random.Generator, noise: float = 0.2) 
     for start, end in LAYOUTS[layout]:
         t = rng.random((125, 1))
         lines.append((1 - t) * np.array(start) + t * np.array(end))
-    clean = np.concatenate([_on_circle(rng, 250), *lines])
+    clean = np.concatenate([on_circle(rng.uniform(0, 2 * np.pi, 250)), *lines])
     return Scene(clean + noise * rng.standard_normal(clean.shape), LAYOUTS[layout])
 
 
@@ -166,11 +166,6 @@ def _mixing(X: Array, y: Array, q: int, S: int, n: int, seed: int) -> Mixing:
     )
 
 
-def _on_circle(rng: np.random.Generator, n: int) -> Array:
-    angle = rng.uniform(0, 2 * np.pi, n)
-    return np.column_stack([np.cos(angle), np.sin(angle)])
-
-
 def _to_piece(points: Array, start: Array, end: Array) -> Array:
     way = end - start
     t = np.clip((points - start) @ way / (way @ way), 0, 1)
@@ -215,16 +210,11 @@ def run_figure1(setting: Setting) -> Result:
 
 
 def _draw_figure1(seed: int) -> Figure:
-    figure, axes = sheet(1, 2, (9, 4))
     scenes = {
         "(a) circle, 2 components, S = 150": circle(fixed_rng(seed)),
         "(b) circle and lines, 8 components, S = 100": circle_and_lines(LAYOUT, fixed_rng(seed)),
     }
-    for ax, (title, scene) in zip(axes[0], scenes.items(), strict=True):
-        cloud(ax, scene.points, PALE, 7)
-        cloud(ax, figure1(scene), PALETTE[0], 9)
-        plane(ax, title, ticks=True)
-    return figure
+    return denoised({title: (scene.points, figure1(scene)) for title, scene in scenes.items()}, 9)
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -256,9 +246,8 @@ def run_figure2(setting: Setting) -> Result:
         "kernel": "exp(-0.01 r²), pixels in [0, 1]",
         "samples": n,
     }
-    return Result(
-        numbers, checks, lambda: _draw_figure2(pair, mixed), chosen, stands_in=data.stands_in
-    )
+    draw = partial(_draw_figure2, pair, mixed)
+    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
 
 
 def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:

@@ -6,7 +6,7 @@ Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R pack
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,8 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.papers.item import INK, Check, Result, Setting, plane, sheet
+from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots._base import PALETTE, tidy
 
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
@@ -69,18 +70,6 @@ def figure2(X: Array) -> SparseKernelPCA:
     8
     """
     return SparseKernelPCA(noise=NOISE, kernel=Gaussian(width=WIDTH), refit=False).fit(X)
-
-
-def grid_around(X: Array, resolution: int) -> Array:
-    """A square grid over the plane where the points lie, (resolution, resolution, 2)."""
-    lines = [np.linspace(X[:, j].min() - 0.3, X[:, j].max() + 0.3, resolution) for j in (0, 1)]
-    return np.stack(np.meshgrid(*lines), axis=-1)
-
-
-def over_grid(compute: Callable[[Array], Array], grid: Array) -> Array:
-    """A function of rows at every point of a grid: scores, or the error of eq. (18)."""
-    values = np.asarray(compute(grid.reshape(-1, 2)))
-    return values.reshape(*grid.shape[:2], *values.shape[1:])
 
 
 def largest_angle_cosine(a: Subspace, b: Subspace) -> float:
@@ -215,17 +204,14 @@ def run_figure2(setting: Setting) -> Result:
 
 
 def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Figure:
-    """Lines of equal score for the first nine components, if there are so many."""
-    figure, axes = sheet(3, 3, (7.2, 7.2))
-    grid = grid_around(X, 80)
-    Z = over_grid(model.transform, grid)
-    for k, ax in enumerate(axes.ravel()):
-        if k >= Z.shape[2]:
-            ax.set_axis_off()
-            continue
-        cloud(ax, X, PALE, 5)
-        ax.contour(grid[..., 0], grid[..., 1], Z[..., k], 8, cmap="viridis", linewidths=0.9)
-        plane(ax, titles[k])
+    """The first nine components over the plane, if there are so many."""
+    figure, axes = sheet(3, 3, (8.6, 7.2))
+    count = min(model.n_components_, 9)
+    ComponentsDisplay.from_estimator(model, X, components=count, ax=axes.ravel()[:count])
+    for ax, title in zip(axes.ravel(), titles, strict=False):
+        plane(ax, title)
+    for spare in axes.ravel()[count:]:
+        spare.set_axis_off()
     return figure
 
 
@@ -238,26 +224,20 @@ def run_figure3(setting: Setting) -> Result:
         at_centres.append(model.span_error(CENTRES))
         fewest.append(int(np.bincount(labels[chosen], minlength=3).min()))
     X, labels = three_clusters(setting.seed)
-    model, grid = figure2(X), grid_around(X, 60)
-    chosen, error = np.asarray(model.support_indices_), over_grid(model.span_error, grid)
+    model, far = figure2(X), np.array([[X[:, 0].max() + 0.3, X[:, 1].min() - 0.3]])
+    chosen = np.asarray(model.support_indices_)
     counts = np.bincount(labels[chosen], minlength=3)
     numbers = [{"cluster": c, "kernels": int(count)} for c, count in enumerate(counts, start=1)]
     checks = [
         Check("draws where every cluster is represented", float(np.mean(np.array(fewest) >= 1)),
               low=1),
         Check("error at the clusters' centres, mean", float(np.mean(at_centres)), high=0.2),
-        Check("error in a corner far away", error[0, -1], low=0.99),
+        Check("error in a corner far away", float(model.span_error(far)[0]), low=0.99),
     ]  # fmt: skip
 
     def draw() -> Figure:
-        figure, axes = sheet(1, 1, (5.4, 4.8))
-        ax = axes[0, 0]
-        cloud(ax, X, INK, 9)
-        ax.scatter(*X[chosen].T, s=90, facecolors="none", edgecolors=PALETTE[6], linewidths=1.8)
-        lines = ax.contour(grid[..., 0], grid[..., 1], error, [0.1, 0.3, 0.5, 0.7, 0.9],
-                           cmap="viridis", linewidths=1)  # fmt: skip
-        ax.clabel(lines, fontsize=7)
-        plane(ax, f"{len(chosen)} of {len(X)} points represent the data", ticks=True)
+        figure, axes = sheet(1, 1, (6.4, 4.8))
+        RepresentingVectorsDisplay.from_estimator(model, X, ax=axes[0, 0])
         return figure
 
     setting_ = {**SETTING, "σ": 0.25, "draws": len(fewest)}
