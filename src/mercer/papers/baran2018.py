@@ -19,7 +19,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian, Precomputed
 from mercer.papers import item
-from mercer.papers.item import INK, PALE, Check, Result, Setting, on_circle
+from mercer.papers.item import INK, PALE, Result, Setting, checked, on_circle
 from mercer.papers.mika1999 import Curve, linear_denoise
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint
@@ -120,12 +120,8 @@ def run_figure1(setting: Setting) -> Result:
     X = tilted_cloud(fixed_rng(setting.seed))
     axes, share, _ = linear_pca(X)
     (truth,) = on_circle(np.radians([35]))
-    checks = [
-        Check("angle of the first component to the true axis, degrees",
-              angle_between(axes[0], truth), high=3),
-        Check("angle between the components", angle_between(*axes), 90 - 1e-6, 90),
-        Check("share of the first component (true: 0.9)", share[0], 0.87, 0.93),
-    ]  # fmt: skip
+    angles = {"axis": angle_between(axes[0], truth), "between": angle_between(*axes)}
+    checks = checked("baran2018/figure1", **angles, share=share[0])
     numbers = [
         {"component": k, "x": axes[k, 0], "y": axes[k, 1], "share": share[k]} for k in (0, 1)
     ]
@@ -158,10 +154,7 @@ def run_figure2(setting: Setting) -> Result:
     }
     distance = {name: truth.squared_distance(points) for name, points in found.items()}
     noisy, straight, bent = distance.values()
-    checks = [
-        Check("linear PCA / noisy, squared distance to the curve", straight / noisy, low=10),
-        Check("kernel PCA / noisy, squared distance to the curve", bent / noisy, high=0.5),
-    ]
+    checks = checked("baran2018/figure2", linear=straight / noisy, kernel=bent / noisy)
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
     pairs = {f"{name}: {distance[name]:.4f}": (X, found[name]) for name in list(found)[1:]}
     chosen = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
@@ -177,13 +170,8 @@ def run_figure3(setting: Setting) -> Result:
     numbers = [
         {"component": k, "share": share[k], "pancakes told apart": told[k]} for k in range(3)
     ]
-    checks = [
-        Check("first component: points whose pancake it tells", told[0], high=0.5),
-        Check("third component: points whose pancake it tells", told[2], low=0.99),
-        Check("share of the variance of the third component", share[2], high=0.15),
-        Check("angle of the third component to the vertical, degrees",
-              angle_between(axes[2], np.array([0, 0, 1.0])), high=3),
-    ]  # fmt: skip
+    upright = {"share": share[2], "angle": angle_between(axes[2], np.array([0, 0, 1.0]))}
+    checks = checked("baran2018/figure3", first=told[0], third=told[2], **upright)
 
     def draw() -> Figure:
         figure, (deep, ax) = item.row((9, 3.8), "3d", None)
@@ -219,11 +207,8 @@ def run_figure4(setting: Setting) -> Result:
         for i, angle in enumerate(both, start=1)
     ]
     pca, ica = angles.values()
-    checks = [
-        Check("PCA: angle of the nearer cloud to a component, degrees", min(pca), low=15),
-        Check("independent components: angle of the further cloud", max(ica), high=6),
-        Check("angle between the clouds", angle_between(*truth), 49.9, 50.1),
-    ]
+    between = angle_between(*truth)
+    checks = checked("baran2018/figure4", pca=min(pca), ica=max(ica), clouds=between)
 
     def draw() -> Figure:
         figure, panels = item.sheet(1, 2, (8, 3.8))
@@ -242,14 +227,9 @@ def run_figure5(setting: Setting) -> Result:
     X = ellipse(fixed_rng(setting.seed))
     F = X**2
     axes, share, explicit = linear_pca(F)
-    shares = {"input": linear_pca(X)[1][0], "feature": share[0]}
+    shares = {"feature": share[0], "input": linear_pca(X)[1][0]}
     apart = np.abs(np.abs(squares_kernel_pca(X)) - np.abs(explicit)).max()
-    checks = [
-        Check("scores by the kernel against scores by φ, relative difference",
-              apart / np.abs(explicit).max(), high=1e-10),
-        Check("share of the first component in feature space", shares["feature"], low=0.98),
-        Check("share of the first component in input space", shares["input"], high=0.9),
-    ]  # fmt: skip
+    checks = checked("baran2018/figure5", apart=apart / np.abs(explicit).max(), **shares)
     numbers = [{"space": name, "share of the first component": shares[name]} for name in shares]
     chosen = {"points": len(X), "kernel": "x₁²y₁² + x₂²y₂², so that φ = (x₁², x₂²)"}
     return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]), chosen)
@@ -282,10 +262,7 @@ def run_figure6(setting: Setting) -> Result:
     classifier = LogisticRegression(C=1e4, max_iter=5000)
     spaces = {"2-D": X, "3-D": Z / Z.std(axis=0)}
     right = {name: float(classifier.fit(P, labels).score(P, labels)) for name, P in spaces.items()}
-    checks = [
-        Check("2-D: points that linear cuts put right", right["2-D"], high=0.75),
-        Check("3-D: points that linear cuts put right", right["3-D"], low=0.99, paper="all"),
-    ]
+    checks = checked("baran2018/figure6", flat=right["2-D"], deep=right["3-D"])
 
     def draw() -> Figure:
         figure, (flat, deep) = item.row((9, 4), None, "3d")
@@ -307,12 +284,8 @@ def run_figure7(setting: Setting) -> Result:
         "linear PCA": linear_pca(X)[2],
     }
     told = {name: separated(Z[:, 0], labels) for name, Z in found.items()}
-    checks = [
-        Check("kernel PCA, first component: points that two cuts put right", told["kernel PCA"],
-              low=0.99, paper="three groups"),
-        Check("linear PCA, first component: points that two cuts put right", told["linear PCA"],
-              high=0.75, paper="not separable"),
-    ]  # fmt: skip
+    kernel, linear = told.values()
+    checks = checked("baran2018/figure7", kernel=kernel, linear=linear)
 
     def draw() -> Figure:
         figure, panels = item.sheet(1, 2, (9, 4))

@@ -23,7 +23,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import Check, Result, Setting, denoised, on_circle, sheet
+from mercer.papers.item import Result, Setting, checked, denoised, on_circle, sheet
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles, tidy
 
@@ -192,13 +192,9 @@ def run_figure1(setting: Setting) -> Result:
     ]
     ratio = {name: d["paper's S"].mean() / d["noisy"].mean() for name, d in lines.items()}
     worst = max(float(d["by distance, S = 30"].mean()) for d in lines.values())
-    checks = [
-        Check("(a) noisy: mean distance to the circle", ring["noisy"].mean(), 0.22, 0.25),
-        Check("(a) denoised, S = 150", ring["paper's S"].mean(), high=0.09),
-        Check("(a) denoised, S by hold-out", ring["S by hold-out"].mean(), high=0.05),
-        Check("(b) denoised / noisy, S = 100", ratio[LAYOUT], high=0.8),
-        Check("(b) by distance, S = 30, worst of four layouts", worst, high=0.1),
-    ]
+    noisy, paper, held_out = (found.mean() for found in ring.values())
+    of_ring = {"noisy": noisy, "denoised": paper, "held_out": held_out}
+    checks = checked("schreurs2018/figure1", **of_ring, lines=ratio[LAYOUT], worst=worst)
     remark = (
         "The text does not say where the two lines lie; the paper's S = 100 brings "
         f"{sum(value < 0.95 for value in ratio.values())} of four layouts nearer, since a line has "
@@ -229,17 +225,12 @@ def run_figure2(setting: Setting) -> Result:
          "most similar in a share of samples": float((best == digit).mean())}
         for digit in range(10)
     ]  # fmt: skip
-    checks = [
-        Check("(a) samples whose ten neighbours show one digit, share", pure, 0.7, 0.88,
-              "only zeros, in the one shown"),
-        Check("(b) samples that mix five digits or more, share", many, low=0.9,
-              paper="all digits, in the one shown"),
-        Check("(c) scaled similarities, largest", float(mixed.similarity.max()), 0, 1),
-    ]  # fmt: skip
+    shares = {"pure": pure}
     if setting.full and not data.stands_in:  # by a network that is trained on other images
         read = digit_network(data, setting.seed).predict(pair.samples)
-        checks.insert(1, Check("(a) samples that a network reads as 0 or 1, share",
-                               float(np.isin(read, (0, 1)).mean()), low=0.9))  # fmt: skip
+        shares["read"] = float(np.isin(read, (0, 1)).mean())
+    largest = mixed.similarity.max()
+    checks = checked("schreurs2018/figure2", **shares, many=many, largest=largest)
     chosen = {
         "(a)": "50 of 0 and of 1, 20 components, S = 10",
         "(b)": "50 of each, 50 components, S = 100",

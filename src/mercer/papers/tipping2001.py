@@ -18,7 +18,7 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, Check, Result, Setting, plane, sheet
+from mercer.papers.item import INK, Result, Setting, checked, plane, sheet
 from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots._base import PALETTE, tidy
 
@@ -156,13 +156,8 @@ def run_figure1(setting: Setting) -> Result:
         picked.append(_picked(model.transform(X)[:, :3], labels))
     mean = np.mean(spectra, axis=0)
     numbers = [{"component": k, "eigenvalue": value} for k, value in enumerate(mean)]
-    checks = [
-        Check("first eigenvalue, mean", mean[0], 0.21, 0.25),
-        Check("third eigenvalue, mean", mean[2], 0.19, 0.22),
-        Check("gap: third eigenvalue / fourth", mean[2] / mean[3], low=3),
-        Check("draws whose first three components pick out all three clusters, share",
-              float(np.mean(np.array(picked) == 3)), low=0.9, paper="all, in the one shown"),
-    ]  # fmt: skip
+    values = {"first": mean[0], "third": mean[2], "gap": mean[2] / mean[3]}
+    checks = checked("tipping2001/figure1", **values, picked=np.mean(np.array(picked) == 3))
     X, _ = three_clusters(setting.seed)
     model = figure1(X)
     titles = [f"{value:.3f}" for value in model.explained_variance_]
@@ -189,13 +184,8 @@ def run_figure2(setting: Setting) -> Result:
         for seed, (size, cosine) in enumerate(zip(sizes, cosines, strict=True))
     ]
     low, high = min(sizes), max(sizes)
-    checks = [
-        Check("kernels of 90, mean over draws", float(np.mean(sizes)), 6, 9, 9),
-        Check("draws whose range holds the paper's 9", float(low <= 9 <= high), low=1),
-        Check("kernels, fewest", low, low=3),
-        Check("kernels, most", high, high=13),
-        Check("cosine of the largest angle to kernel PCA, worst", min(cosines), low=0.93),
-    ]
+    kernels = {"mean": np.mean(sizes), "holds": low <= 9 <= high, "fewest": low, "most": high}
+    checks = checked("tipping2001/figure2", **kernels, cosine=min(cosines))
     X, _ = three_clusters(setting.seed)
     model = figure2(X)
     titles = [f"component {k}" for k in range(9)]
@@ -228,12 +218,9 @@ def run_figure3(setting: Setting) -> Result:
     chosen = np.asarray(model.support_indices_)
     counts = np.bincount(labels[chosen], minlength=3)
     numbers = [{"cluster": c, "kernels": int(count)} for c, count in enumerate(counts, start=1)]
-    checks = [
-        Check("draws where every cluster is represented", float(np.mean(np.array(fewest) >= 1)),
-              low=1),
-        Check("error at the clusters' centres, mean", float(np.mean(at_centres)), high=0.2),
-        Check("error in a corner far away", float(model.span_error(far)[0]), low=0.99),
-    ]  # fmt: skip
+    errors = {"centres": np.mean(at_centres), "far": model.span_error(far)[0]}
+    every = np.mean(np.array(fewest) >= 1)
+    checks = checked("tipping2001/figure3", every=every, **errors)
 
     def draw() -> Figure:
         figure, axes = sheet(1, 1, (6.4, 4.8))
@@ -258,16 +245,10 @@ def run_figure4(setting: Setting) -> Result:
         for p in range(COUNT)
     ]
     sparse, refit = (found.rms[way] / found.rms["full"] for way in ("sparse", "refit"))
-    apart = float(found.errors["sparse"].mean() - found.errors["full"].mean())
-    checks = [
-        Check("kernels of 200", found.n_kernels, 40, 40, 40),
-        Check("fits of the search for σ²", found.fits, high=15),
-        Check("rms, sparse / full, p = 5", sparse[4], 1, 1.03, "small loss"),
-        Check("rms, sparse / full, p = 10", sparse[9], 1, 1.25, "small loss"),
-        Check("rms, sparse / full, p = 25", sparse[24], 1, 1.95, "small loss"),
-        Check("rms, refit / full, p = 25", refit[24], 1, 1.5),
-        Check("test errors, sparse − full, mean", apart, -4, 4, "marginally fewer"),
-    ]
+    apart = found.errors["sparse"].mean() - found.errors["full"].mean()
+    search = {"kernels": found.n_kernels, "fits": found.fits}
+    rms = {"five": sparse[4], "ten": sparse[9], "all": sparse[24], "refit": refit[24]}
+    checks = checked("tipping2001/figure4", **search, **rms, errors=apart)
     rows = f"{len(data.X)} + {len(data.X_test)}"
     chosen = {"rows": rows, "kernel": "exp(-r²/10²), standardised"}
     return Result(numbers, checks, lambda: _draw_figure4(found), chosen, stands_in=data.stands_in)
