@@ -271,7 +271,7 @@ ITEMS = tuple(
 )
 
 
-def checked(item: str, **found: float) -> list[Check]:
+def checked(item: str, **found: Any) -> list[Check]:
     """Numbers of an item, each within the bars that ``items.toml`` sets."""
     paper, name = item.split("/")
     bars = _FACTS[paper][name]

@@ -36,10 +36,9 @@ def write_report(folder: str | Path) -> Path:
         facts = {**json.loads(text), "key": item.key}
         good += facts["verdict"] == "reproduced"
         index.append(filled("mercer.papers", "line.html", **facts))
-        heading = f'<h2 id="{item.paper}">{item.paper}</h2>'
         about = f'<p class="soft">{escape(PAPERS[item.paper])}</p>'
-        article = _article(facts, stem.with_suffix(".png").read_bytes())
-        parts.setdefault(item.paper, [heading, about]).append(article)
+        lines = parts.setdefault(item.paper, [f'<h2 id="{item.paper}">{item.paper}</h2>', about])
+        lines.append(_article(facts, stem.with_suffix(".png").read_bytes()))
     counts = {"good": good, "count": len(index), "differ": len(index) - good}
     papers = "\n".join(line for lines in parts.values() for line in lines)
     lists = {"index": "\n".join(index), "papers": papers, "version": escape(__version__)}

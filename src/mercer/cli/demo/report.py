@@ -14,9 +14,10 @@ from mercer import __version__
 from mercer._base.files import filled
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.study import SETTINGS, SHAPE, Digits, Found, Results, Study
+from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, Study
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
+from mercer.papers import Labelled
 from mercer.plots._base import in_lines, mosaic
 from mercer.relevance import measure_relevance
 
@@ -85,7 +86,7 @@ def write(results: Results, folder: Path) -> None:
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
     data = results.digits
-    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
+    results.embedding.to_html(folder / "live.html", data.X_test, data.y_test, images=(8, 8))
     with atomic_file(folder / "report.html") as file:
         file.write(render(results).encode())
 
@@ -109,7 +110,7 @@ def render(results: Results) -> str:
 
 
 def _embedding(results: Results) -> dict[str, str]:
-    model, test, labels = results.embedding, results.digits.test, results.digits.test_labels
+    model, test, labels = results.embedding, results.digits.X_test, results.digits.y_test
     Z, share = model.transform(test), model.explained_variance_ratio_
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
     panels = [scatter(Z[:, i : i + 2], labels, names[i : i + 2]) for i in (0, 2)]
@@ -128,9 +129,10 @@ def _denoising(results: Results) -> dict[str, Any]:
     return {"gaussian": gaussian, "speckle": speckle, **removed}
 
 
-def _strips(study: Study, digits: Digits) -> str:
-    worst, shown = max(result.error for result in study.results), digits.one_of_each
-    lines = [_strip("row", "clean", "", digits.test[shown], "")]
+def _strips(study: Study, digits: Labelled) -> str:
+    worst = max(result.error for result in study.results)
+    shown = np.unique(digits.y_test, return_index=True)[1]  # the first image of every digit
+    lines = [_strip("row", "clean", "", digits.X_test[shown], "")]
     for result in study.results:
         bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
         figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
@@ -144,7 +146,7 @@ def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> s
     return filled(HERE, "strip.html", images=montage(images, 10, f"{who}: ten digits"), **words)
 
 
-def _novelty(found: Found, digits: Digits) -> dict[str, str]:
+def _novelty(found: Found, digits: Labelled) -> dict[str, str]:
     strangest, calmest = found.order[:10], found.order[-10:]
     ranked = sorted(found.auc, key=lambda name: -found.auc[name])
     lines = [
@@ -155,13 +157,13 @@ def _novelty(found: Found, digits: Digits) -> dict[str, str]:
     ]
     labels = [
         f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
-        for label in digits.test_labels[strangest]
+        for label in digits.y_test[strangest]
     ]
     threshold = (found.false_alarms, found.detected)
     return {
-        "strangest": montage(digits.test[strangest], 10, "the strangest images"),
+        "strangest": montage(digits.X_test[strangest], 10, "the strangest images"),
         "strangest_labels": "".join(labels),
-        "calmest": montage(digits.test[calmest], 10, "the most ordinary images"),
+        "calmest": montage(digits.X_test[calmest], 10, "the most ordinary images"),
         "auc": "\n".join(lines),
         "ahead": _who_is_ahead(found),
         "curve": curve(found.curve, threshold, ("false alarms", "found")),
