@@ -111,7 +111,7 @@ def test_a_disk_that_is_full_keeps_the_old_report(tmp_path, monkeypatch, capsys)
     (folder / "report.html").write_text("old")
 
     class Nothing:
-        digits = SimpleNamespace(test=None, test_labels=None)
+        digits = SimpleNamespace(X_test=None, y_test=None)
         embedding = SimpleNamespace(to_html=lambda *_, **__: None)
 
         def models(self):

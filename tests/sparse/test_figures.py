@@ -32,8 +32,9 @@ def test_figure_1_prints_these_eigenvalues():
 
 def test_figure_3_error_is_small_on_the_clusters_and_one_far_away():
     X, labels = paper.three_clusters(1)
-    model, grid = paper.figure2(X), paper.grid_around(X, 60)
-    error = paper.over_grid(model.span_error, grid)
+    model, (low, high) = paper.figure2(X), (X.min(axis=0) - 0.3, X.max(axis=0) + 0.3)
+    grid = np.stack(np.meshgrid(*np.linspace(low, high, 60).T), axis=-1)
+    error = model.span_error(grid.reshape(-1, 2)).reshape(60, 60)
     per_cluster = np.bincount(labels[model.support_indices_], minlength=3)
     assert per_cluster.sum() == len(model.support_indices_)
     nearest = np.abs(grid[..., None, :] - paper.CENTRES).sum(axis=-1).min(axis=-1)

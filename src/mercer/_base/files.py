@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -12,8 +13,10 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from mercer.exceptions import DataError, OutputError
 
@@ -240,3 +243,16 @@ class FileWatch:
             )
         ended = time.monotonic()
         self._next = ended + (ended - started) / _WATCHING
+
+
+@cache
+def packaged(package: str, *path: str) -> str:
+    """The text of a file that lies beside the code of a package."""
+    return files(package).joinpath(*path).read_text(encoding="utf-8")
+
+
+def filled(package: str, name: str, /, **facts: Any) -> str:
+    """A page that lies beside the code, with its ``${field}`` as ``str.format`` fills them."""
+    # ${found.detected:.0%} is a field; other braces are CSS.
+    page = packaged(package, name).rstrip("\n")
+    return re.sub(r"\$(\{.+?\})", lambda field: field[1].format(**facts), page)

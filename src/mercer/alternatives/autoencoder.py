@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Real
 
 import numpy as np
@@ -12,9 +13,11 @@ from sklearn.neural_network import MLPRegressor
 from mercer._base import numbers, progress
 from mercer._base.types import Array, Seed
 from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError
 
 
+@with_parameters
 class BottleneckAutoencoder(ReversibleAlternative):
     r"""Nonlinear PCA by a network that must pass the data through a bottleneck.
 
@@ -77,24 +80,14 @@ class BottleneckAutoencoder(ReversibleAlternative):
 
     _saved = ("_weights", "losses_", "n_iter_", "_center", "_scale", *SEEN)
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        hidden: int = 20,
-        alpha: float = 1e-2,
-        n_init: int = 8,
-        max_iter: int = 2000,
-        tol: float = 1e-4,
-        random_state: Seed = None,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.alpha = alpha
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int = 1
+    _: KW_ONLY
+    hidden: int = 20
+    alpha: float = 1e-2
+    n_init: int = 8
+    max_iter: int = 2000
+    tol: float = 1e-4
+    random_state: Seed = None
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:  # noqa: ARG002
         self._center, unit, largest = centred(rows, "a network")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,6 +17,7 @@ from mercer._base import linalg, progress
 from mercer._base.types import Array, ArrayLike, RowsLike
 from mercer.alternatives import _base
 from mercer.alternatives._base import SEEN, centred, warn_unsettled
+from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError, RankWarning, warn
 
 #: A number of components, or a share of the variance, for all modes or for each.
@@ -120,6 +122,7 @@ def _count(rank: Any, values: Array) -> int:
     )
 
 
+@with_parameters
 class MultilinearPCA(TensorAlternative, _base.ReversibleAlternative):
     r"""Principal components of tensors, one orthonormal factor per mode.
 
@@ -187,10 +190,10 @@ class MultilinearPCA(TensorAlternative, _base.ReversibleAlternative):
     _saved = ("factors_", "mean_", "ranks_", "tensor_shape_", "explained_variance_ratio_",
               "n_iter_", *SEEN)  # fmt: skip
 
-    def __init__(self, ranks: Ranks = 0.97, *, tol: float = 1e-6, max_iter: int = 50) -> None:
-        self.ranks = ranks
-        self.tol = tol
-        self.max_iter = max_iter
+    ranks: Ranks = 0.97
+    _: KW_ONLY
+    tol: float = 1e-6
+    max_iter: int = 50
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         mean, unit, _ = centred(tensors, "multilinear PCA", "samples")
@@ -239,6 +242,7 @@ def _eigen(A: Array) -> tuple[Array, Array]:
     return np.maximum(values[::-1], 0.0), np.asarray(vectors * linalg.fix_signs(vectors))
 
 
+@with_parameters
 class UncorrelatedMultilinearPCA(TensorAlternative):
     r"""Tensors to a few numbers of largest variance that do not correlate (UMPCA).
 
@@ -295,12 +299,10 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
 
     _saved = ("projections_", "mean_", "tensor_shape_", "explained_variance_", "n_iter_", *SEEN)
 
-    def __init__(
-        self, n_components: int | None = None, *, tol: float = 1e-6, max_iter: int = 100
-    ) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: int | None = None
+    _: KW_ONLY
+    tol: float = 1e-6
+    max_iter: int = 100
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         mean, unit, scale = centred(tensors, "uncorrelated multilinear PCA", "samples")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives import multilinear
 from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
 from mercer.alternatives.robust_pca import split_rows
+from mercer.estimators.base import with_parameters
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError
 
@@ -18,6 +20,7 @@ from mercer.exceptions import DataError
 STEPS, SETTLED = 2000, 1e-8
 
 
+@with_parameters
 class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative):
     r"""Non-negative tensors as non-negative cores times non-negative factors.
 
@@ -70,18 +73,11 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
     _positive = True
     _saved = ("factors_", "ranks_", "tensor_shape_", "error_", "n_iter_", *SEEN)
 
-    def __init__(
-        self,
-        ranks: multilinear.Ranks = 0.97,
-        *,
-        tol: float = 1e-6,
-        max_iter: int = 100,
-        random_state: Seed = 0,
-    ) -> None:
-        self.ranks = ranks
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    ranks: multilinear.Ranks = 0.97
+    _: KW_ONLY
+    tol: float = 1e-6
+    max_iter: int = 100
+    random_state: Seed = 0
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         _check_sign(tensors, type(self).__name__)
@@ -156,6 +152,7 @@ def _check_sign(X: Array, name: str) -> None:
 GROWTH = 1.1
 
 
+@with_parameters
 class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative):
     r"""Multilinear PCA of tensors with gross errors in some of their entries.
 
@@ -216,18 +213,11 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
 
     _saved = ("model_", "ranks_", "tensor_shape_", "penalty_", "n_iter_", *SEEN)
 
-    def __init__(
-        self,
-        ranks: multilinear.Ranks = 0.97,
-        *,
-        penalty: float | None = None,
-        tol: float = 1e-6,
-        max_iter: int = 300,
-    ) -> None:
-        self.ranks = ranks
-        self.penalty = penalty
-        self.tol = tol
-        self.max_iter = max_iter
+    ranks: multilinear.Ranks = 0.97
+    _: KW_ONLY
+    penalty: float | None = None
+    tol: float = 1e-6
+    max_iter: int = 300
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         scale = _largest(tensors)

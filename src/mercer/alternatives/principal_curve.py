@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from mercer._base import linalg, progress
 from mercer._base.types import Array
 from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError
 
 
@@ -152,6 +153,7 @@ FINER, FINEST = 1.25, 60.0
 PATIENCE = 4
 
 
+@with_parameters
 class PrincipalCurve(ReversibleAlternative):
     r"""A smooth curve through the middle of the data, open or closed.
 
@@ -222,18 +224,11 @@ class PrincipalCurve(ReversibleAlternative):
     _n_features_out = 1
     _saved = ("nodes_", "length_", "df_", "n_iter_", "_line", "_center", "_scale", *SEEN)
 
-    def __init__(
-        self,
-        df: float | None = None,
-        *,
-        closed: bool = False,
-        tol: float = 1e-4,
-        max_iter: int = 50,
-    ) -> None:
-        self.df = df
-        self.closed = closed
-        self.tol = tol
-        self.max_iter = max_iter
+    df: float | None = None
+    _: KW_ONLY
+    closed: bool = False
+    tol: float = 1e-4
+    max_iter: int = 50
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         if self.df is not None and self.df > len(rows):

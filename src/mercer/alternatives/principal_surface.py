@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from mercer._base import linalg, numbers, progress
 from mercer._base.types import Array
 from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError
 
 
@@ -123,6 +124,7 @@ STIFF, SOFTER = 1.0, 4.0
 STRETCH = 1e-2
 
 
+@with_parameters
 class PrincipalSurface(ReversibleAlternative):
     r"""A smooth surface of two parameters through the middle of the data.
 
@@ -186,18 +188,11 @@ class PrincipalSurface(ReversibleAlternative):
     _n_features_out = 2
     _saved = ("nodes_", "n_iter_", "_mesh", "_center", "_scale", *SEEN)
 
-    def __init__(
-        self,
-        side: int = 15,
-        *,
-        bending: float = 1e-4,
-        tol: float = 1e-3,
-        max_iter: int = 50,
-    ) -> None:
-        self.side = side
-        self.bending = bending
-        self.tol = tol
-        self.max_iter = max_iter
+    side: int = 15
+    _: KW_ONLY
+    bending: float = 1e-4
+    tol: float = 1e-3
+    max_iter: int = 50
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         if rows.shape[1] < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from mercer._base import linalg, machine, numbers, progress
 from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
 from mercer.estimators._validation import check_no_empty_row
+from mercer.estimators.base import with_parameters
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, RankWarning, warn
 
@@ -119,6 +120,7 @@ def principal_component_pursuit(
     return Pursuit(U, s, Vt, S, primal, dual, step, converged)
 
 
+@with_parameters
 class RobustPCA(ReversibleAlternative):
     r"""Robust principal component analysis by principal component pursuit.
 
@@ -190,20 +192,12 @@ class RobustPCA(ReversibleAlternative):
     _takes_nan = True
     _saved = ("components_", "singular_values_", "penalty_", "n_iter_", "residual_", *SEEN)
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        penalty: float | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.penalty = penalty
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    penalty: float | None = None
+    tol: float = 1e-8
+    max_iter: int = 1000
+    random_state: Seed = 0
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         observed = ~np.isnan(rows)

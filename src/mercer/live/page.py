@@ -10,13 +10,12 @@ import re
 import zlib
 from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
 
+from mercer._base.files import filled, packaged
 from mercer._base.types import Array, Estimator, RowsLike, Targets
 from mercer.io import atomic_file
 from mercer.live.model import LiveModel, describe
@@ -30,7 +29,7 @@ _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|class|const|let) (\w+)"
 
 def source(name: str) -> str:
     """The text of a file in ``static/``."""
-    return files("mercer.live").joinpath("static", name).read_text(encoding="utf-8")
+    return packaged("mercer.live", "static", name)
 
 
 @cache
@@ -114,7 +113,9 @@ def render(live: LiveModel) -> str:
     code = f"{bundle('start')}\n$start.start();\n"
     style = source("live.css")
     facts, numbers = pack(live)
-    return Template(source("page.html")).substitute(
+    return filled(
+        "mercer.live",
+        "static/page.html",
         title=escape(str(live.facts["title"])),
         # No request to anywhere; this script, this style, and workers made of the script.
         policy=f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(style)}; "

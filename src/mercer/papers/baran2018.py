@@ -6,6 +6,8 @@ numbers say in how far they are true.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.decomposition import FastICA
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +18,8 @@ from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian, Precomputed
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, row, sheet
+from mercer.papers import item
+from mercer.papers.item import INK, PALE, Result, Setting, checked, on_circle
 from mercer.papers.mika1999 import Curve, linear_denoise
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint
@@ -45,11 +48,6 @@ def angle_between(a: Array, b: Array) -> float:
     """
     cosine = abs(float(a @ b)) / float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(np.degrees(np.arccos(min(1.0, cosine))))
-
-
-def on_circle(angle: Array) -> Array:
-    """The points of the unit circle at so many angles, (n, 2)."""
-    return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def _across(directions: Array) -> Array:
@@ -122,27 +120,23 @@ def run_figure1(setting: Setting) -> Result:
     X = tilted_cloud(fixed_rng(setting.seed))
     axes, share, _ = linear_pca(X)
     (truth,) = on_circle(np.radians([35]))
-    checks = [
-        Check("angle of the first component to the true axis, degrees",
-              angle_between(axes[0], truth), high=3),
-        Check("angle between the components", angle_between(*axes), 90 - 1e-6, 90),
-        Check("share of the first component (true: 0.9)", share[0], 0.87, 0.93),
-    ]  # fmt: skip
+    angles = {"axis": angle_between(axes[0], truth), "between": angle_between(*axes)}
+    checks = checked("baran2018/figure1", **angles, share=share[0])
     numbers = [
         {"component": k, "x": axes[k, 0], "y": axes[k, 1], "share": share[k]} for k in (0, 1)
     ]
 
     def draw() -> Figure:
-        figure, panels = sheet(1, 1, (5, 4))
+        figure, panels = item.sheet(1, 1, (5, 4))
         ax, mean = panels[0, 0], X.mean(axis=0)
-        cloud(ax, X, PALE, 9)
+        item.cloud(ax, X, PALE, 9)
         # The components at the mean, as long as two standard deviations.
         ends = mean + 2 * np.sqrt(share * X.var(axis=0).sum())[:, None] * axes
         for k, color in ((0, PALETTE[2]), (1, PALETTE[0])):
             arrow = {"arrowstyle": "-|>", "color": color, "lw": 2}
             ax.annotate("", ends[k], mean, arrowprops=arrow)
             ax.annotate(f"u{k + 1}", ends[k], (4, 4), textcoords="offset points", color=color)
-        plane(ax, "principal components")
+        item.plane(ax, "principal components")
         return figure
 
     return Result(numbers, checks, draw, {"points": len(X)})
@@ -160,23 +154,12 @@ def run_figure2(setting: Setting) -> Result:
     }
     distance = {name: truth.squared_distance(points) for name, points in found.items()}
     noisy, straight, bent = distance.values()
-    checks = [
-        Check("linear PCA / noisy, squared distance to the curve", straight / noisy, low=10),
-        Check("kernel PCA / noisy, squared distance to the curve", bent / noisy, high=0.5),
-    ]
-
-    def draw() -> Figure:
-        figure, panels = sheet(1, 2, (8, 3.6))
-        for ax, name in zip(panels[0], list(found)[1:], strict=True):
-            cloud(ax, X, PALE, 7)
-            cloud(ax, found[name], PALETTE[0], 10)
-            plane(ax, f"{name}: {distance[name]:.4f}")
-        return figure
-
+    checks = checked("baran2018/figure2", linear=straight / noisy, kernel=bent / noisy)
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
+    pairs = {f"{name}: {distance[name]:.4f}": (X, found[name]) for name in list(found)[1:]}
     chosen = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
     chosen["share of the first linear component"] = f"{linear_pca(X)[1][0]:.3f}"
-    return Result(numbers, checks, draw, chosen)
+    return Result(numbers, checks, partial(item.denoised, pairs), chosen)
 
 
 def run_figure3(setting: Setting) -> Result:
@@ -187,16 +170,11 @@ def run_figure3(setting: Setting) -> Result:
     numbers = [
         {"component": k, "share": share[k], "pancakes told apart": told[k]} for k in range(3)
     ]
-    checks = [
-        Check("first component: points whose pancake it tells", told[0], high=0.5),
-        Check("third component: points whose pancake it tells", told[2], low=0.99),
-        Check("share of the variance of the third component", share[2], high=0.15),
-        Check("angle of the third component to the vertical, degrees",
-              angle_between(axes[2], np.array([0, 0, 1.0])), high=3),
-    ]  # fmt: skip
+    upright = {"share": share[2], "angle": angle_between(axes[2], np.array([0, 0, 1.0]))}
+    checks = checked("baran2018/figure3", first=told[0], third=told[2], **upright)
 
     def draw() -> Figure:
-        figure, (deep, ax) = row((9, 3.8), "3d", None)
+        figure, (deep, ax) = item.row((9, 3.8), "3d", None)
         _groups(deep, X, labels)
         deep.set_box_aspect((4, 4, 2.2))
         deep.set_title("three pancakes", fontsize=10)
@@ -229,19 +207,16 @@ def run_figure4(setting: Setting) -> Result:
         for i, angle in enumerate(both, start=1)
     ]
     pca, ica = angles.values()
-    checks = [
-        Check("PCA: angle of the nearer cloud to a component, degrees", min(pca), low=15),
-        Check("independent components: angle of the further cloud", max(ica), high=6),
-        Check("angle between the clouds", angle_between(*truth), 49.9, 50.1),
-    ]
+    between = angle_between(*truth)
+    checks = checked("baran2018/figure4", pca=min(pca), ica=max(ica), clouds=between)
 
     def draw() -> Figure:
-        figure, panels = sheet(1, 2, (8, 3.8))
+        figure, panels = item.sheet(1, 2, (8, 3.8))
         for ax, (name, axes) in zip(panels[0], found.items(), strict=True):
-            cloud(ax, X, PALE, 6)
+            item.cloud(ax, X, PALE, 6)
             for a in axes:
                 ax.plot(*np.outer(a, [-5, 5]), color=PALETTE[2], lw=1.8)
-            plane(ax, name)
+            item.plane(ax, name)
         return figure
 
     return Result(numbers, checks, draw, {"points": len(X), "angle": 50})
@@ -252,36 +227,31 @@ def run_figure5(setting: Setting) -> Result:
     X = ellipse(fixed_rng(setting.seed))
     F = X**2
     axes, share, explicit = linear_pca(F)
-    shares = {"input": linear_pca(X)[1][0], "feature": share[0]}
+    shares = {"feature": share[0], "input": linear_pca(X)[1][0]}
     apart = np.abs(np.abs(squares_kernel_pca(X)) - np.abs(explicit)).max()
-    checks = [
-        Check("scores by the kernel against scores by φ, relative difference",
-              apart / np.abs(explicit).max(), high=1e-10),
-        Check("share of the first component in feature space", shares["feature"], low=0.98),
-        Check("share of the first component in input space", shares["input"], high=0.9),
-    ]  # fmt: skip
+    checks = checked("baran2018/figure5", apart=apart / np.abs(explicit).max(), **shares)
     numbers = [{"space": name, "share of the first component": shares[name]} for name in shares]
     chosen = {"points": len(X), "kernel": "x₁²y₁² + x₂²y₂², so that φ = (x₁², x₂²)"}
     return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]), chosen)
 
 
 def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Figure:
-    figure, panels = sheet(1, 2, (9, 3.8))
+    figure, panels = item.sheet(1, 2, (9, 3.8))
     side, green = np.linspace(-2.6, 2.6, 120), "#4f9d69"
     grid = np.stack(np.meshgrid(side, side / 1.6), axis=-1)
     heights = (grid**2 - F.mean(axis=0)) @ axis
     left, right = panels[0]
     left.contour(grid[..., 0], grid[..., 1], heights, 10, colors=green, linewidths=0.8)
-    cloud(left, X, PALETTE[2], 9)
-    plane(left, "input space: lines of equal score on v₁")
+    item.cloud(left, X, PALETTE[2], 9)
+    item.plane(left, "input space: lines of equal score on v₁")
     foot = F.mean(axis=0) + np.outer(scores, axis)
     for point, end in zip(F[::8], foot[::8], strict=True):
         right.plot(*zip(point, end, strict=True), color=green, lw=0.9)
     ends = F.mean(axis=0) + np.outer([scores.min() - 0.5, scores.max() + 0.5], axis)
     right.plot(*ends.T, color=INK, lw=1.4)
-    cloud(right, F, PALETTE[2], 9)
+    item.cloud(right, F, PALETTE[2], 9)
     right.set(xlabel="x₁²", ylabel="x₂²")
-    plane(right, "feature space, and v₁", ticks=True)
+    item.plane(right, "feature space, and v₁", ticks=True)
     return figure
 
 
@@ -292,15 +262,12 @@ def run_figure6(setting: Setting) -> Result:
     classifier = LogisticRegression(C=1e4, max_iter=5000)
     spaces = {"2-D": X, "3-D": Z / Z.std(axis=0)}
     right = {name: float(classifier.fit(P, labels).score(P, labels)) for name, P in spaces.items()}
-    checks = [
-        Check("2-D: points that linear cuts put right", right["2-D"], high=0.75),
-        Check("3-D: points that linear cuts put right", right["3-D"], low=0.99, paper="all"),
-    ]
+    checks = checked("baran2018/figure6", flat=right["2-D"], deep=right["3-D"])
 
     def draw() -> Figure:
-        figure, (flat, deep) = row((9, 4), None, "3d")
+        figure, (flat, deep) = item.row((9, 4), None, "3d")
         _groups(flat, X, labels)
-        plane(flat, "in the plane")
+        item.plane(flat, "in the plane")
         _groups(deep, Z, labels)
         deep.set_title("three kernel components", fontsize=10)
         return figure
@@ -317,15 +284,11 @@ def run_figure7(setting: Setting) -> Result:
         "linear PCA": linear_pca(X)[2],
     }
     told = {name: separated(Z[:, 0], labels) for name, Z in found.items()}
-    checks = [
-        Check("kernel PCA, first component: points that two cuts put right", told["kernel PCA"],
-              low=0.99, paper="three groups"),
-        Check("linear PCA, first component: points that two cuts put right", told["linear PCA"],
-              high=0.75, paper="not separable"),
-    ]  # fmt: skip
+    kernel, linear = told.values()
+    checks = checked("baran2018/figure7", kernel=kernel, linear=linear)
 
     def draw() -> Figure:
-        figure, panels = sheet(1, 2, (9, 4))
+        figure, panels = item.sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
             ax.set(xlabel="component 0", ylabel="component 1")

@@ -10,13 +10,13 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from mercer._base import catalogue, optional
-from mercer._base.types import Array, Axes
+from mercer._base.files import packaged
+from mercer._base.types import Array, Axes, Figure
 from mercer.exceptions import MercerError
 from mercer.papers.sources import Sources
 
@@ -55,9 +55,24 @@ def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
         ax.set(xticks=[], yticks=[])
 
 
-def packaged(name: str) -> str:
-    """The text of a file that lies beside the code."""
-    return files("mercer.papers").joinpath(name).read_text(encoding="utf-8")
+def on_circle(angle: Array) -> Array:
+    """The points of the unit circle at so many angles, (n, 2)."""
+    return np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def denoised(
+    pairs: Mapping[str, tuple[Array, Array]], width: float = 8, columns: int = 2
+) -> Figure:
+    """A figure with a panel for each title: noisy points below, and what became of them above."""
+    from mercer.plots._base import PALETTE
+
+    rows = len(pairs) // columns
+    figure, axes = sheet(rows, columns, (width, width * rows / columns))
+    for ax, (title, (noisy, found)) in zip(axes.ravel(), pairs.items(), strict=True):
+        cloud(ax, noisy)
+        cloud(ax, found, PALETTE[0], 10)
+        plane(ax, title)
+    return figure
 
 
 #: Failed checks that a verdict names before it counts the rest.
@@ -234,52 +249,33 @@ class Item:
         return f"{self.paper}/{self.name}"
 
 
+_FACTS: dict[str, dict[str, Any]] = tomllib.loads(packaged("mercer.papers", "items.toml"))
 #: Key → authors, title and place.
-PAPERS = {
-    "mika1999": "S. Mika, B. Schölkopf, A. Smola, K.-R. Müller, M. Scholz & G. Rätsch, “Kernel PCA "
-    "and de-noising in feature spaces”, NIPS 11, 1999",
-    "tipping2001": "M. E. Tipping, “Sparse kernel principal component analysis”, NIPS 13, 2001",
-    "schreurs2018": "J. Schreurs & J. A. K. Suykens, “Generative kernel PCA”, ESANN 2018",
-    "baran2018": "I. Baran & H. Pylieva, “Kernel principal component analysis and its "
-    "applications”, project report, Ukrainian Catholic University, 2018",
-}
+PAPERS = {paper: facts.pop("reference") for paper, facts in _FACTS.items()}
 
 
-def _item(module: str, name: str, title: str) -> Item:
-    """An item whose code is loaded when it is run: to list them all takes no time."""
-    return Item(module.split("_")[0], name, title, partial(_load_and_run, module, name))
-
-
-def _load_and_run(module: str, name: str, setting: Setting) -> Result:
+def _load_and_run(paper: str, name: str, setting: Setting) -> Result:
     """The result of an item, with what ``remarks.toml`` says of it."""
+    module = _FACTS[paper][name].get("module", paper)
     result: Result = catalogue.load(f"mercer.papers.{module}:run_{name}")(setting)
-    paper = module.split("_")[0]
-    said = tomllib.loads(packaged("remarks.toml"))["remark"]
+    said = tomllib.loads(packaged("mercer.papers", "remarks.toml"))["remark"]
     own = [r["text"] for r in said if paper in r["of"] or f"{paper}/{name}" in r["of"]]
     return replace(result, remarks=[*result.remarks, *own])
 
 
-#: What can be reproduced.
-ITEMS = (
-    _item("mika1999", "table1", "Gaussians in ten dimensions, denoised"),
-    _item("mika1999", "figure1", "A half circle and a square, denoised"),
-    _item("mika1999_digits", "figure2", "Components of USPS digits as images"),
-    _item("mika1999_digits", "figure3", "USPS digits from their components"),
-    _item("mika1999_digits", "figure4", "USPS digits, denoised"),
-    _item("tipping2001", "figure1", "Three clusters: nine components"),
-    _item("tipping2001", "figure2", "The same from few kernels"),
-    _item("tipping2001", "figure3", "Points that represent the data"),
-    _item("tipping2001", "figure4", "Pima: 40 kernels against 200"),
-    _item("schreurs2018", "figure1", "Circle and lines, denoised"),
-    _item("schreurs2018", "figure2", "New digits"),
-    _item("baran2018", "figure1", "Principal components"),
-    _item("baran2018", "figure2", "PCA on a parabola"),
-    _item("baran2018", "figure3", "Pancakes"),
-    _item("baran2018", "figure4", "Directions that are not orthogonal"),
-    _item("baran2018", "figure5", "The idea of kernel PCA"),
-    _item("baran2018", "figure6", "Concentric clouds in 2-D and 3-D"),
-    _item("baran2018", "figure7", "PCA against kernel PCA"),
+#: What can be reproduced. The code of an item is loaded when it is run: to list all takes no time.
+ITEMS = tuple(
+    Item(paper, name, facts["title"], partial(_load_and_run, paper, name))
+    for paper, items in _FACTS.items()
+    for name, facts in items.items()
 )
+
+
+def checked(item: str, **found: Any) -> list[Check]:
+    """Numbers of an item, each within the bars that ``items.toml`` sets."""
+    paper, name = item.split("/")
+    bars = _FACTS[paper][name]
+    return [Check(found=float(value), **bars[key]) for key, value in found.items()]
 
 
 def select(*names: str) -> list[Item]:

@@ -20,7 +20,8 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.alternatives import BottleneckAutoencoder, PrincipalCurve
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.papers import item
+from mercer.papers.item import INK, PALE, Check, Result, Setting, checked, on_circle
 from mercer.plots._base import PALETTE, tidy
 from mercer.preimage import FixedPoint, PreImageSolver
 
@@ -145,7 +146,7 @@ class Curve:
 def half_circle(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:
     """Points on the upper half of the unit circle."""
     fine = np.linspace(0, np.pi, 2000)
-    return _curve(np.column_stack([np.cos(fine), np.sin(fine)]), rng, n, noise)
+    return _curve(on_circle(fine), rng, n, noise)
 
 
 def square(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:
@@ -194,13 +195,13 @@ def run_table1(setting: Setting) -> Result:
             numbers.append({**cell, "min": low, "max": high})
             checks.append(Check(f"σ = {sigma}, n = {q}", float(median), low=bar, paper=theirs))
     inside = sum(row["min"] <= row["paper"] <= row["max"] for row in numbers)
-    checks.append(Check("printed cells inside our spread, of 45", inside, low=35))
+    checks += checked("mika1999/table1", inside=inside)
     chosen = {"draws": draws, "kernel": "exp(-r²/(20σ²))", "centres in": "[-0.5, 0.5]¹⁰"}
     return Result(numbers, checks, lambda: _draw_table1(found), chosen)
 
 
 def _draw_table1(found: Mapping[float, Array]) -> Figure:
-    figure, axes = sheet(1, 5, (11, 2.9), sharex=True)
+    figure, axes = item.sheet(1, 5, (11, 2.9), sharex=True)
     n = np.arange(1, 10)
     for ax, (sigma, ratios), color in zip(axes[0], found.items(), PALETTE, strict=False):
         ax.fill_between(n, ratios.min(axis=0), ratios.max(axis=0), color=color, alpha=0.2, lw=0)
@@ -237,7 +238,16 @@ def run_figure1(setting: Setting) -> Result:
         {"curve": c, "method": m, "squared distance": distance[c, m], "coverage": coverage[c, m]}
         for c, m in pairs
     ]
-    checks = _figure1_checks(distance, coverage)
+    half, eight = distance["half circle", "kernel PCA, n = 4"], ("square", "kernel PCA, n = 8")
+    checks = checked(
+        "mika1999/figure1",
+        half=half,
+        half_noisy=distance["half circle", "noisy"] / half,
+        half_linear=distance["half circle", "linear PCA"] / half,
+        square=distance[eight],
+        square_linear=distance["square", "linear PCA"] / distance[eight],
+        closed=coverage[eight],
+    )
     chosen = {"points": 200, "noise": 0.1, "kernel": "exp(-r²/(2·0.5))"}
     return Result(numbers, checks, lambda: _draw_figure1(curves, points), chosen)
 
@@ -255,32 +265,11 @@ def _denoised(
     }
 
 
-def _figure1_checks(
-    distance: Mapping[tuple[str, str], float], coverage: Mapping[tuple[str, str], float]
-) -> list[Check]:
-    half, eight = distance["half circle", "kernel PCA, n = 4"], ("square", "kernel PCA, n = 8")
-    return [
-        Check("half circle: kernel PCA, squared distance", half, high=0.0015),
-        Check("half circle: noisy / kernel PCA", distance["half circle", "noisy"] / half, low=7),
-        Check("half circle: linear PCA / kernel PCA", distance["half circle", "linear PCA"] / half,
-              low=10),
-        Check("square: kernel PCA with n = 8, squared distance", distance[eight], high=0.0032),
-        Check("square: linear PCA “fails completely”: linear / kernel",
-              distance["square", "linear PCA"] / distance[eight], low=10, paper="fails"),
-        Check("square: kernel PCA closes the loop: coverage", coverage[eight],
-              low=0.9, paper="closed"),
-    ]  # fmt: skip
-
-
 def _draw_figure1(curves: Mapping[str, Curve], points: Mapping[str, Mapping[str, Array]]) -> Figure:
-    figure, axes = sheet(2, 4, (10, 4.9))
+    pairs = {}
     # The square has two kernel PCAs and two curves: the better one and the paper's are drawn.
-    for line, (name, methods), q in zip(axes, points.items(), (4, 8), strict=True):
-        drawn = (f"kernel PCA, n = {q}", "autoencoder", "principal curve", "linear PCA")
-        for ax, method in zip(line, drawn, strict=True):
-            cloud(ax, curves[name].points, PALE, 5)
-            cloud(ax, methods[method], PALETTE[0], 14)
+    for (name, methods), q in zip(points.items(), (4, 8), strict=True):
+        for method in (f"kernel PCA, n = {q}", "autoencoder", "principal curve", "linear PCA"):
             distance = curves[name].squared_distance(methods[method])
-            plane(ax, f"{method}\n{distance:.4f}")
-            ax.margins(0.08)
-    return figure
+            pairs[f"{name}, {method}\n{distance:.4f}"] = curves[name].points, methods[method]
+    return item.denoised(pairs, 10, columns=4)

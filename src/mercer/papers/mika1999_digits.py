@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -13,7 +14,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian
-from mercer.papers.item import Check, Result, Setting, sheet
+from mercer.papers.item import Result, Setting, checked, sheet
 from mercer.papers.mika1999 import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
 from mercer.plots._base import PALETTE, show_tiles, tidy
@@ -98,24 +99,16 @@ def run_figure2(setting: Setting) -> Result:
         for i, k in enumerate(shown)
     ]
     linear, preimages, projections = pictures.values()
-    agree = np.abs(np.corrcoef(linear[0], projections[0])[0, 1])
-    checks = [
-        *(Check(f"{name}: eigenvector 256 / 1, roughness", rough[name][-1] / rough[name][0], low=2)
-          for name in ("linear", "projections")),
-        Check("eigenvector 1: |correlation| of linear and projections", float(agree), low=0.9),
-        Check("pre-images that are finite", float(np.isfinite(preimages).mean()), low=1),
-        Check("pre-images: largest pixel (they stay digits)", float(np.abs(preimages).max()),
-              high=1.5),
-    ]  # fmt: skip
-    chosen = _setting(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
-
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure2(np.stack(list(pictures.values())), shown),
-        chosen,
-        stands_in=data.stands_in,
+    checks = checked(
+        "mika1999/figure2",
+        **{name: rough[name][-1] / rough[name][0] for name in ("linear", "projections")},
+        agree=np.abs(np.corrcoef(linear[0], projections[0])[0, 1]),
+        finite=np.isfinite(preimages).mean(),
+        largest=np.abs(preimages).max(),
     )
+    chosen = _setting(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
+    draw = partial(_draw_figure2, np.stack(list(pictures.values())), shown)
+    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
 
 
 def _draw_figure2(images: Array, shown: Sequence[int]) -> Figure:
@@ -159,22 +152,11 @@ def run_figure3(setting: Setting) -> Result:
          "shown digit": errors[1, i] / errors[0, i]}
         for i in range(20)
     ]  # fmt: skip
-    better = [i + 1 for i in range(20) if ratio[i] > 1.1]
-    checks = [
-        Check("n = 1: kernel / linear", ratio[0], 0.9, 1.1, "nearly the same"),
-        Check("n = 5: kernel / linear", ratio[4], 0.95, 1.2, "nearly the same"),
-        Check("n = 10: kernel / linear", ratio[9], 1.05, 1.4),
-        Check("n = 20: kernel / linear", ratio[19], 1.4, 2.1, "linear better"),
-        Check("first n where linear is better by 10 %", min(better, default=99), 4, 12, "about 10"),
-    ]
-
-    return Result(
-        numbers,
-        checks,
-        lambda: _draw_figure3(tiles, test[shown], errors[1] / errors[0]),
-        _setting(data, n="1 to 20"),
-        stands_in=data.stands_in,
-    )
+    first = min((i + 1 for i in range(20) if ratio[i] > 1.1), default=99)
+    at = {"one": ratio[0], "five": ratio[4], "ten": ratio[9], "twenty": ratio[19]}
+    checks = checked("mika1999/figure3", **at, first=first)
+    draw = partial(_draw_figure3, tiles, test[shown], errors[1] / errors[0])
+    return Result(numbers, checks, draw, _setting(data, n="1 to 20"), stands_in=data.stands_in)
 
 
 def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Figure:
@@ -271,21 +253,20 @@ def run_figure4(setting: Setting) -> Result:
     def middle(noise: str, what: str, method: str = "kernel") -> float:
         return float(np.median([factors(rows, noise, method)[what] for rows in studies.values()]))
 
-    gauss, speckle = "gaussian 0.5", "speckle 20 %"
-    checks = [
-        Check("Gaussian: best / best", middle(gauss, "best/best"), low=1.52, paper=1.6),
-        Check("Gaussian: best n, linear", middle(gauss, "n linear"), 16, 64, 32),
-        Check("Gaussian: best n, kernel", middle(gauss, "n kernel"), 256, 1024, 512),
-        Check("largest factor at equal n", middle(gauss, "largest same n"), low=7.9, paper=8),
-        Check("speckle: best / best", middle(speckle, "best/best"), low=1.11, paper=1.2),
-        Check("speckle: best n, linear", middle(speckle, "n linear"), 16, 64, 32),
-        Check("speckle: best n, kernel", middle(speckle, "n kernel"), 128, 512, 256),
-    ]
-    matched = {"Gaussian": (gauss, 1.64), "speckle": (speckle, 1.36),
-               "speckle on 40 % of the pixels": ("speckle 40 %", 1.37)}  # fmt: skip
-    for name, (noise, bar) in matched.items():
-        ratio = middle(noise, "best/best", "matched")
-        checks.append(Check(f"{name}, noise matched: best / best", ratio, low=bar))
+    gauss, speckle, twice = NOISES
+    checks = checked(
+        "mika1999/figure4",
+        gauss=middle(gauss, "best/best"),
+        gauss_linear=middle(gauss, "n linear"),
+        gauss_kernel=middle(gauss, "n kernel"),
+        equal=middle(gauss, "largest same n"),
+        speckle=middle(speckle, "best/best"),
+        speckle_linear=middle(speckle, "n linear"),
+        speckle_kernel=middle(speckle, "n kernel"),
+        gauss_matched=middle(gauss, "best/best", "matched"),
+        speckle_matched=middle(speckle, "best/best", "matched"),
+        twice_matched=middle(twice, "best/best", "matched"),
+    )
     chosen = _setting(data, seeds=len(seeds), n=", ".join(map(str, COUNTS)))
     first = studies[setting.seed]
     return Result(numbers, checks, lambda: _draw_figure4(first), chosen, stands_in=data.stands_in)

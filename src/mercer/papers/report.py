@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from mercer import __version__
+from mercer._base.files import filled
 from mercer._base.progress import announce
 from mercer.io import atomic_file
-from mercer.papers.item import ITEMS, PAPERS, Item, Result, Setting, need_matplotlib, packaged
+from mercer.papers.item import ITEMS, PAPERS, Item, Result, Setting, need_matplotlib
 
 #: Checks shown at once; the rest of a long table opens with a click.
 OPEN_CHECKS = 12
@@ -25,81 +25,48 @@ OPEN_CHECKS = 12
 
 def write_report(folder: str | Path) -> Path:
     """Write ``report.html`` over the items whose files are in ``folder``; the path of the page."""
-    page, parts = Path(folder) / "report.html", dict[str, list[str]]()
-    index, verdicts = [], []
+    page, parts, index = Path(folder) / "report.html", dict[str, list[str]](), []
+    good = 0
     for item in ITEMS:
         stem = Path(folder) / item.key
         if not stem.with_suffix(".json").is_file():
             continue
-        facts = json.loads(stem.with_suffix(".json").read_text(encoding="utf-8"))
-        index.append(_line(facts))
-        verdicts.append(facts["verdict"] == "reproduced")
-        heading = f'<h2 id="{item.paper}">{item.paper}</h2>'
+        # Ready for HTML: JSON itself has none of the characters that are replaced.
+        text = escape(stem.with_suffix(".json").read_text(encoding="utf-8"), quote=False)
+        facts = {**json.loads(text), "key": item.key}
+        good += facts["verdict"] == "reproduced"
+        index.append(filled("mercer.papers", "line.html", **facts))
         about = f'<p class="soft">{escape(PAPERS[item.paper])}</p>'
-        article = _article(facts, stem.with_suffix(".png").read_bytes())
-        parts.setdefault(item.paper, [heading, about]).append(article)
-    words = {
-        "good": sum(verdicts),
-        "count": len(verdicts),
-        "differ": len(verdicts) - sum(verdicts),
-        "version": escape(__version__),
-        "index": "\n".join(index),
-        "papers": "\n".join(line for lines in parts.values() for line in lines),
-    }
+        lines = parts.setdefault(item.paper, [f'<h2 id="{item.paper}">{item.paper}</h2>', about])
+        lines.append(_article(facts, stem.with_suffix(".png").read_bytes()))
+    counts = {"good": good, "count": len(index), "differ": len(index) - good}
+    papers = "\n".join(line for lines in parts.values() for line in lines)
+    lists = {"index": "\n".join(index), "papers": papers, "version": escape(__version__)}
     with atomic_file(page) as file:
-        file.write(Template(packaged("page.html")).substitute(words).encode())
+        file.write(filled("mercer.papers", "page.html", **counts, **lists).encode())
     return page
 
 
-def _line(record: Mapping[str, Any]) -> str:
-    key = f"{record['paper']}/{record['item']}"
-    return (
-        f'<tr><td><a href="#{key}">{key}</a></td><td>{escape(record["title"])}</td>'
-        f'<td>{_badge(record)}</td><td class="right">{record["seconds"]:.1f} s</td></tr>'
-    )
-
-
-def _badge(record: Mapping[str, Any]) -> str:
-    kind = "good" if record["verdict"] == "reproduced" else "other"
-    return f'<span class="badge {kind}">{escape(record["verdict"])}</span>'
-
-
-def _article(record: Mapping[str, Any], image: bytes) -> str:
-    setting = {**record["setting"], "run": record["run"], "seed": record["seed"]}
-    because = "" if record["verdict"] == "reproduced" else "because "
+def _article(facts: Mapping[str, Any], image: bytes) -> str:
+    setting = {**facts["setting"], "run": facts["run"], "seed": facts["seed"]}
     words = {
-        "key": f"{record['paper']}/{record['item']}",
-        "title": escape(record["title"]),
-        "badge": _badge(record),
-        "reason": because + escape(record["reason"]),
+        "because": "" if facts["verdict"] == "reproduced" else "because ",
         "image": base64.b64encode(image).decode(),
-        "checks": _checks(record["checks"]),
-        "remarks": "".join(f"<li>{escape(remark)}</li>" for remark in record["remarks"]),
-        "setting": escape(" · ".join(f"{name} {value}" for name, value in setting.items())),
+        "checks": _checks(facts["checks"]),
+        "remarks": "".join(f"<li>{remark}</li>" for remark in facts["remarks"]),
+        "setting": " · ".join(f"{name} {value}" for name, value in setting.items()),
     }
-    return Template(packaged("article.html")).substitute(words).rstrip("\n")
+    return filled("mercer.papers", "article.html", **{**facts, **words})
 
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
     if not checks:
         return ""
-    lines = [_row("th", "number", "paper", "mercer", "bar", "holds")]
-    for check in checks:
-        paper, ours = escape(str(check["paper"])) or "–", f"{check['mercer']:g}"
-        cells = (escape(check["what"]), paper, ours, escape(check["bar"]), check["holds"])
-        kind = "" if check["holds"] == "yes" else "miss"
-        lines.append(_row("td", *cells).replace("<tr>", f'<tr class="{kind}">'))
-    table = '<div class="wide"><table>' + "\n".join(lines) + "</table></div>"
+    rows = "\n".join(filled("mercer.papers", "check.html", **check) for check in checks)
+    table = filled("mercer.papers", "checks.html", rows=rows)
     if len(checks) <= OPEN_CHECKS:
         return table
     return f"<details><summary>{len(checks)} numbers beside the paper's</summary>{table}</details>"
-
-
-def _row(tag: str, *cells: str) -> str:
-    """Cells of a line: words, numbers, and a word again."""
-    first, *numbers, last = cells
-    right = "".join(f'<{tag} class="right">{number}</{tag}>' for number in numbers)
-    return f"<tr><{tag}>{first}</{tag}>{right}<{tag}>{last}</{tag}></tr>"
 
 
 DPI = 110

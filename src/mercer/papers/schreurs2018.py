@@ -23,7 +23,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.papers.item import Result, Setting, checked, denoised, on_circle, sheet
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles, tidy
 
@@ -57,7 +57,7 @@ LAYOUTS: Mapping[str, tuple[tuple[tuple[float, float], tuple[float, float]], ...
 
 def circle(rng: np.random.Generator, n: int = 500, noise: float = 0.3) -> Scene:
     """Figure 1 (a): points on the unit circle with noise."""
-    return Scene(_on_circle(rng, n) + noise * rng.standard_normal((n, 2)))
+    return Scene(on_circle(rng.uniform(0, 2 * np.pi, n)) + noise * rng.standard_normal((n, 2)))
 
 
 def circle_and_lines(layout: str, rng: np.random.Generator, noise: float = 0.2) -> Scene:
@@ -66,7 +66,7 @@ def circle_and_lines(layout: str, rng: np.random.Generator, noise: float = 0.2) 
     for start, end in LAYOUTS[layout]:
         t = rng.random((125, 1))
         lines.append((1 - t) * np.array(start) + t * np.array(end))
-    clean = np.concatenate([_on_circle(rng, 250), *lines])
+    clean = np.concatenate([on_circle(rng.uniform(0, 2 * np.pi, 250)), *lines])
     return Scene(clean + noise * rng.standard_normal(clean.shape), LAYOUTS[layout])
 
 
@@ -166,11 +166,6 @@ def _mixing(X: Array, y: Array, q: int, S: int, n: int, seed: int) -> Mixing:
     )
 
 
-def _on_circle(rng: np.random.Generator, n: int) -> Array:
-    angle = rng.uniform(0, 2 * np.pi, n)
-    return np.column_stack([np.cos(angle), np.sin(angle)])
-
-
 def _to_piece(points: Array, start: Array, end: Array) -> Array:
     way = end - start
     t = np.clip((points - start) @ way / (way @ way), 0, 1)
@@ -197,13 +192,9 @@ def run_figure1(setting: Setting) -> Result:
     ]
     ratio = {name: d["paper's S"].mean() / d["noisy"].mean() for name, d in lines.items()}
     worst = max(float(d["by distance, S = 30"].mean()) for d in lines.values())
-    checks = [
-        Check("(a) noisy: mean distance to the circle", ring["noisy"].mean(), 0.22, 0.25),
-        Check("(a) denoised, S = 150", ring["paper's S"].mean(), high=0.09),
-        Check("(a) denoised, S by hold-out", ring["S by hold-out"].mean(), high=0.05),
-        Check("(b) denoised / noisy, S = 100", ratio[LAYOUT], high=0.8),
-        Check("(b) by distance, S = 30, worst of four layouts", worst, high=0.1),
-    ]
+    noisy, paper, held_out = (found.mean() for found in ring.values())
+    of_ring = {"noisy": noisy, "denoised": paper, "held_out": held_out}
+    checks = checked("schreurs2018/figure1", **of_ring, lines=ratio[LAYOUT], worst=worst)
     remark = (
         "The text does not say where the two lines lie; the paper's S = 100 brings "
         f"{sum(value < 0.95 for value in ratio.values())} of four layouts nearer, since a line has "
@@ -215,16 +206,11 @@ def run_figure1(setting: Setting) -> Result:
 
 
 def _draw_figure1(seed: int) -> Figure:
-    figure, axes = sheet(1, 2, (9, 4))
     scenes = {
         "(a) circle, 2 components, S = 150": circle(fixed_rng(seed)),
         "(b) circle and lines, 8 components, S = 100": circle_and_lines(LAYOUT, fixed_rng(seed)),
     }
-    for ax, (title, scene) in zip(axes[0], scenes.items(), strict=True):
-        cloud(ax, scene.points, PALE, 7)
-        cloud(ax, figure1(scene), PALETTE[0], 9)
-        plane(ax, title, ticks=True)
-    return figure
+    return denoised({title: (scene.points, figure1(scene)) for title, scene in scenes.items()}, 9)
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -239,26 +225,20 @@ def run_figure2(setting: Setting) -> Result:
          "most similar in a share of samples": float((best == digit).mean())}
         for digit in range(10)
     ]  # fmt: skip
-    checks = [
-        Check("(a) samples whose ten neighbours show one digit, share", pure, 0.7, 0.88,
-              "only zeros, in the one shown"),
-        Check("(b) samples that mix five digits or more, share", many, low=0.9,
-              paper="all digits, in the one shown"),
-        Check("(c) scaled similarities, largest", float(mixed.similarity.max()), 0, 1),
-    ]  # fmt: skip
+    shares = {"pure": pure}
     if setting.full and not data.stands_in:  # by a network that is trained on other images
         read = digit_network(data, setting.seed).predict(pair.samples)
-        checks.insert(1, Check("(a) samples that a network reads as 0 or 1, share",
-                               float(np.isin(read, (0, 1)).mean()), low=0.9))  # fmt: skip
+        shares["read"] = float(np.isin(read, (0, 1)).mean())
+    largest = mixed.similarity.max()
+    checks = checked("schreurs2018/figure2", **shares, many=many, largest=largest)
     chosen = {
         "(a)": "50 of 0 and of 1, 20 components, S = 10",
         "(b)": "50 of each, 50 components, S = 100",
         "kernel": "exp(-0.01 r²), pixels in [0, 1]",
         "samples": n,
     }
-    return Result(
-        numbers, checks, lambda: _draw_figure2(pair, mixed), chosen, stands_in=data.stands_in
-    )
+    draw = partial(_draw_figure2, pair, mixed)
+    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
 
 
 def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:

@@ -6,7 +6,7 @@ Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R pack
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,8 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, PALE, Check, Result, Setting, cloud, plane, sheet
+from mercer.papers.item import INK, Result, Setting, checked, plane, sheet
+from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots._base import PALETTE, tidy
 
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
@@ -69,18 +70,6 @@ def figure2(X: Array) -> SparseKernelPCA:
     8
     """
     return SparseKernelPCA(noise=NOISE, kernel=Gaussian(width=WIDTH), refit=False).fit(X)
-
-
-def grid_around(X: Array, resolution: int) -> Array:
-    """A square grid over the plane where the points lie, (resolution, resolution, 2)."""
-    lines = [np.linspace(X[:, j].min() - 0.3, X[:, j].max() + 0.3, resolution) for j in (0, 1)]
-    return np.stack(np.meshgrid(*lines), axis=-1)
-
-
-def over_grid(compute: Callable[[Array], Array], grid: Array) -> Array:
-    """A function of rows at every point of a grid: scores, or the error of eq. (18)."""
-    values = np.asarray(compute(grid.reshape(-1, 2)))
-    return values.reshape(*grid.shape[:2], *values.shape[1:])
 
 
 def largest_angle_cosine(a: Subspace, b: Subspace) -> float:
@@ -167,13 +156,8 @@ def run_figure1(setting: Setting) -> Result:
         picked.append(_picked(model.transform(X)[:, :3], labels))
     mean = np.mean(spectra, axis=0)
     numbers = [{"component": k, "eigenvalue": value} for k, value in enumerate(mean)]
-    checks = [
-        Check("first eigenvalue, mean", mean[0], 0.21, 0.25),
-        Check("third eigenvalue, mean", mean[2], 0.19, 0.22),
-        Check("gap: third eigenvalue / fourth", mean[2] / mean[3], low=3),
-        Check("draws whose first three components pick out all three clusters, share",
-              float(np.mean(np.array(picked) == 3)), low=0.9, paper="all, in the one shown"),
-    ]  # fmt: skip
+    values = {"first": mean[0], "third": mean[2], "gap": mean[2] / mean[3]}
+    checks = checked("tipping2001/figure1", **values, picked=np.mean(np.array(picked) == 3))
     X, _ = three_clusters(setting.seed)
     model = figure1(X)
     titles = [f"{value:.3f}" for value in model.explained_variance_]
@@ -200,13 +184,8 @@ def run_figure2(setting: Setting) -> Result:
         for seed, (size, cosine) in enumerate(zip(sizes, cosines, strict=True))
     ]
     low, high = min(sizes), max(sizes)
-    checks = [
-        Check("kernels of 90, mean over draws", float(np.mean(sizes)), 6, 9, 9),
-        Check("draws whose range holds the paper's 9", float(low <= 9 <= high), low=1),
-        Check("kernels, fewest", low, low=3),
-        Check("kernels, most", high, high=13),
-        Check("cosine of the largest angle to kernel PCA, worst", min(cosines), low=0.93),
-    ]
+    kernels = {"mean": np.mean(sizes), "holds": low <= 9 <= high, "fewest": low, "most": high}
+    checks = checked("tipping2001/figure2", **kernels, cosine=min(cosines))
     X, _ = three_clusters(setting.seed)
     model = figure2(X)
     titles = [f"component {k}" for k in range(9)]
@@ -215,17 +194,14 @@ def run_figure2(setting: Setting) -> Result:
 
 
 def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Figure:
-    """Lines of equal score for the first nine components, if there are so many."""
-    figure, axes = sheet(3, 3, (7.2, 7.2))
-    grid = grid_around(X, 80)
-    Z = over_grid(model.transform, grid)
-    for k, ax in enumerate(axes.ravel()):
-        if k >= Z.shape[2]:
-            ax.set_axis_off()
-            continue
-        cloud(ax, X, PALE, 5)
-        ax.contour(grid[..., 0], grid[..., 1], Z[..., k], 8, cmap="viridis", linewidths=0.9)
-        plane(ax, titles[k])
+    """The first nine components over the plane, if there are so many."""
+    figure, axes = sheet(3, 3, (8.6, 7.2))
+    count = min(model.n_components_, 9)
+    ComponentsDisplay.from_estimator(model, X, components=count, ax=axes.ravel()[:count])
+    for ax, title in zip(axes.ravel(), titles, strict=False):
+        plane(ax, title)
+    for spare in axes.ravel()[count:]:
+        spare.set_axis_off()
     return figure
 
 
@@ -238,26 +214,17 @@ def run_figure3(setting: Setting) -> Result:
         at_centres.append(model.span_error(CENTRES))
         fewest.append(int(np.bincount(labels[chosen], minlength=3).min()))
     X, labels = three_clusters(setting.seed)
-    model, grid = figure2(X), grid_around(X, 60)
-    chosen, error = np.asarray(model.support_indices_), over_grid(model.span_error, grid)
+    model, far = figure2(X), np.array([[X[:, 0].max() + 0.3, X[:, 1].min() - 0.3]])
+    chosen = np.asarray(model.support_indices_)
     counts = np.bincount(labels[chosen], minlength=3)
     numbers = [{"cluster": c, "kernels": int(count)} for c, count in enumerate(counts, start=1)]
-    checks = [
-        Check("draws where every cluster is represented", float(np.mean(np.array(fewest) >= 1)),
-              low=1),
-        Check("error at the clusters' centres, mean", float(np.mean(at_centres)), high=0.2),
-        Check("error in a corner far away", error[0, -1], low=0.99),
-    ]  # fmt: skip
+    errors = {"centres": np.mean(at_centres), "far": model.span_error(far)[0]}
+    every = np.mean(np.array(fewest) >= 1)
+    checks = checked("tipping2001/figure3", every=every, **errors)
 
     def draw() -> Figure:
-        figure, axes = sheet(1, 1, (5.4, 4.8))
-        ax = axes[0, 0]
-        cloud(ax, X, INK, 9)
-        ax.scatter(*X[chosen].T, s=90, facecolors="none", edgecolors=PALETTE[6], linewidths=1.8)
-        lines = ax.contour(grid[..., 0], grid[..., 1], error, [0.1, 0.3, 0.5, 0.7, 0.9],
-                           cmap="viridis", linewidths=1)  # fmt: skip
-        ax.clabel(lines, fontsize=7)
-        plane(ax, f"{len(chosen)} of {len(X)} points represent the data", ticks=True)
+        figure, axes = sheet(1, 1, (6.4, 4.8))
+        RepresentingVectorsDisplay.from_estimator(model, X, ax=axes[0, 0])
         return figure
 
     setting_ = {**SETTING, "σ": 0.25, "draws": len(fewest)}
@@ -278,16 +245,10 @@ def run_figure4(setting: Setting) -> Result:
         for p in range(COUNT)
     ]
     sparse, refit = (found.rms[way] / found.rms["full"] for way in ("sparse", "refit"))
-    apart = float(found.errors["sparse"].mean() - found.errors["full"].mean())
-    checks = [
-        Check("kernels of 200", found.n_kernels, 40, 40, 40),
-        Check("fits of the search for σ²", found.fits, high=15),
-        Check("rms, sparse / full, p = 5", sparse[4], 1, 1.03, "small loss"),
-        Check("rms, sparse / full, p = 10", sparse[9], 1, 1.25, "small loss"),
-        Check("rms, sparse / full, p = 25", sparse[24], 1, 1.95, "small loss"),
-        Check("rms, refit / full, p = 25", refit[24], 1, 1.5),
-        Check("test errors, sparse − full, mean", apart, -4, 4, "marginally fewer"),
-    ]
+    apart = found.errors["sparse"].mean() - found.errors["full"].mean()
+    search = {"kernels": found.n_kernels, "fits": found.fits}
+    rms = {"five": sparse[4], "ten": sparse[9], "all": sparse[24], "refit": refit[24]}
+    checks = checked("tipping2001/figure4", **search, **rms, errors=apart)
     rows = f"{len(data.X)} + {len(data.X_test)}"
     chosen = {"rows": rows, "kernel": "exp(-r²/10²), standardised"}
     return Result(numbers, checks, lambda: _draw_figure4(found), chosen, stands_in=data.stands_in)

@@ -43,8 +43,8 @@ def _print(results: Results, folder: Path) -> None:
     terminal = console.Terminal(highlight=False)
     data = results.digits
     terminal.print(
-        f"\n[bold]Kernel PCA on {len(data.train):,} handwritten digits[/bold], judged by "
-        f"{len(data.test):,} others\n"
+        f"\n[bold]Kernel PCA on {len(data.X):,} handwritten digits[/bold], judged by "
+        f"{len(data.X_test):,} others\n"
     )
     terminal.print(_denoising_table(results.studies))
     console.summary("And more", in_words(results))

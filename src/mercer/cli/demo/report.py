@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mercer import __version__
+from mercer._base.files import filled
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.study import SETTINGS, SHAPE, Digits, Found, Results, Study
+from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, Study
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
+from mercer.papers import Labelled
 from mercer.plots._base import in_lines, mosaic
 from mercer.relevance import measure_relevance
 
+HERE = "mercer.cli.demo"
 SIDE, PAD = 440, 18
 
 
@@ -44,8 +45,6 @@ def scatter(points: Array, labels: Array, names: Sequence[str]) -> str:
     low, high = points.min(axis=0), points.max(axis=0)
     scale = (SIDE - 2 * PAD) / (float((high - low).max()) or 1.0)
     pixels = (points - (low + high) / 2) * np.array([scale, -scale]) + SIDE / 2
-    head = _open(SIDE, SIDE + 26, f"{names[0]} against {names[1]}")
-    frame = f'<rect class="frame" x=".5" y=".5" width="{SIDE - 1}" height="{SIDE - 1}" rx="8"/>'
     paths, badges = "", ""
     for i, name in enumerate(np.unique(labels)):
         dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in pixels[labels == name])
@@ -55,61 +54,31 @@ def scatter(points: Array, labels: Array, names: Sequence[str]) -> str:
             f'<circle class="badge c{i}" cx="{x:.1f}" cy="{y:.1f}" r="11"/>'
             f'<text class="mark" x="{x:.1f}" y="{y + 4.5:.1f}">{escape(str(name))}</text>'
         )
-    return f"{head}{frame}{paths}{badges}{_axis_names(names, SIDE, below=20, left=14)}</svg>"
+    return filled(HERE, "scatter.svg", dots=paths, badges=badges, names=[*map(escape, names)])
 
 
 def spectrum(shares: Array) -> str:
     """Bars of the first forty shares of the true variance, and the line of their sum."""
-    width, height, top = 920, 190, 30
+    floor, room = 190, 160
     shares = np.asarray(shares)[:40]
-    step, total = width / len(shares), np.cumsum(shares)
+    step, total = 920 / len(shares), np.cumsum(shares)
     bars = "".join(
-        f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{height - bar:.1f}" '
+        f'<rect class="bar" x="{i * step + 1.5:.1f}" y="{floor - bar:.1f}" '
         f'width="{step - 3:.1f}" height="{bar:.1f}" rx="2"/>'
-        for i, bar in enumerate(shares / shares[0] * (height - top))
+        for i, bar in enumerate(shares / shares[0] * room)
     )
-    sums = height - total * (height - top)
+    sums = floor - total * room
     line = " ".join(f"{(i + 0.5) * step:.1f},{y:.1f}" for i, y in enumerate(sums))
-    return (
-        f"{_open(width, height + 24, 'shares of the variance, component by component')}{bars}"
-        f'<polyline class="line" points="{line}"/><text class="note end" x="{width - 4}" '
-        f'y="{sums[-1] - 8:.1f}">together {total[-1]:.0%}</text>'
-        f'<text class="note" x="1.5" y="{top - 7:.1f}">first {shares[0]:.1%}</text>'
-        f'<text class="axis" x="{width / 2}" y="{height + 19}">'
-        f"component 0 to {len(shares) - 1}</text></svg>"
-    )
+    words = {"first": shares[0], "total": total[-1], "last": len(shares) - 1, "top": sums[-1] - 8}
+    return filled(HERE, "spectrum.svg", bars=bars, line=line, **words)
 
 
 def curve(points: Array, at: tuple[float, float], names: Sequence[str]) -> str:
     """A curve in the unit square with one point of it marked."""
-    side = 260
-    xs, ys = points[0] * side, (1 - points[1]) * side
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
-    x, y = at[0] * side, (1 - at[1]) * side
-    head = _open(side + 40, side + 34, f"{names[1]} against {names[0]}")
-    return (
-        f'{head}<g transform="translate(34 4)">'
-        f'<rect class="frame" width="{side}" height="{side}" rx="6"/>'
-        f'<path class="zero" d="M0 {side}L{side} 0"/>'
-        f'<polyline class="line" points="{path}"/>'
-        f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>'
-        f"{_axis_names(names, side, below=22, left=-14)}</g></svg>"
-    )
-
-
-def _axis_names(names: Sequence[str], side: float, below: float, left: float) -> str:
-    return (
-        f'<text class="axis" x="{side / 2}" y="{side + below}">{escape(names[0])} →</text>'
-        f'<text class="axis" transform="translate({left} {side / 2}) rotate(-90)">'
-        f"{escape(names[1])} →</text>"
-    )
-
-
-def _open(width: float, height: float, label: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'aria-label="{escape(label)}">'
-    )
+    xs, ys = 260 * np.column_stack([points, at])
+    line = " ".join(f"{x:.1f},{260 - y:.1f}" for x, y in zip(xs[:-1], ys[:-1], strict=True))
+    named = [*map(escape, names)]
+    return filled(HERE, "curve.svg", line=line, x=xs[-1], y=260 - ys[-1], names=named)
 
 
 def write(results: Results, folder: Path) -> None:
@@ -117,14 +86,13 @@ def write(results: Results, folder: Path) -> None:
     for name, model in results.models().items():
         model.save(folder / f"{name}.mercer")
     data = results.digits
-    results.embedding.to_html(folder / "live.html", data.test, data.test_labels, images=(8, 8))
+    results.embedding.to_html(folder / "live.html", data.X_test, data.y_test, images=(8, 8))
     with atomic_file(folder / "report.html") as file:
         file.write(render(results).encode())
 
 
 def render(results: Results) -> str:
     """The page for a finished demo: ``page.html`` with everything filled in."""
-    page = files("mercer.cli.demo").joinpath("page.html").read_text(encoding="utf-8")
     small = results.compressed
     facts = {
         **vars(results),
@@ -138,12 +106,11 @@ def render(results: Results) -> str:
         **_denoising(results),
         **_novelty(results.found, results.digits),
     }
-    # ${found.detected:.0%} on the page is a field as str.format has it; other braces are CSS.
-    return re.sub(r"\$(\{.+?\})", lambda field: field[1].format(**facts), page)
+    return filled(HERE, "page.html", **facts)
 
 
 def _embedding(results: Results) -> dict[str, str]:
-    model, test, labels = results.embedding, results.digits.test, results.digits.test_labels
+    model, test, labels = results.embedding, results.digits.X_test, results.digits.y_test
     Z, share = model.transform(test), model.explained_variance_ratio_
     names = [f"component {i} ({share[i]:.1%})" for i in range(4)]
     panels = [scatter(Z[:, i : i + 2], labels, names[i : i + 2]) for i in (0, 2)]
@@ -162,9 +129,10 @@ def _denoising(results: Results) -> dict[str, Any]:
     return {"gaussian": gaussian, "speckle": speckle, **removed}
 
 
-def _strips(study: Study, digits: Digits) -> str:
-    worst, shown = max(result.error for result in study.results), digits.one_of_each
-    lines = [_strip("row", "clean", "", digits.test[shown], "")]
+def _strips(study: Study, digits: Labelled) -> str:
+    worst = max(result.error for result in study.results)
+    shown = np.unique(digits.y_test, return_index=True)[1]  # the first image of every digit
+    lines = [_strip("row", "clean", "", digits.X_test[shown], "")]
     for result in study.results:
         bar = f'<i style="width:{100 * result.error / worst:.0f}%"></i>'
         figures = f"{bar}error {result.error:.3f} · read {result.read:.1%}"
@@ -174,13 +142,11 @@ def _strips(study: Study, digits: Digits) -> str:
 
 
 def _strip(kind: str, who: str, settings: str, images: Array, figures: str) -> str:
-    return (
-        f'<div class="{kind}"><div class="who">{escape(who)}<small>{escape(settings)}</small></div>'
-        f'{montage(images, 10, f"{who}: ten digits")}<div class="value">{figures}</div></div>'
-    )
+    words = {"kind": kind, "who": escape(who), "settings": escape(settings), "figures": figures}
+    return filled(HERE, "strip.html", images=montage(images, 10, f"{who}: ten digits"), **words)
 
 
-def _novelty(found: Found, digits: Digits) -> dict[str, str]:
+def _novelty(found: Found, digits: Labelled) -> dict[str, str]:
     strangest, calmest = found.order[:10], found.order[-10:]
     ranked = sorted(found.auc, key=lambda name: -found.auc[name])
     lines = [
@@ -191,13 +157,13 @@ def _novelty(found: Found, digits: Digits) -> dict[str, str]:
     ]
     labels = [
         f"<b>{label}</b>" if label == found.digit else f"<span>{label}</span>"
-        for label in digits.test_labels[strangest]
+        for label in digits.y_test[strangest]
     ]
     threshold = (found.false_alarms, found.detected)
     return {
-        "strangest": montage(digits.test[strangest], 10, "the strangest images"),
+        "strangest": montage(digits.X_test[strangest], 10, "the strangest images"),
         "strangest_labels": "".join(labels),
-        "calmest": montage(digits.test[calmest], 10, "the most ordinary images"),
+        "calmest": montage(digits.X_test[calmest], 10, "the most ordinary images"),
         "auc": "\n".join(lines),
         "ahead": _who_is_ahead(found),
         "curve": curve(found.curve, threshold, ("false alarms", "found")),

@@ -29,6 +29,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator
 from mercer.kernels import Gaussian
+from mercer.papers import Labelled
 from mercer.selection import choose_by_noise, kernels_around
 
 #: Noisy versions of rows.
@@ -68,7 +69,7 @@ MASKED = 0.2
 class Results:
     """Everything that the demo has found."""
 
-    digits: Digits
+    digits: Labelled
     embedding: KernelPCA
     studies: list[Study]
     compressed: Compressed
@@ -110,7 +111,7 @@ def run() -> Results:
     started, stages = time.perf_counter(), 5
     data = load()
     announce("demo", 0, stages)
-    embedding = KernelPCA(64, random_state=0).fit(data.train)
+    embedding = KernelPCA(64, random_state=0).fit(data.X)
     announce("demo", 1, stages)
     studies = compare(data)
     announce("demo", 2, stages)
@@ -143,20 +144,20 @@ class Compressed:
     error: list[float]
 
 
-def compress_model(digits: Digits, full: KernelPCA) -> Compressed:
+def compress_model(digits: Labelled, full: KernelPCA) -> Compressed:
     """A sparse model with the kernel of the full one, and what it costs in accuracy."""
     sparse = SparseKernelPCA(noise=SPARSE_NOISE, kernel=full.kernel_, random_state=0)
-    sparse.fit(digits.train)
-    noisy = NOISES["Gaussian"](digits.test, fixed_rng(2))
+    sparse.fit(digits.X)
+    noisy = NOISES["Gaussian"](digits.X_test, fixed_rng(2))
     models: list[Any] = [full, sparse]
     restored = [model.denoise(noisy, match_noise=True) for model in models]
     return Compressed(
         sparse,
         [model.subspace_.n_support for model in models],
         # The shortest of a few runs.
-        [min(repeat(partial(m.transform, digits.test), number=1)) for m in models],
+        [min(repeat(partial(m.transform, digits.X_test), number=1)) for m in models],
         [_file_bytes(model) for model in models],
-        [_error(images, digits.test) for images in restored],
+        [_error(images, digits.X_test) for images in restored],
     )
 
 
@@ -179,19 +180,19 @@ class Generated:
     real_distance: float
 
 
-def generate(digits: Digits) -> Generated:
+def generate(digits: Labelled) -> Generated:
     """Fit the generative model, and draw ten of each digit."""
-    model = GenerativeKernelPCA(60, random_state=0).fit(digits.train, digits.train_labels)
+    model = GenerativeKernelPCA(60, random_state=0).fit(digits.X, digits.y)
     wanted = np.repeat(np.arange(10), PER_DIGIT)
     images = np.asarray(model.sample(len(wanted), label=wanted, random_state=0))
-    reader = SVC(C=10.0).fit(digits.test, digits.test_labels)
-    near = NearestNeighbors(n_neighbors=1).fit(digits.train)
+    reader = SVC(C=10.0).fit(digits.X_test, digits.y_test)
+    near = NearestNeighbors(n_neighbors=1).fit(digits.X)
     return Generated(
         model,
         images,
         float(reader.score(images, wanted)),
         float(near.kneighbors(images)[0].mean()),
-        float(near.kneighbors(digits.test)[0].mean()),
+        float(near.kneighbors(digits.X_test)[0].mean()),
     )
 
 
@@ -219,17 +220,17 @@ class Found:
     digit: int = NEW_DIGIT
 
 
-def find_new(digits: Digits) -> Found:
+def find_new(digits: Labelled) -> Found:
     """Learn nine digits, and find the tenth among the test images."""
     areas: list[dict[str, float]] = []
     for digit in range(10):
         announce("novelty", digit, 10)
         scores = _novelty_scores(digits, digit)[1]
-        is_new = digits.test_labels == digit
+        is_new = digits.y_test == digit
         areas.append({name: float(roc_auc_score(is_new, s)) for name, s in scores.items()})
     model, scores = _novelty_scores(digits, NEW_DIGIT)
-    own, is_new = scores["mercer KernelNovelty"], digits.test_labels == NEW_DIGIT
-    called = model.predict(digits.test) == -1
+    own, is_new = scores["mercer KernelNovelty"], digits.y_test == NEW_DIGIT
+    called = model.predict(digits.X_test) == -1
     return Found(
         model,
         float(called[~is_new].mean()),
@@ -241,9 +242,9 @@ def find_new(digits: Digits) -> Found:
     )
 
 
-def _novelty_scores(digits: Digits, digit: int) -> tuple[KernelNovelty, dict[str, Array]]:
+def _novelty_scores(digits: Labelled, digit: int) -> tuple[KernelNovelty, dict[str, Array]]:
     """A detector that knows the other nine digits, and the scores that it and others give."""
-    known, rows = digits.train[digits.train_labels != digit], digits.test
+    known, rows = digits.X[digits.y != digit], digits.X_test
     model = KernelNovelty(random_state=0).fit(known)
     narrow = OneClassSVM(nu=0.05, gamma=1 / (Gaussian().resolve(known).length / 4) ** 2)
     near = NearestNeighbors(n_neighbors=5).fit(known).kneighbors(rows)[0]
@@ -309,30 +310,15 @@ def fill_in() -> str:
     )
 
 
-@dataclass(frozen=True)
-class Digits:
-    """Images as rows of ink from 0 to 1, with the digits that they show.
+def load() -> Labelled:
+    """1,797 images of 8 × 8 pixels, ink from 0 to 1: 1,200 to learn from, 597 to be judged by.
 
     Nothing is ever chosen or fitted by a look at the test images.
     """
-
-    train: Array
-    train_labels: Array
-    test: Array
-    test_labels: Array
-
-    @property
-    def one_of_each(self) -> Array:
-        """The first test image of every digit."""
-        return np.array([np.flatnonzero(self.test_labels == digit)[0] for digit in range(10)])
-
-
-def load() -> Digits:
-    """1,797 images of 8 × 8 pixels: 1,200 to learn from and 597 to be judged by."""
     X, y = datasets.load_digits(return_X_y=True)
     order = fixed_rng(0).permutation(len(X))
     X, y = X[order] / 16.0, y[order]
-    return Digits(X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
+    return Labelled("digits", X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:])
 
 
 def add_gaussian(X: Array, rng: np.random.Generator) -> Array:
@@ -377,19 +363,19 @@ class Study:
     model: KernelPCA
 
 
-def compare(digits: Digits) -> list[Study]:
+def compare(digits: Labelled) -> list[Study]:
     """Fit and judge every method on every kind of noise.
 
     Width, number of components and penalty of each method are those with the smallest error on
     training images that were held out and given the same kind of noise.
     """
-    reader = KNeighborsClassifier(1).fit(digits.train, digits.train_labels)
-    linear = _Grid([PCA(q) for q in LINEAR_COUNTS], digits.train)
-    sklearn = _Grid(_sklearn(digits.train), digits.train)
+    reader = KNeighborsClassifier(1).fit(digits.X, digits.y)
+    linear = _Grid([PCA(q) for q in LINEAR_COUNTS], digits.X)
+    sklearn = _Grid(_sklearn(digits.X), digits.X)
     studies = []
     for name, noise in NOISES.items():
-        noisy = noise(digits.test, fixed_rng(2))
-        model = _tuned(digits.train, noise)
+        noisy = noise(digits.X_test, fixed_rng(2))
+        model = _tuned(digits.X, noise)
         cleaned = {
             "noisy": ("", noisy),
             "linear PCA": linear.denoise(noise, noisy),
@@ -398,8 +384,8 @@ def compare(digits: Digits) -> list[Study]:
         }
         results = []
         for method, (settings, images) in cleaned.items():
-            read = float(reader.score(images, digits.test_labels))
-            results.append(Denoised(method, settings, images, _error(images, digits.test), read))
+            read = float(reader.score(images, digits.y_test))
+            results.append(Denoised(method, settings, images, _error(images, digits.X_test), read))
         studies.append(Study(name, results, model))
     return studies
 
