@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
 from mercer._base import numbers, progress
+from mercer._base.config import with_parameters
 from mercer._base.types import Array, Seed
 from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
-from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError
 
 

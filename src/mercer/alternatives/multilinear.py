@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from mercer._base import linalg, progress
+from mercer._base.config import with_parameters
 from mercer._base.types import Array, ArrayLike, RowsLike
 from mercer.alternatives import _base
 from mercer.alternatives._base import SEEN, centred, warn_unsettled
-from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError, RankWarning, warn
 
 #: A number of components, or a share of the variance, for all modes or for each.

@@ -8,11 +8,11 @@ from dataclasses import KW_ONLY
 import numpy as np
 
 from mercer._base import numbers, optional
+from mercer._base.config import with_parameters
 from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives import multilinear
 from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
 from mercer.alternatives.robust_pca import split_rows
-from mercer.estimators.base import with_parameters
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError
 

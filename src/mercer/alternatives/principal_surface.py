@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 from sklearn.metrics import pairwise_distances_argmin
 
 from mercer._base import linalg, numbers, progress
+from mercer._base.config import with_parameters
 from mercer._base.types import Array
 from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
-from mercer.estimators.base import with_parameters
 from mercer.exceptions import DataError
 
 

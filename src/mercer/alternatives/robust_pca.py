@@ -8,10 +8,10 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from mercer._base import linalg, machine, numbers, progress
+from mercer._base.config import with_parameters
 from mercer._base.types import Array, RowsLike, Seed
 from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
 from mercer.estimators._validation import check_no_empty_row
-from mercer.estimators.base import with_parameters
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, RankWarning, warn
 

@@ -3,7 +3,7 @@
 import inspect
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -151,14 +151,12 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
 
 def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, style: Style) -> Any:
     from mercer.exceptions import warn
-    from mercer.model import model_of
     from mercer.plots._base import nameless_rows
 
     model, names = seen_by(fitted), feature_names(fitted)
     seen = fitted.encoder_.groups_ if on_tables(fitted) else names or ()
     if on_tables(fitted):  # pictures name what the entries of a vector are
         model.feature_names_in_ = fitted.encoder_.get_feature_names_out()
-        model._model_ = replace(model_of(model), names=feature_names(model))
     display = _display(kind)
     takes = inspect.signature(display).parameters
     options = _options(kind, takes, style)
