@@ -4,8 +4,6 @@ Code written for scikit-learn changes one import. New code is better served by
 :class:`mercer.KernelPCA`, where each parameter lives with the object that uses it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext

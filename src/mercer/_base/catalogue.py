@@ -5,8 +5,6 @@ Strategies by name, words of model files, choices of the command line and of the
 new kernel, solver or estimator is its own file and one line.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder

@@ -1,7 +1,5 @@
 """The one atomic writer (a file or a folder appears whole or not at all), and a watch on files."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import os

@@ -1,7 +1,5 @@
 """Scores of rows by models that have not seen them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

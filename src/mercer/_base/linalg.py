@@ -1,7 +1,5 @@
 """Small dense linear algebra that more than one layer needs."""
 
-from __future__ import annotations
-
 from operator import add
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Numbers that users give, checked; numbers in texts, shortened; and random ones, made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Packages that mercer can do without: found, or named with what to type."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from typing import Any

@@ -5,8 +5,6 @@ nothing otherwise. Our words are those of :mod:`mercer._base.catalogue`, those o
 :func:`register`; these have a colon, ours never do. No word of a file is ever imported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass

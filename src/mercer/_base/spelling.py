@@ -1,7 +1,5 @@
 """What a mistyped word may have meant: did-you-mean for arguments, names and files."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """What all alternatives have in common: the checks at the door, and the way there and back."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Self

@@ -1,7 +1,5 @@
 """The five-layer autoassociative network (Kramer 1991), trained by scikit-learn."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Real

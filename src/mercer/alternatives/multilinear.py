@@ -3,8 +3,6 @@
 The first mode of an array of samples counts them, the others are those of one sample.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY

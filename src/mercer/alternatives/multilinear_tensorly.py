@@ -1,7 +1,5 @@
 """Non-negative and robust multilinear PCA of tensors, decomposed by TensorLy."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import KW_ONLY
 

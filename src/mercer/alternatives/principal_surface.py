@@ -1,7 +1,5 @@
 """Principal surfaces: an elastic net of nodes through the middle of the data."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 

@@ -1,7 +1,5 @@
 """Robust PCA: rows of low rank, with gross errors in some of their entries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 

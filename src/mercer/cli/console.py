@@ -1,7 +1,5 @@
 """What a command says: results on standard output, progress and remarks on standard error."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Models as commands use them: loaded from a file, or described by options of ``mercer fit``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote

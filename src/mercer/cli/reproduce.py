@@ -1,7 +1,5 @@
 """``mercer reproduce``: the papers' tables and figures, run again, with a verdict for each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

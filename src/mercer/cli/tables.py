@@ -1,7 +1,5 @@
 """Tables of a command: what its options say about them, handed to :mod:`mercer.io`."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sys

@@ -5,8 +5,6 @@ scikit-learn's ``validate_data`` does the counting and the conversion. What it w
 says is put on one line that names the place and a remedy.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence, Sized
 from typing import Any

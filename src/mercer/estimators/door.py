@@ -4,8 +4,6 @@ Rows are checked, files are read by blocks, frames are made, BLAS is limited to 
 method that cannot work is absent: ``hasattr`` is False, and the error says why.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable

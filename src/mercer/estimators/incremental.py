@@ -1,7 +1,5 @@
 """Kernel PCA from a stream: chunks come and go, r × r sums stay."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import KW_ONLY
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Kernel PCA of rows that have been checked: what lies below every estimator's door."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Which variables matter, and how sure we are, for every estimator with a Model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

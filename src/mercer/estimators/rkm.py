@@ -1,7 +1,5 @@
 """Restricted Kernel Machines that predict, and generate with a class (experimental)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Sparse kernel PCA behind scikit-learn's door."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import KW_ONLY, replace
 from typing import Self

@@ -1,7 +1,5 @@
 """What every estimator with a Subspace can do; a variant adds only its ``fit``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Kernel PCA of rows with outliers or missing values: estimators that wrap another one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, replace
 from numbers import Real

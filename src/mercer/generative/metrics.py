@@ -8,8 +8,6 @@ The measures that count neighbours depend on the coordinates; for images use tho
 hidden layer, trained on other rows, as their authors do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

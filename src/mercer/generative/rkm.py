@@ -1,7 +1,5 @@
 """Kernel PCA seen as a Restricted Kernel Machine (Suykens 2017; Schreurs & Suykens 2018)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real

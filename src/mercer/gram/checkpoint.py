@@ -7,8 +7,6 @@ sums never meet new rows. It is replaced in one step, so that a kill at any mome
 state or the one before. No pickle: an .npz archive, whose checksums tell of damage.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -4,8 +4,6 @@ Used as a start and as a preconditioner, never as the result, so that its accura
 many passes over the true matrix are needed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

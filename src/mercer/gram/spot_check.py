@@ -1,7 +1,5 @@
 """A few rows of the Gram matrix by the kernel's definition: what fast entries are judged by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

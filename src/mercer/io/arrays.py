@@ -3,8 +3,6 @@
 Sparse rows are SciPy's ``.npz`` and Matrix Market ``.mtx``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import zipfile

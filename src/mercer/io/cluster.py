@@ -5,8 +5,6 @@ on the workers, and the trees' tops in order here: neither the number of workers
 changes a bit of the result, because dask computes a lost task again.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, reduce

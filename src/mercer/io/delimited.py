@@ -1,7 +1,5 @@
 """Rows in text files: CSV with commas, semicolons or tabs."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What row sources in files share: names of columns, fingerprints, and compressed files."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Folders of PNG images: an image is a row, a pixel a column named by its place."""
 
-from __future__ import annotations
-
 import re
 import struct
 import zlib

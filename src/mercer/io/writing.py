@@ -1,7 +1,5 @@
 """Writing a table: by the ending of its name, whole or not at all, block by block."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

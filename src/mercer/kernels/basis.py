@@ -1,7 +1,5 @@
 r"""The functions :math:`k(s_i, \cdot)` of fixed points: what every model is written in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Sums, products and positive multiples of kernels: again kernels."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self

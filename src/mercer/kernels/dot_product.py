@@ -1,7 +1,5 @@
 r"""Kernels of the dot product alone: :math:`k(x, y) = f(x \cdot y)`."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

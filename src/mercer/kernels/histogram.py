@@ -1,7 +1,5 @@
 r"""Kernels that compare entry by entry: Laplacian (city-block distance) and chi-squared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Self
 

@@ -8,8 +8,6 @@ with two numbers for each pair of points. So a tile of P and Q serves all column
 left is one matrix product, :math:`Q [B_{ik} s_{ij}]_{i, (k, j)}`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of kernel parameters, with the wording in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Landmarks drawn at random, or given by the user."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Landmarks as cluster centres: a few Lloyd steps after a good start."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 
 import numpy as np

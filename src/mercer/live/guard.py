@@ -6,8 +6,6 @@ and know the token; and what it sends is counted while it comes, and not waited 
 it may take.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Pure functions of the model and the rows: the same answer serves the single file
 notebook.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 

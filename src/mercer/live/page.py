@@ -1,7 +1,5 @@
 """One self-contained page: code, style and numbers inside, and a policy that forbids the rest."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The live model in a notebook: Jupyter, VS Code, Colab, marimo; the only module for anywidget."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anywidget

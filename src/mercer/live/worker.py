@@ -4,8 +4,6 @@
 be ended at any moment.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

@@ -5,8 +5,6 @@ is not the sum over all of them less that over the fold. What is left for each f
 eigenproblem: the models, and so the scores, are those of separate fits, to rounding.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

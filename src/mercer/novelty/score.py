@@ -5,8 +5,6 @@ r"""Novelty scores on a Subspace (Hoffmann 2007; Hotelling's T²), all of one fo
 Scores :math:`z` measure a point inside the subspace, the residual :math:`r` outside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The report shows pictures without numbers or settings. The data here show the sa
 numbers say in how far they are true.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -4,8 +4,6 @@ A verdict is computed and never written by hand: each :class:`Check` says where 
 and a :class:`Result` is *reproduced* if all of them hold on the data that the paper used.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

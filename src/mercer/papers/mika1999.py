@@ -6,8 +6,6 @@ kernel PCA with the same number of components, unless said otherwise. Figures 2 
 ``mika1999_digits``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Mika et al. 1999: Figures 2 to 4, on USPS digits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

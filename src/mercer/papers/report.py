@@ -1,7 +1,5 @@
 """One page of HTML over all items in a folder: nothing is fetched, light and dark."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

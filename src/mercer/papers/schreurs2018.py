@@ -6,8 +6,6 @@ that gives the picture is used here and marked as an inference. The numbers besi
 paper has none.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The paper gives neither the centres of its three clusters nor a seed; ours are s
 Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R package MASS) yourself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What displays share: matplotlib when it is needed, a look, models and rows, and image tiles."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence

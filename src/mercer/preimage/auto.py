@@ -1,7 +1,5 @@
 """Which pre-image method for which kernel: a rule, not a search."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

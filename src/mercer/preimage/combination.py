@@ -1,7 +1,5 @@
 r"""Pre-images of sparse rows: weighted means of a few support rows each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar

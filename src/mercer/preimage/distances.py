@@ -1,7 +1,5 @@
 """Pre-images from distances (Kwok & Tsang 2004), or dot products (Mika et al. 1999, footnote 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Descent on the feature-space distance itself, for any kernel with a gradient (Mika eq. 7)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Match noisy queries to a model of clean rows: rescale their kernel rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mercer._base.types import Array, Rows

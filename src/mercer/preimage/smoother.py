@@ -1,7 +1,5 @@
 """A weighted mean of the most similar support points (Schreurs & Suykens 2018, eq. 8)."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 

@@ -6,8 +6,6 @@ taken to be, and how much the second answer counts, is chosen where the truth is
 rows, for rows of which the observed values say much, some or little.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

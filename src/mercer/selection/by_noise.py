@@ -1,7 +1,5 @@
 """Kernel and number of components on clean rows: by held-out error, or by what exceeds chance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

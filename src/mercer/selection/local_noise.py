@@ -7,8 +7,6 @@ were held out; those that are not worse beyond chance count as well, and their s
 sure the level is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import logsumexp
 

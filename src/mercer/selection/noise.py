@@ -1,7 +1,5 @@
 """How well rows with added noise are restored: the purpose that models are compared for."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ and shows in no residual. The audit shares nothing with it but the definition,
   out of itself has residuals of zero.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which solver for which problem."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, replace

@@ -1,7 +1,5 @@
 """All eigenpairs by LAPACK."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from mercer._base.machine import lapack_threads

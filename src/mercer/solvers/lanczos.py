@@ -1,7 +1,5 @@
 """A few leading eigenpairs to full precision by implicitly restarted Lanczos (ARPACK)."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernel PCA inside the span of landmarks (Nyström): one pass over the rows, r × r sums."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

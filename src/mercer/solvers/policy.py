@@ -1,7 +1,5 @@
 """One policy for every solver: what counts as zero, as negative, and as a useless width."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 

@@ -1,7 +1,5 @@
 """Kernels for many rows: screen all rows approximately, decide exactly on a small pool."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

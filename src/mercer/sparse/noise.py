@@ -1,7 +1,5 @@
 """Kernels for a noise that is given, or for a number of them: a search on log σ²."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

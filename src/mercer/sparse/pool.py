@@ -7,8 +7,6 @@ w_i^2 S_i` and :math:`\mu_{ni}^2` averaging to :math:`w_i^2 q_i`, eqs. (13) and 
 iterations where Greedy takes a fraction of a second.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any

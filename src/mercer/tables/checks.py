@@ -1,7 +1,5 @@
 """What a model file says about columns of a table is checked before it is believed."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

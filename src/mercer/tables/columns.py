@@ -1,7 +1,5 @@
 """How one column becomes numbers for a kernel, and how it comes back: one class for each kind."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

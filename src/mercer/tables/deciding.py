@@ -1,7 +1,5 @@
 """What is done with a column: decided once, from its values, unless the user says it."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections import Counter

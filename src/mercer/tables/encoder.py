@@ -1,7 +1,5 @@
 """TableEncoder: a table as vectors for a kernel, and back to a legal table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self

@@ -4,8 +4,6 @@ Below this file a column is an array of one of three kinds: float64 with NaN, ``
 NaT, or objects (texts, booleans) with None where a value is missing.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 import re

@@ -3,8 +3,6 @@
 A column is read in one way or not at all: what one value shows about the marks holds for all.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A file as vectors for a fit: raw where its numbers have one unit, encoded where they have not."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

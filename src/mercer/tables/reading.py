@@ -1,7 +1,5 @@
 """A file as columns of numbers, texts and dates."""
 
-from __future__ import annotations
-
 import csv
 import glob
 import io

@@ -4,8 +4,6 @@ A kernel: symmetry, definiteness, diagonal, gradient and parameters. A pre-image
 points of the right shape, and no false "converged".
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import clone
 

@@ -4,8 +4,6 @@ An operator: a symmetric matrix, however it is stored, cut or threaded. An eigen
 orthonormal vectors, and honest residuals.
 """
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The report as one page of HTML: everything inside, nothing fetched, light and dark."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from html import escape

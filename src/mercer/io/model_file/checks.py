@@ -1,7 +1,5 @@
 """Do the arrays of a model agree with each other? A file may be whole and still make no sense."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import partial, singledispatch

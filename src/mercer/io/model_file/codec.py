@@ -17,8 +17,6 @@ Numbers, texts, None and lists stand for themselves; everything else is an objec
 Estimators have ``"state"``, too; objects in ``DERIVED`` have ``"derived"``.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -11,8 +11,6 @@ holds the SHA-256 of each tensor. So a damaged header is noticed before it is be
 damaged tensor before it is used. Any reader of safetensors opens the file, too.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """One model, one file: written in one step, read without running anything that it says."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

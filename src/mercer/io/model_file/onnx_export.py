@@ -1,7 +1,5 @@
 """Export to ONNX: the formulas of the Subspace as a graph that needs neither mercer nor Python."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
