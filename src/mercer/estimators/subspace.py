@@ -25,7 +25,7 @@ from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
 from mercer.estimators.learning import relearn
-from mercer.exceptions import DataError, ModelFileError, Remedy, argument, warn
+from mercer.exceptions import DataError, ModelFileError, Remedy, warn
 from mercer.io import Table, as_rows, write_table
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Model, model_of
@@ -650,12 +650,18 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
 def _warn_if_no_help(risk: selection.Risk) -> None:
     if risk.error < 0:
         what = "the estimated error is below zero, so the rows carry less noise than was assumed"
-        remedy = "if they are clean examples, say rows='clean'; else give a smaller "
+        remedy = Remedy(
+            "if they are clean examples, say rows='clean'; else give a smaller noise=, or one for "
+            "each column.",
+            shell="give a smaller --noise, or one for each column; clean examples are for 'mercer "
+            "tune --rows clean'.",
+        )
     elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
         what = "denoising does not help these rows"
-        remedy = "leave them as they are, or give the larger "
+        remedy = Remedy(
+            "leave them as they are, or give noise=, if it is larger.",
+            shell="leave them as they are, or give --noise, if it is larger.",
+        )
     else:
         return
-    warn(
-        f"{what}: {risk}; {remedy}" + argument("noise", "LEVEL") + ".", exceptions.DenoisingWarning
-    )
+    warn(f"{what}: {risk}; " + remedy, exceptions.DenoisingWarning)

@@ -85,8 +85,9 @@ class Risk:
 
     def __str__(self) -> str:
         return (
-            f"error {self.error:.3g} ± {self.deviation:.1g} a row, of {self.noise:.3g} before; "
-            f"linear PCA {self.linear:.3g}; noise {self.level}"
+            f"squared error of a row {self.noise:.3g} before and {self.error:.3g} ± "
+            f"{self.deviation:.1g} after denoising; linear PCA {self.linear:.3g}; noise "
+            f"{self.level}"
         )
 
 
@@ -175,7 +176,7 @@ def choose_by_risk(
     if risk.error < 0 and level.uncertainty:
         left = trials.residual(best, choice)
         lower = level.times(
-            float(np.sqrt(left / (left - risk.error))), "lowered until no error is below zero"
+            float(np.sqrt(left / (left - risk.error))), "lowered since an error was below zero"
         )
         return choose_by_risk(
             estimator,

@@ -18,12 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.selection.local_noise import noise_around_pieces
 
 #: With fewer columns than this share of them beyond the signal there is nothing to tell noise by.
 FEWEST, LEAST_SHARE = 4, 0.1
+#: Fewer rows than this say nothing about their noise.
+FEWEST_ROWS = 8
 #: Up to so many columns, pieces are looked for.
 FEW_COLUMNS = 12
 #: How far off estimates on digits, faces and spectra with known noise were, as a share.
@@ -66,8 +69,10 @@ class NoiseLevel:
 
     @property
     def size(self) -> float | None:
-        """The root mean square over the columns; None for counts."""
-        return None if self.deviation is None else float(np.sqrt(np.mean(self.deviation**2)))
+        """The root mean square over the columns that have noise; None for counts."""
+        if self.deviation is None:
+            return None
+        return float(np.sqrt(np.mean(self.deviation[self.deviation > 0] ** 2)))
 
     def __str__(self) -> str:
         if self.size is None:
@@ -149,8 +154,17 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
 
 def _estimated(X: Array) -> NoiseLevel:
     X = np.asarray(X, dtype=np.float64)
-    if not X.var(axis=0).any():
+    varies = np.ptp(X, axis=0) > 0
+    if not varies.any():
         raise DataError(f"the {len(X)} row(s) do not differ; give rows that differ.")
+    if len(X) < FEWEST_ROWS:
+        raise DataError(
+            f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
+            + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
+        )
+    if not varies.all():  # there is no noise in a column that is constant
+        level = _estimated(X[:, varies])
+        return replace(level, deviation=np.where(varies, level.deviation, 0.0))
     ways = []
     if (deviation := _of_eigenvalues(X)) is not None:
         ways.append((deviation, UNSURE * deviation, "the smallest eigenvalues"))
@@ -162,9 +176,9 @@ def _estimated(X: Array) -> NoiseLevel:
     ways = [way for way in ways if way[0] > 0]
     if not ways:
         raise DataError(
-            f"the noise of {len(X)} rows with {X.shape[1]} columns cannot be told from what they "
-            "are made of: no small eigenvalues are alike, and the rows do not lie around a curve "
-            "or clusters; "
+            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told from "
+            "what they are made of: no small eigenvalues are alike, and the rows do not lie "
+            "around a curve or clusters; "
             + Remedy(
                 "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
                 shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean "
