@@ -120,4 +120,4 @@ print(f"nothing done: error {np.mean((noisy - test) ** 2):.4f}")
 #
 # **Try it.** ``KernelPCA(n_components=0.95)`` keeps 95 % of the variance. Is that a good denoiser?
 #
-# Next: :doc:`when not to use kernel PCA </learn/6_when_not>`.
+# Next: :doc:`only noisy rows </learn/6_only_noisy_rows>`.

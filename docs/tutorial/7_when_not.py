@@ -1,5 +1,5 @@
 """
-6. When not to use kernel PCA
+7. When not to use kernel PCA
 =============================
 
 The neighbours on the same data, with numbers: linear PCA, t-SNE, an autoencoder, and kernel
@@ -169,4 +169,4 @@ for q in (2, 10, 50):
 # (b) UMAP has an approximate ``inverse_transform``.
 #
 # What mercer itself does not do well stands in :doc:`/explanation/limits`. Next, the last:
-# :doc:`from a raw table to a saved model </learn/7_table_to_model>`.
+# :doc:`from a raw table to a saved model </learn/8_table_to_model>`.
