@@ -159,7 +159,8 @@ def _denoising(results: Results) -> dict[str, Any]:
     gaussian, speckle = (_strips(study, results.digits) for study in results.studies)
     before, linear, ours = (results.studies[0].results[i].error for i in (0, 1, -1))
     removed = {"removed": 1 - ours / before, "removed_linear": 1 - linear / before}
-    return {"gaussian": gaussian, "speckle": speckle, **removed}
+    strips = {"gaussian": gaussian, "speckle": speckle}
+    return {**strips, "alone_strips": _strips(results.alone, results.digits), **removed}
 
 
 def _strips(study: Study, digits: Digits) -> str:
