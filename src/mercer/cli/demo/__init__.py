@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
 
-    Embeds them, removes two kinds of noise beside linear PCA and scikit-learn's kernel PCA, with
-    clean images to learn from and without, compresses the model, generates new digits and finds a digit that it has never seen. Prints the
-    figures, and writes report.html and the models into the output folder. Nothing is downloaded.
+    Embeds them, removes noise beside linear PCA and scikit-learn's kernel PCA, with clean images to
+    learn from and without, compresses the model, generates new digits and finds a digit that it has
+    never seen. Prints the figures, and writes report.html and the models into the output folder.
+    Nothing is downloaded.
     """
     tables.prepare_folder(output)  # before anything takes time
 
