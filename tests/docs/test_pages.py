@@ -83,9 +83,13 @@ def place(tmp_path, monkeypatch):
     curves = np.exp(-((np.linspace(0, 1, 40) - t) ** 2) / 0.01)
     rough = curves + np.random.default_rng(2).normal(scale=0.1, size=curves.shape)
     write_csv(tmp_path / "spectra.csv", rough, [f"x{i}" for i in range(40)])
-    sensors = 12 * t, 1 + 4 * t**2, 40 + 30 * t, 0.2 + np.sin(4 * t) / 2
+    sensors = 24 * t, 1 + 8 * t**2, 40 + 60 * t, 0.2 + np.sin(8 * t) / 2
     names = ("flow", "pressure", "temperature", "vibration")
-    write_csv(tmp_path / "sensors.csv", np.hstack(sensors) + rough[:, :4] / 5, names)
+    write_csv(
+        tmp_path / "sensors.csv",
+        np.hstack(sensors) + 10 * (rough - curves)[:, :4] * (0.6, 0.1, 2, 0.05),
+        names,
+    )
     (tmp_path / "digits").mkdir()
     for i, image in enumerate(load_digits().images[:60]):
         (tmp_path / "digits" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(image / 16)))
