@@ -5,10 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
 from mercer.io import Choice, open_rows, open_table
+from mercer.io.images import encode_png, to_bytes
 from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, write_csv
 
 
@@ -108,6 +110,16 @@ def test_denoise_without_a_model_says_what_is_missing(mercer, noisy, tmp_path):
     mercer.fails("denoise", two, "-q", status=3, words=words)
     words = ["'x' is not a number"]
     mercer.fails("denoise", path, "--noise", "1,x", "-o", tmp_path / "y.csv", status=2, words=words)
+
+
+def test_a_folder_of_noisy_images(mercer, tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "noisy").mkdir()
+    for i, image in enumerate(load_digits().images[:60]):
+        pixels = np.clip(image / 16 + 0.2 * rng.standard_normal((8, 8)), 0, 1)
+        (tmp_path / "noisy" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(pixels)))
+    assert "squared error" in mercer("denoise", tmp_path / "noisy", "-o", tmp_path / "clean").err
+    assert len(list((tmp_path / "clean").glob("*.png"))) == 60
 
 
 def test_noise_of_each_column_in_its_own_unit(mercer, tmp_path):

@@ -215,3 +215,13 @@ def test_a_level_that_is_too_large_is_warned_of_in_the_words_of_the_place():
     assert "rows='clean'" in str(words)
     assert "--noise" in said(words, "shell")
     assert "rows=" not in said(words, "shell")
+
+
+def test_a_curve_that_bends_all_ways_is_not_noise():
+    """All eigenvalues are alike, and yet the rows lie around a curve."""
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, 2 * np.pi, 300)
+    curve = np.column_stack([f(k * t) for k in (1, 2) for f in (np.cos, np.sin)])
+    assert noise_of(curve + 0.1 * rng.standard_normal(curve.shape)).size < 0.15
+    cloud = rng.standard_normal((300, 5))
+    assert noise_of(cloud).size == pytest.approx(1, rel=0.1)

@@ -64,10 +64,10 @@ class Noise(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """A number above zero, several of them, or the word."""
-        text = str(value)
-        if text.partition(":")[0] in ("poisson", "speckle"):
+        if str(value).partition(":")[0] in ("poisson", "speckle"):
             return value
-        levels = [super(Noise, self).convert(part, param, ctx) for part in text.split(",")]
+        parts: list[Any] = str(value).split(",")
+        levels = [super(Noise, self).convert(part, param, ctx) for part in parts]
         return levels if len(levels) > 1 else levels[0]
 
 

@@ -81,7 +81,8 @@ def denoise(
     if model is None or (data is None and (model == "-" or model.endswith(".mercer"))):
         raise click.UsageError("Missing argument 'DATA'.")
     if data is None:
-        tables.check_output(how["output"], None)  # before anything takes time
+        if (target := how["output"].path) is not None:  # before anything takes time
+            tables.check_target(target, force=how["output"].force)
         fitted, data = _tuned(model, how["reading"], noise), model
     elif not model.endswith(".mercer") and not (data == "-" or Path(data).exists()):
         raise click.UsageError(

@@ -7,8 +7,8 @@ which takes some signal for noise, but never the other way round. So the least o
   of Marchenko & Pastur (1967). Signal is what exceeds the law's edge, one eigenvalue after the
   other (after Kritchman & Nadler 2008);
 - second differences of neighbouring columns, which are small for spectra and other curves;
-- where few columns leave no such eigenvalues, flat pieces that the rows lie around
-  (:mod:`mercer.selection.local_noise`).
+- where few columns leave no such eigenvalues, or none but such, flat pieces that the rows lie
+  around (:mod:`mercer.selection.local_noise`).
 """
 
 from __future__ import annotations
@@ -164,12 +164,15 @@ def _estimated(X: Array) -> NoiseLevel:
         )
     if not varies.all():  # there is no noise in a column that is constant
         level = _estimated(X[:, varies])
-        return replace(level, deviation=np.where(varies, level.deviation, 0.0))
+        return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
     ways = []
-    if (deviation := _of_eigenvalues(X)) is not None:
+    deviation, n_signal = _of_eigenvalues(X)
+    if deviation is not None:
         ways.append((deviation, UNSURE * deviation, "the smallest eigenvalues"))
-    elif 1 < X.shape[1] <= FEW_COLUMNS and (found := noise_around_pieces(X)) is not None:
-        ways.append((*found, "the spread around flat pieces"))
+    # Where no eigenvalue exceeds the others, all may be noise, or all signal, as of a bent curve.
+    is_open = 1 < X.shape[1] <= FEW_COLUMNS and (deviation is None or not n_signal)
+    if is_open and (around := noise_around_pieces(X)) is not None:
+        ways.append((*around, "the spread around flat pieces"))
     if X.shape[1] > (2 if ways else FEW_COLUMNS):
         deviation = float(np.sqrt((np.diff(X, 2, axis=1) ** 2).mean() / 6))
         ways.append((deviation, UNSURE * deviation, "second differences of columns"))
@@ -189,8 +192,8 @@ def _estimated(X: Array) -> NoiseLevel:
     return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
 
 
-def _of_eigenvalues(X: Array) -> float | None:
-    """From the lower half of the eigenvalues that are no signal, if there are enough."""
+def _of_eigenvalues(X: Array) -> tuple[float | None, int]:
+    """From the lower half of the eigenvalues that are no signal, if enough; how many are signal."""
     n, d = len(X) - 1, X.shape[1]
     centred = X - X.mean(axis=0)
     products = centred.T @ centred if d <= n else centred @ centred.T
@@ -200,11 +203,11 @@ def _of_eigenvalues(X: Array) -> float | None:
         square = float(values[r:].sum() / left)
         if values[r] <= square * (1 + np.sqrt(left / n)) ** 2:
             if left < max(FEWEST, LEAST_SHARE * d) or not square > 0:
-                return None
+                return None, r
             lower = values[r + (len(values) - r) // 2 :]
             share = len(lower) / (len(values) - r)
-            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share)))
-    return None
+            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share))), r
+    return None, len(values)
 
 
 def _lower_mean(ratio: float, share: float) -> float:

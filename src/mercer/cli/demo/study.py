@@ -385,6 +385,7 @@ class Study:
     @property
     def said(self) -> float:
         """Of noisy rows: what the model itself takes for its root mean square error per pixel."""
+        assert self.model.risk_ is not None
         return float(np.sqrt(max(self.model.risk_.error, 0.0) / np.prod(SHAPE)))
 
 
