@@ -46,8 +46,6 @@ from mercer.solvers.plan import stand_in
 ALL = 0.999
 #: Scores of a row from which the kernel sees nothing differ from each other by less than this.
 FAR = 1e-6
-#: Denoising that leaves more than this share of the noise is not worth its risk.
-HELPS = 0.95
 #: What lacks coordinates has no values to fill in.
 TO_FILL = "to fill in values, use a kernel of vectors"
 
@@ -393,7 +391,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
         if isinstance(choice, selection.NoisyChoice):
             self.set_params(preimage=choice.preimage)
-            _warn_if_no_help(choice.risk)
+            choice.risk.warn_if_no_help()
         self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
         self.tuning_, self.risk_ = choice, getattr(choice, "risk", None)
         return self
@@ -645,23 +643,3 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
             "of them; all such rows are sent to one point. Are they in the same units?",
             exceptions.MercerWarning,
         )
-
-
-def _warn_if_no_help(risk: selection.Risk) -> None:
-    if risk.error < 0:
-        what = "the estimated error is below zero, so the rows carry less noise than was assumed"
-        remedy = Remedy(
-            "if they are clean examples, say rows='clean'; else give a smaller noise=, or one for "
-            "each column.",
-            shell="give a smaller --noise, or one for each column; clean examples are for 'mercer "
-            "tune --rows clean'.",
-        )
-    elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
-        what = "denoising does not help these rows"
-        remedy = Remedy(
-            "leave them as they are, or give noise=, if it is larger.",
-            shell="leave them as they are, or give --noise, if it is larger.",
-        )
-    else:
-        return
-    warn(f"{what}: {risk}; " + remedy, exceptions.DenoisingWarning)

@@ -39,7 +39,7 @@ def demo(output: Path) -> None:
 
 
 def _print(results: Results, folder: Path) -> None:
-    from mercer.cli.demo.study import in_words
+    from mercer.cli.demo.report import in_words
 
     terminal = console.Terminal(highlight=False)
     data = results.digits

@@ -24,7 +24,6 @@ from sklearn.svm import SVC, OneClassSVM
 
 from mercer import GenerativeKernelPCA, KernelNovelty, KernelPCA, SparseKernelPCA, TableModel
 from mercer._base.linalg import square_sums
-from mercer._base.machine import size_text
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator
@@ -261,30 +260,6 @@ def _file_bytes(model: Estimator) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path: Path = model.save(Path(folder) / "model.mercer")
         return path.stat().st_size
-
-
-def in_words(results: Results) -> dict[str, str]:
-    """The other figures, as lines."""
-    small, made, found = results.compressed, results.generated, results.found
-    asked = found.model.false_alarm_rate
-    sizes = [size_text(size) for size in small.file_bytes]
-    others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
-    before, linear, after = (result.error for result in results.alone.results)
-    return {
-        "noisy rows": f"with nothing else to learn from, error {after:.3f} of {before:.3f} is left "
-        f"(estimated {results.alone.said:.3f}); linear PCA at its best {linear:.3f}",
-        "sparse": f"{small.support[1]} points instead of {small.support[0]:,}; error "
-        f"{small.error[1]:.3f} instead of {small.error[0]:.3f}; model file {sizes[1]} instead of "
-        f"{sizes[0]}",
-        "generated": f"{made.read:.0%} of {len(made.images)} new digits are read as the digit "
-        f"asked for; {made.distance:.2f} from the nearest training image (real ones "
-        f"{made.real_distance:.2f})",
-        "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
-        f"one, at {found.false_alarms:.1%} false alarms (asked for {asked:.0%}); area under "
-        f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
-        "table": fill_in(),
-        "time": f"{results.seconds:.1f} s",
-    }
 
 
 def fill_in() -> str:
