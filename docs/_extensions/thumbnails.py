@@ -28,7 +28,7 @@ KEPT: dict[str, float | None] = {
     "plot_component": 0.3,
     "plot_sum": 0.6,
     "plot_compress": 1.0,
-    "6_when_not": 1.0,
+    "7_when_not": 1.0,
 }
 NUMBER = re.compile(r"sphinx_gallery_thumbnail_number = (-?\d+)")
 

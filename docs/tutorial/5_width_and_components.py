@@ -93,7 +93,8 @@ plt.show()
 # ================================== ==========================================================
 # you want                           choose by
 # ================================== ==========================================================
-# noise removed                      ``tune(X, noise=...)``: the error of denoising held-out rows
+# noise removed, clean examples      ``tune(X, noise=..., rows="clean")``: error on held-out rows
+# noise removed, noisy rows only     ``tune(X)``: the estimated error, see the next chapter
 # a false-alarm rate that holds      :class:`~mercer.KernelNovelty`, which has its own threshold
 # features for a classifier          cross-validated accuracy of the whole pipeline
 # a picture                          your eyes, beginning with the default width
@@ -103,8 +104,8 @@ plt.show()
 # Let it choose
 # -------------
 #
-# State the level of noise that you expect. Held-out rows are disturbed by it, and the error is
-# measured in the units of your columns, so that all kernels can be compared.
+# These rows are clean. State the level of noise that you expect. Held-out rows are disturbed by it,
+# and the error is measured in the units of your columns, so that all kernels can be compared.
 
 tuned = KernelPCA(random_state=0).tune(train[:400], noise=0.3, rows="clean")
 print(f"{tuned.n_components_} components, {tuned.kernel_.length / median:.2f} median distances")
@@ -120,4 +121,4 @@ print(f"nothing done: error {np.mean((noisy - test) ** 2):.4f}")
 #
 # **Try it.** ``KernelPCA(n_components=0.95)`` keeps 95 % of the variance. Is that a good denoiser?
 #
-# Next: :doc:`when not to use kernel PCA </learn/6_when_not>`.
+# Next: :doc:`only noisy rows </learn/6_only_noisy_rows>`.

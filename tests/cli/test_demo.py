@@ -81,7 +81,7 @@ def test_the_whole_demo(tmp_path):
     assert all(ours[i] < rival[i] for rival in figures.values() for i in (0, 1))
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert page.open == []
-    assert page.tags.count("img") == 15
+    assert page.tags.count("img") == 19
     assert "script" not in page.tags
     links = [link for link in page.links if not link.startswith("data:image/png")]
     assert links == ["live.html"]

@@ -5,10 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import mercer as package
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA, SparseKernelPCA
 from mercer.io import Choice, open_rows, open_table
+from mercer.io.images import encode_png, to_bytes
 from tests.cli.conftest import NAMES, make_rows, sensors, told, write_columns, write_csv
 
 
@@ -94,7 +96,52 @@ def test_denoise_the_wrong_way(mercer, model, test, noisy, tmp_path):
     write_csv(few, np.random.default_rng(0).standard_normal((60, 2)), "ab")
     words = ["--noise", "--rows clean"]
     mercer.fails("denoise", few, "-o", tmp_path / "y.csv", status=3, words=words)
-    mercer.fails("denoise", few, "--noise", "speckle", "-o", few, status=3, words=["speckle:0.3"])
+    mercer.fails("denoise", few, "--noise", "speckle", status=3, words=["speckle:0.3"])
+
+
+def test_denoise_without_a_model_says_what_is_missing(mercer, noisy, tmp_path):
+    clean, path = noisy
+    mercer.fails("denoise", "-o", tmp_path / "y.csv", status=2, words=["Missing argument 'DATA'"])
+    words = ["there is no file", "give '-o "]
+    mercer.fails("denoise", path, tmp_path / "new.csv", status=2, words=words)
+    mercer.fails("denoise", path, "-o", path, status=1, words=["--force"])  # before the work
+    two = write_csv(tmp_path / "two.csv", clean[:2], "abcdefghijkl")
+    words = ["2 rows are too few", "--noise"]
+    mercer.fails("denoise", two, "-q", status=3, words=words)
+    words = ["'x' is not a number"]
+    mercer.fails("denoise", path, "--noise", "1,x", "-o", tmp_path / "y.csv", status=2, words=words)
+
+
+def test_a_folder_of_noisy_images(mercer, tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "noisy").mkdir()
+    for i, image in enumerate(load_digits().images[:60]):
+        pixels = np.clip(image / 16 + 0.2 * rng.standard_normal((8, 8)), 0, 1)
+        (tmp_path / "noisy" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(pixels)))
+    assert "squared error" in mercer("denoise", tmp_path / "noisy", "-o", tmp_path / "clean").err
+    assert len(list((tmp_path / "clean").glob("*.png"))) == 60
+
+
+def test_noise_of_each_column_in_its_own_unit(mercer, tmp_path):
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, 2 * np.pi, 120)
+    clean = np.column_stack([20 + 5 * np.cos(t), 1000 + 30 * np.sin(t), 0.4 + 0.1 * np.cos(2 * t)])
+    sigma = np.array([0.8, 3.0, 0.03])
+    table = clean + sigma * rng.standard_normal(clean.shape)
+    path = write_csv(tmp_path / "sensors.csv", table, "abc")
+    levels = ",".join(map(str, sigma))
+    done = mercer("denoise", path, "--noise", levels, "-o", tmp_path / "clean.csv")
+    assert "given" in done.err
+    errors = [
+        (((rows - clean) / sigma) ** 2).mean() for rows in (table, read(tmp_path / "clean.csv"))
+    ]
+    assert errors[1] < 0.75 * errors[0]
+    words = ["2 numbers for 3 columns"]
+    mercer.fails("denoise", path, "--noise", "1,2", "-q", status=3, words=words)
+    kinds = write_csv(tmp_path / "kinds.csv", table, "abc", rng.choice(["x", "y"], len(table)))
+    mercer.fails(
+        "tune", kinds, "--noise", levels + ",1", "-q", status=3, words=["'kind'", "--drop"]
+    )
 
 
 def test_impute(mercer, model, tmp_path, reference):

@@ -79,6 +79,17 @@ def place(tmp_path, monkeypatch):
     for name, table in (("wine.mercer", "wine.csv"), ("model.mercer", "rows.csv")):
         drop = ["--drop", "kind"] if table == "rows.csv" else []
         assert main(["fit", table, *drop, "--components", "4", "-o", name]) == 0
+    t = np.random.default_rng(1).uniform(0.3, 0.7, (60, 1))
+    curves = np.exp(-((np.linspace(0, 1, 40) - t) ** 2) / 0.01)
+    rough = curves + np.random.default_rng(2).normal(scale=0.1, size=curves.shape)
+    write_csv(tmp_path / "spectra.csv", rough, [f"x{i}" for i in range(40)])
+    sensors = 24 * t, 1 + 8 * t**2, 40 + 60 * t, 0.2 + np.sin(8 * t) / 2
+    names = ("flow", "pressure", "temperature", "vibration")
+    write_csv(
+        tmp_path / "sensors.csv",
+        np.hstack(sensors) + 10 * (rough - curves)[:, :4] * (0.6, 0.1, 2, 0.05),
+        names,
+    )
     (tmp_path / "digits").mkdir()
     for i, image in enumerate(load_digits().images[:60]):
         (tmp_path / "digits" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(image / 16)))

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "docs" / "howto"
-PAGES = ("compare", "monitoring", "pipeline", "progress", "reproduce")
+PAGES = ("compare", "monitoring", "noisy_rows", "pipeline", "progress", "reproduce")
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]\d+)?")
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from mercer import KernelPCA, TableModel
-from mercer.exceptions import DataError, DenoisingWarning
+from mercer.exceptions import DataError, DenoisingWarning, said
 from mercer.kernels import Gaussian
 from mercer.selection import choose_by_noise, choose_by_risk, kernels_around
 from mercer.selection.by_risk import Probes
@@ -188,3 +188,40 @@ def test_clean_rows_are_never_tuned_to_something_worse_than_the_default(noise):
     own, every = Gaussian().resolve(X), len(X) * 4 // 5 - 1
     default = choose_by_noise(KernelPCA(), X, noise, kernels=[own], counts=[every])
     assert choose_by_noise(KernelPCA(), X, noise).value <= default.value * (1 + 1e-9)
+
+
+def test_a_constant_column_has_no_noise():
+    _, noisy = circle(200, 0.2, 0)
+    more = np.column_stack([noisy, np.full(len(noisy), 3.0)])
+    plain, level = noise_of(noisy), noise_of(more)
+    assert level.deviation[2] == 0
+    assert level.size == pytest.approx(plain.size)
+    risk = KernelPCA(random_state=0).tune(more).risk_
+    assert risk.noise == pytest.approx(2 * plain.size**2)
+
+
+def test_few_rows_say_nothing_about_their_noise():
+    with pytest.raises(DataError, match="3 rows are too few"):
+        noise_of(np.random.default_rng(0).standard_normal((3, 40)))
+    with pytest.raises(DataError, match="with 1 column cannot"):
+        noise_of(np.random.default_rng(0).standard_normal((50, 1)))
+
+
+def test_a_level_that_is_too_large_is_warned_of_in_the_words_of_the_place():
+    _, noisy = circle(150, 0.1, 0)
+    with pytest.warns(DenoisingWarning, match="below zero") as caught:
+        KernelPCA(random_state=0).tune(noisy, noise=0.6)
+    words = caught[0].message
+    assert "rows='clean'" in str(words)
+    assert "--noise" in said(words, "shell")
+    assert "rows=" not in said(words, "shell")
+
+
+def test_a_curve_that_bends_all_ways_is_not_noise():
+    """All eigenvalues are alike, and yet the rows lie around a curve."""
+    rng = np.random.default_rng(0)
+    t = rng.uniform(0, 2 * np.pi, 300)
+    curve = np.column_stack([f(k * t) for k in (1, 2) for f in (np.cos, np.sin)])
+    assert noise_of(curve + 0.1 * rng.standard_normal(curve.shape)).size < 0.15
+    cloud = rng.standard_normal((300, 5))
+    assert noise_of(cloud).size == pytest.approx(1, rel=0.1)

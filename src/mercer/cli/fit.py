@@ -157,8 +157,8 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     metavar="LEVEL",
     help="Standard deviation of the noise that noisy rows carry, or to expect by clean ones, in "
     "units of the rows (of their standard deviations where columns are scaled); of noisy rows also "
-    "poisson, speckle, or speckle:SHARE.  [default: it is estimated; half the standard deviation "
-    "of clean rows]",
+    "several, one for each column in its own unit, poisson, speckle, or speckle:SHARE.  [default: "
+    "it is estimated; half the standard deviation of clean rows]",
 )
 @click.option(
     "--rows",
@@ -197,6 +197,7 @@ def tune(
         if noise is None and rows == "clean":
             noise = mercer.selection.typical_noise(table.rows[:])
         model = recipe.make()
+        noise = tables.noise_of_vectors(noise, encoder)
         with console.progress():
             model.tune(table.rows, noise=noise, rows=rows)
     _save(target, model, encoder)

@@ -57,15 +57,18 @@ class OneOf(click.Choice):  # type: ignore[type-arg]  # click has it since 8.2
 
 
 class Noise(click.FloatRange):
-    """A level of noise, or the words by which the library knows other noise than Gaussian."""
+    """A level of noise, one for each column, or the words for noise that is not Gaussian."""
 
     def __init__(self) -> None:
         super().__init__(0, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """A number above zero, or the word."""
-        is_word = str(value).partition(":")[0] in ("poisson", "speckle")
-        return value if is_word else super().convert(value, param, ctx)
+        """A number above zero, several of them, or the word."""
+        if str(value).partition(":")[0] in ("poisson", "speckle"):
+            return value
+        parts: list[Any] = str(value).split(",")
+        levels = [super(Noise, self).convert(part, param, ctx) for part in parts]
+        return levels if len(levels) > 1 else levels[0]
 
 
 def which_was_meant(word: str, words: Sequence[str]) -> str:
@@ -299,7 +302,9 @@ def writes(what: str) -> Decorator:
 def takes_rows(what: str, data: str = "data", *, needs_model: bool = True) -> Decorator:
     """A model and rows, and all that is said about these; ``what`` goes to the output."""
     # A single argument without a model is the data; click fills the first one.
-    model = model_argument if needs_model else click.argument("model", metavar="[MODEL]")
+    model = model_argument
+    if not needs_model:
+        model = click.argument("model", metavar="[MODEL]", required=False)
     path = click.Path(allow_dash=True)
     argument = click.argument("data", metavar=data.upper(), type=path, required=needs_model)
 

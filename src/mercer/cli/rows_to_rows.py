@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -65,18 +66,28 @@ def inverse(model: str, data: str, **how: Any) -> None:
     type=options.Noise(),
     metavar="LEVEL",
     help="Without a MODEL: standard deviation of the noise that the rows carry, in units of the "
-    "rows (of their standard deviations where columns are scaled), or poisson, speckle, "
-    "speckle:SHARE.  [default: it is estimated]",
+    "rows (of their standard deviations where columns are scaled); several as 0.5,2,0.1, one for "
+    "each column in its own unit; or poisson, speckle, speckle:SHARE.  [default: it is estimated]",
 )
 @options.takes_rows("denoised rows", needs_model=False)
-def denoise(model: str, data: str | None, match_noise: bool | None, noise: Any, **how: Any) -> None:
+def denoise(
+    model: str | None, data: str | None, match_noise: bool | None, noise: Any, **how: Any
+) -> None:
     """Project the rows of DATA onto the components of MODEL, and return to input space.
 
     Without a MODEL, DATA holds noisy rows, and nothing else is needed: kernel, width, components
     and the way back are chosen by an estimate of the error that is left, which is printed.
     """
+    if model is None or (data is None and (model == "-" or model.endswith(".mercer"))):
+        raise click.UsageError("Missing argument 'DATA'.")
     if data is None:
+        if (target := how["output"].path) is not None:  # before anything takes time
+            tables.check_target(target, force=how["output"].force)
         fitted, data = _tuned(model, how["reading"], noise), model
+    elif not model.endswith(".mercer") and not (data == "-" or Path(data).exists()):
+        raise click.UsageError(
+            f"there is no file '{data}' to denoise; if it is to be written, give '-o {quote(data)}'"
+        )
     elif noise is not None:
         raise click.UsageError("--noise is for rows without a MODEL: it knows what noise is")
     else:
@@ -87,11 +98,10 @@ def denoise(model: str, data: str | None, match_noise: bool | None, noise: Any, 
 
 def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
     """The best denoiser of these noisy rows; says what it leaves of the noise."""
-    if data == "-" or data.endswith(".mercer"):
-        raise click.UsageError("Missing argument 'DATA'.")
     with tables.open_for_fit(data, reading, mercer.TableEncoder()) as (table, encoder):
         model: Estimator = mercer.KernelPCA(random_state=0)
         with console.progress():
+            noise = tables.noise_of_vectors(noise, encoder)
             model.tune(table.loaded().rows, noise=noise, rows="noisy")
     console.remark(str(model.risk_))
     return model if encoder is None else mercer.TableModel.from_fitted(model, encoder)

@@ -19,6 +19,7 @@ from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import Output, Reading
+from mercer.exceptions import DataError
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
 from mercer.io.look import Look
@@ -80,6 +81,28 @@ def open_for_fit(
         for line in [] if encoder is None else encoder.describe(most=SHOWN):
             remark(" ".join(line.split()))  # names may have line breaks
         yield table, encoder
+
+
+def noise_of_vectors(noise: Any, encoder: Any) -> Any:
+    """Noise of each column in its own unit, as that of the vectors which an encoder makes."""
+    if not isinstance(noise, list) or encoder is None:
+        return noise
+    columns = encoder.columns_
+    if len(noise) != len(columns):
+        raise DataError(
+            f"--noise has {len(noise)} numbers for {len(columns)} columns; give one each."
+        )
+    deviations = []
+    for (name, column), level in zip(columns.items(), noise, strict=True):
+        if column.width and (not isinstance(column, mercer.tables.Number) or column.tails):
+            raise DataError(
+                f"column '{name}' is not a number on a straight scale ({column.describe()}), and "
+                "noise in its own unit means nothing there; leave it out by --drop, or give one "
+                "--noise for all."
+            )
+        if column.width:
+            deviations.append(level * column.gain / column.scale)
+    return deviations
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from mercer.estimators._validation import check_rows
 from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
 from mercer.estimators.learning import relearn
-from mercer.exceptions import DataError, ModelFileError, Remedy, argument, warn
+from mercer.exceptions import DataError, ModelFileError, Remedy, warn
 from mercer.io import Table, as_rows, write_table
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Model, model_of
@@ -44,8 +44,6 @@ from mercer.solvers.plan import stand_in
 ALL = 0.999
 #: Scores of a row from which the kernel sees nothing differ from each other by less than this.
 FAR = 1e-6
-#: Denoising that leaves more than this share of the noise is not worth its risk.
-HELPS = 0.95
 #: What lacks coordinates has no values to fill in.
 TO_FILL = "to fill in values, use a kernel of vectors"
 
@@ -391,7 +389,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
         if isinstance(choice, selection.NoisyChoice):
             self.set_params(preimage=choice.preimage)
-            _warn_if_no_help(choice.risk)
+            choice.risk.warn_if_no_help()
         self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
         self.tuning_, self.risk_ = choice, getattr(choice, "risk", None)
         return self
@@ -644,17 +642,3 @@ def _warn_of_far_rows(model: Estimator, Z: Array) -> None:
             "of them; all such rows are sent to one point. Are they in the same units?",
             exceptions.MercerWarning,
         )
-
-
-def _warn_if_no_help(risk: selection.Risk) -> None:
-    if risk.error < 0:
-        what = "the estimated error is below zero, so the rows carry less noise than was assumed"
-        remedy = "if they are clean examples, say rows='clean'; else give a smaller "
-    elif risk.error + 2 * risk.deviation >= HELPS * risk.noise:
-        what = "denoising does not help these rows"
-        remedy = "leave them as they are, or give the larger "
-    else:
-        return
-    warn(
-        f"{what}: {risk}; {remedy}" + argument("noise", "LEVEL") + ".", exceptions.DenoisingWarning
-    )

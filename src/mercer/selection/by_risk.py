@@ -24,6 +24,7 @@ from sklearn.base import clone
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
+from mercer.exceptions import DenoisingWarning, Remedy, warn
 from mercer.kernels import Kernel, Linear
 from mercer.preimage import as_preimage
 from mercer.selection.noise_level import NoiseLevel, noise_of
@@ -57,6 +58,8 @@ METHODS = ("smoother", "ridge")
 #: Of more rows a sample of so many is searched; what it chose is then compared on all of them at
 #: the same width and a narrower one, since more rows show finer structure.
 MAX_ROWS, NARROWER = 2000, (1.0, 0.7)
+#: Denoising that leaves more than this share of the noise is not worth its risk.
+HELPS = 0.95
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,32 @@ class Risk:
 
     def __str__(self) -> str:
         return (
-            f"error {self.error:.3g} ± {self.deviation:.1g} a row, of {self.noise:.3g} before; "
-            f"linear PCA {self.linear:.3g}; noise {self.level}"
+            f"squared error of a row {self.noise:.3g} before and {self.error:.3g} ± "
+            f"{self.deviation:.1g} after denoising; linear PCA {self.linear:.3g}; noise "
+            f"{self.level}"
         )
+
+    def warn_if_no_help(self) -> None:
+        """Warn where the level cannot be right, or nothing is gained."""
+        if self.error < 0:
+            what = (
+                "the estimated error is below zero, so the rows carry less noise than was assumed"
+            )
+            remedy = Remedy(
+                "if they are clean examples, say rows='clean'; else give a smaller noise=, or one "
+                "for each column.",
+                shell="give a smaller --noise, or one for each column; clean examples are for "
+                "'mercer tune --rows clean'.",
+            )
+        elif self.error + 2 * self.deviation >= HELPS * self.noise:
+            what = "denoising does not help these rows"
+            remedy = Remedy(
+                "leave them as they are, or give noise=, if it is larger.",
+                shell="leave them as they are, or give --noise, if it is larger.",
+            )
+        else:
+            return
+        warn(f"{what}: {self}; " + remedy, DenoisingWarning)
 
 
 @dataclass(frozen=True)
@@ -175,7 +201,7 @@ def choose_by_risk(
     if risk.error < 0 and level.uncertainty:
         left = trials.residual(best, choice)
         lower = level.times(
-            float(np.sqrt(left / (left - risk.error))), "lowered until no error is below zero"
+            float(np.sqrt(left / (left - risk.error))), "lowered since an error was below zero"
         )
         return choose_by_risk(
             estimator,

@@ -7,8 +7,8 @@ which takes some signal for noise, but never the other way round. So the least o
   of Marchenko & Pastur (1967). Signal is what exceeds the law's edge, one eigenvalue after the
   other (after Kritchman & Nadler 2008);
 - second differences of neighbouring columns, which are small for spectra and other curves;
-- where few columns leave no such eigenvalues, flat pieces that the rows lie around
-  (:mod:`mercer.selection.local_noise`).
+- where few columns leave no such eigenvalues, or none but such, flat pieces that the rows lie
+  around (:mod:`mercer.selection.local_noise`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.selection.local_noise import noise_around_pieces
 
 #: With fewer columns than this share of them beyond the signal there is nothing to tell noise by.
 FEWEST, LEAST_SHARE = 4, 0.1
+#: Fewer rows than this say nothing about their noise.
+FEWEST_ROWS = 8
 #: Up to so many columns, pieces are looked for.
 FEW_COLUMNS = 12
 #: How far off estimates on digits, faces and spectra with known noise were, as a share.
@@ -66,8 +69,10 @@ class NoiseLevel:
 
     @property
     def size(self) -> float | None:
-        """The root mean square over the columns; None for counts."""
-        return None if self.deviation is None else float(np.sqrt(np.mean(self.deviation**2)))
+        """The root mean square over the columns that have noise; None for counts."""
+        if self.deviation is None:
+            return None
+        return float(np.sqrt(np.mean(self.deviation[self.deviation > 0] ** 2)))
 
     def __str__(self) -> str:
         if self.size is None:
@@ -149,22 +154,34 @@ def _in_words(X: Array, noise: str) -> NoiseLevel:
 
 def _estimated(X: Array) -> NoiseLevel:
     X = np.asarray(X, dtype=np.float64)
-    if not X.var(axis=0).any():
+    varies = np.ptp(X, axis=0) > 0
+    if not varies.any():
         raise DataError(f"the {len(X)} row(s) do not differ; give rows that differ.")
+    if len(X) < FEWEST_ROWS:
+        raise DataError(
+            f"{len(X)} rows are too few to estimate their noise from, which takes {FEWEST_ROWS}; "
+            + Remedy("give noise=, its standard deviation.", shell="give it by --noise.")
+        )
+    if not varies.all():  # there is no noise in a column that is constant
+        level = _estimated(X[:, varies])
+        return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
     ways = []
-    if (deviation := _of_eigenvalues(X)) is not None:
+    deviation, n_signal = _of_eigenvalues(X)
+    if deviation is not None:
         ways.append((deviation, UNSURE * deviation, "the smallest eigenvalues"))
-    elif 1 < X.shape[1] <= FEW_COLUMNS and (found := noise_around_pieces(X)) is not None:
-        ways.append((*found, "the spread around flat pieces"))
+    # Where no eigenvalue exceeds the others, all may be noise, or all signal, as of a bent curve.
+    is_open = 1 < X.shape[1] <= FEW_COLUMNS and (deviation is None or not n_signal)
+    if is_open and (around := noise_around_pieces(X)) is not None:
+        ways.append((*around, "the spread around flat pieces"))
     if X.shape[1] > (2 if ways else FEW_COLUMNS):
         deviation = float(np.sqrt((np.diff(X, 2, axis=1) ** 2).mean() / 6))
         ways.append((deviation, UNSURE * deviation, "second differences of columns"))
     ways = [way for way in ways if way[0] > 0]
     if not ways:
         raise DataError(
-            f"the noise of {len(X)} rows with {X.shape[1]} columns cannot be told from what they "
-            "are made of: no small eigenvalues are alike, and the rows do not lie around a curve "
-            "or clusters; "
+            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told from "
+            "what they are made of: no small eigenvalues are alike, and the rows do not lie "
+            "around a curve or clusters; "
             + Remedy(
                 "give noise=, its standard deviation, or rows='clean' if these are clean examples.",
                 shell="give it by --noise, or --rows clean to 'mercer tune' if these are clean "
@@ -175,8 +192,8 @@ def _estimated(X: Array) -> NoiseLevel:
     return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
 
 
-def _of_eigenvalues(X: Array) -> float | None:
-    """From the lower half of the eigenvalues that are no signal, if there are enough."""
+def _of_eigenvalues(X: Array) -> tuple[float | None, int]:
+    """From the lower half of the eigenvalues that are no signal, if enough; how many are signal."""
     n, d = len(X) - 1, X.shape[1]
     centred = X - X.mean(axis=0)
     products = centred.T @ centred if d <= n else centred @ centred.T
@@ -186,11 +203,11 @@ def _of_eigenvalues(X: Array) -> float | None:
         square = float(values[r:].sum() / left)
         if values[r] <= square * (1 + np.sqrt(left / n)) ** 2:
             if left < max(FEWEST, LEAST_SHARE * d) or not square > 0:
-                return None
+                return None, r
             lower = values[r + (len(values) - r) // 2 :]
             share = len(lower) / (len(values) - r)
-            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share)))
-    return None
+            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share))), r
+    return None, len(values)
 
 
 def _lower_mean(ratio: float, share: float) -> float:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.
 
-    Embeds them, removes two kinds of noise beside linear PCA and scikit-learn's kernel PCA,
-    compresses the model, generates new digits and finds a digit that it has never seen. Prints the
-    figures, and writes report.html and the models into the output folder. Nothing is downloaded.
+    Embeds them, removes noise beside linear PCA and scikit-learn's kernel PCA, with clean images to
+    learn from and without, compresses the model, generates new digits and finds a digit that it has
+    never seen. Prints the figures, and writes report.html and the models into the output folder.
+    Nothing is downloaded.
     """
     tables.prepare_folder(output)  # before anything takes time
 
@@ -38,7 +39,7 @@ def demo(output: Path) -> None:
 
 
 def _print(results: Results, folder: Path) -> None:
-    from mercer.cli.demo.study import in_words
+    from mercer.cli.demo.report import in_words
 
     terminal = console.Terminal(highlight=False)
     data = results.digits

@@ -12,7 +12,7 @@ from mercer import __version__
 from mercer._base.files import filled
 from mercer._base.machine import size_text
 from mercer._base.types import Array
-from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, Study
+from mercer.cli.demo.study import SETTINGS, SHAPE, Found, Results, Study, fill_in
 from mercer.io import atomic_file
 from mercer.io.images import encode_png, to_bytes
 from mercer.papers import Labelled
@@ -107,6 +107,30 @@ def render(results: Results) -> str:
     return filled(HERE, "page.html", **facts)
 
 
+def in_words(results: Results) -> dict[str, str]:
+    """The other figures, as lines."""
+    small, made, found = results.compressed, results.generated, results.found
+    asked = found.model.false_alarm_rate
+    sizes = [size_text(size) for size in small.file_bytes]
+    others = ", ".join(f"{name} {auc:.3f}" for name, auc in list(found.auc.items())[1:])
+    before, linear, after = (result.error for result in results.alone.results)
+    return {
+        "noisy rows": f"with nothing else to learn from, error {after:.3f} of {before:.3f} is left "
+        f"(estimated {results.alone.said:.3f}); linear PCA at its best {linear:.3f}",
+        "sparse": f"{small.support[1]} points instead of {small.support[0]:,}; error "
+        f"{small.error[1]:.3f} instead of {small.error[0]:.3f}; model file {sizes[1]} instead of "
+        f"{sizes[0]}",
+        "generated": f"{made.read:.0%} of {len(made.images)} new digits are read as the digit "
+        f"asked for; {made.distance:.2f} from the nearest training image (real ones "
+        f"{made.real_distance:.2f})",
+        "novelty": f"{found.detected:.0%} of the {found.digit}s found by a model that never saw "
+        f"one, at {found.false_alarms:.1%} false alarms (asked for {asked:.0%}); area under "
+        f"the curve, mean of ten digits: {next(iter(found.auc.values())):.3f} ({others})",
+        "table": fill_in(),
+        "time": f"{results.seconds:.1f} s",
+    }
+
+
 def _embedding(results: Results) -> dict[str, str]:
     model, test, labels = results.embedding, results.digits.X_test, results.digits.y_test
     Z, share = model.transform(test), model.explained_variance_ratio_
@@ -124,7 +148,8 @@ def _denoising(results: Results) -> dict[str, Any]:
     gaussian, speckle = (_strips(study, results.digits) for study in results.studies)
     before, linear, ours = (results.studies[0].results[i].error for i in (0, 1, -1))
     removed = {"removed": 1 - ours / before, "removed_linear": 1 - linear / before}
-    return {"gaussian": gaussian, "speckle": speckle, **removed}
+    strips = {"gaussian": gaussian, "speckle": speckle}
+    return {**strips, "alone_strips": _strips(results.alone, results.digits), **removed}
 
 
 def _strips(study: Study, digits: Labelled) -> str:

@@ -1,5 +1,5 @@
 """
-7. From a raw table to a saved model
+8. From a raw table to a saved model
 ====================================
 
 Real tables have units, categories and holes. This chapter goes the whole way on one: read, fit,
