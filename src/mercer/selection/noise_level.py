@@ -180,16 +180,17 @@ def _of_eigenvalues(X: Array) -> float | None:
     n, d = len(X) - 1, X.shape[1]
     centred = X - X.mean(axis=0)
     products = centred.T @ centred if d <= n else centred @ centred.T
-    values = np.linalg.eigvalsh(products)[::-1][: min(n, d)] / n
+    values = np.linalg.eigvalsh(products)[::-1][: min(n, d)]
     for r in range(len(values)):
-        left = d - r
-        square = float(values[r:].sum() / left)
-        if values[r] <= square * (1 + np.sqrt(left / n)) ** 2:
+        # Signal takes r directions away from the noise, among the columns and among the rows.
+        left, rows = d - r, n - r
+        square = float(values[r:].sum() / left / rows)
+        if values[r] <= rows * square * (1 + np.sqrt(left / rows)) ** 2:
             if left < max(FEWEST, LEAST_SHARE * d) or not square > 0:
                 return None
             lower = values[r + (len(values) - r) // 2 :]
             share = len(lower) / (len(values) - r)
-            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share)))
+            return float(np.sqrt(lower.mean() / rows / _lower_mean(left / rows, share)))
     return None
 
 
