@@ -77,7 +77,7 @@ def study(cell: Cell) -> dict[str, float]:
     model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.noise, rows="noisy")
     found["s"] = time.process_time() - began
     found["ours"] = error(cell, model.denoise(cell.noisy))
-    found["said"] = model.risk_.error
+    found["said"], found["±"] = model.risk_.error, model.risk_.deviation
     found["best*"] = best(cell, model)
     found["ratio"] = found["ours"] / found["best*"]
     if cell.unknown is not False:
@@ -86,7 +86,7 @@ def study(cell: Cell) -> dict[str, float]:
         except DataError:  # nothing shows the level
             return found
         found["σ est."] = error(cell, model.denoise(cell.noisy))
-        found["said "] = model.risk_.error
+        found["said "], found["± "] = model.risk_.error, model.risk_.deviation
     return found
 
 
@@ -175,6 +175,10 @@ def summary(rows: list[tuple[Cell, dict[str, float]]]) -> None:
     share("said within 10 % of the truth", off, 0.1, len(off))
     off = [abs(row["said "] / row["σ est."] - 1) for row in estimated]
     share("said within 10 %, level estimated", off, 0.1, len(off))
+    off = [abs(row["said"] - row["ours"]) / row["±"] for row in found]
+    share("said within 2 of its own standard errors", off, 2.0, len(off))
+    off = [abs(row["said "] - row["σ est."]) / row["± "] for row in estimated]
+    share("the same, level estimated", off, 2.0, len(off))
     rivals = [min(row["PCA*"], row["shrunk*"]) for row in found]
     bent = [
         row["ours"] / rival for (cell, row), rival in zip(rows, rivals, strict=True) if cell.is_bent

@@ -67,6 +67,24 @@ def test_noise_is_told_from_signal(shape, level):
     assert estimate_noise(noisy) == pytest.approx(level, rel=0.05)
 
 
+def test_noise_of_about_as_many_rows_as_columns():
+    """Forty directions of signal leave the noise 260 of 300 rows to be seen in."""
+    rng = np.random.default_rng(2)
+    strength = 3.0 * np.arange(1, 41) ** -0.5
+    signal = rng.standard_normal((300, 40)) * strength @ rng.standard_normal((40, 256))
+    noisy = signal + rng.standard_normal(signal.shape)
+    assert estimate_noise(noisy) == pytest.approx(1.0, rel=0.04)
+
+
+def test_signs_are_no_stream_that_rows_are_drawn_by():
+    """A probe that knows the noise is no probe: [1, 0] is the stream of 1, which users take."""
+    rows = np.random.default_rng(0).uniform(size=(40, 2))
+    signs = Probes.of(rows, noise_of(rows, 0.1))._signs((0, 0))
+    for seed in range(100):
+        drawn = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), rows.shape)
+        assert not np.array_equal(signs, drawn)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_few_columns_show_their_noise_around_a_curve(seed):
     _, noisy = circle(300, 0.3, seed)

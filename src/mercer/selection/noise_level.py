@@ -28,6 +28,9 @@ FEWEST, LEAST_SHARE = 4, 0.1
 FEW_COLUMNS = 12
 #: How far off estimates on digits, faces and spectra with known noise were, as a share.
 UNSURE = 0.04
+#: How much signal below the law's edge adds to the lower half of the eigenvalues, as a multiple of
+#: what it adds to all of them beyond that (3 to 7 on digits and faces).
+BELOW = 5.0
 #: What ``noise`` takes in words; the second may be followed by its level.
 WORDS = "'poisson', 'speckle' or 'speckle:0.3'"
 
@@ -152,8 +155,8 @@ def _estimated(X: Array) -> NoiseLevel:
     if not X.var(axis=0).any():
         raise DataError(f"the {len(X)} row(s) do not differ; give rows that differ.")
     ways = []
-    if (deviation := _of_eigenvalues(X)) is not None:
-        ways.append((deviation, UNSURE * deviation, "the smallest eigenvalues"))
+    if (found := _of_eigenvalues(X)) is not None:
+        ways.append((*found, "the smallest eigenvalues"))
     elif 1 < X.shape[1] <= FEW_COLUMNS and (found := noise_around_pieces(X)) is not None:
         ways.append((*found, "the spread around flat pieces"))
     if X.shape[1] > (2 if ways else FEW_COLUMNS):
@@ -175,8 +178,12 @@ def _estimated(X: Array) -> NoiseLevel:
     return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
 
 
-def _of_eigenvalues(X: Array) -> float | None:
-    """From the lower half of the eigenvalues that are no signal, if there are enough."""
+def _of_eigenvalues(X: Array) -> tuple[float, float] | None:
+    """Deviation and uncertainty from eigenvalues that are no signal, if there are enough.
+
+    Signal below the edge of the law raises their upper half more than the lower one. By how much
+    all of them exceed the lower half beyond chance says what is wrong with that, too.
+    """
     n, d = len(X) - 1, X.shape[1]
     centred = X - X.mean(axis=0)
     products = centred.T @ centred if d <= n else centred @ centred.T
@@ -190,7 +197,11 @@ def _of_eigenvalues(X: Array) -> float | None:
                 return None
             lower = values[r + (len(values) - r) // 2 :]
             share = len(lower) / (len(values) - r)
-            return float(np.sqrt(lower.mean() / rows / _lower_mean(left / rows, share)))
+            found = float(np.sqrt(lower.mean() / rows / _lower_mean(left / rows, share)))
+            chance = 2 / np.sqrt(2 * left * rows)
+            excess = BELOW * max(np.sqrt(square) / found - 1 - chance, 0.0)
+            found /= 1 + excess
+            return found, found * max(UNSURE, excess / 2)
     return None
 
 
