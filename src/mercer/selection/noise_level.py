@@ -5,7 +5,8 @@ which takes some signal for noise, but never the other way round. So the least o
 
 - the lower half of the covariance's eigenvalues that are no signal, over their mean under the law
   of Marchenko & Pastur (1967). Signal is what exceeds the law's edge, one eigenvalue after the
-  other (after Kritchman & Nadler 2008);
+  other (after Kritchman & Nadler 2008); what is below the edge, as in images, shows in the upper
+  half, by which the level is lowered;
 - second differences of neighbouring columns, which are small for spectra and other curves;
 - where few columns leave no such eigenvalues, flat pieces that the rows lie around
   (:mod:`mercer.selection.local_noise`).
