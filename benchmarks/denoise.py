@@ -1,148 +1,207 @@
-"""Speed of pre-images against NumPy loops, and what acceleration saves, in one interleaved run."""
+"""Only noisy rows: what ``tune`` chooses without a clean one, beside the best choice and rivals.
+
+``python -m benchmarks denoise [--only NAME] [--confirm] [--wrong]``: errors are squared distances
+of a row from its clean version, which only the columns marked * have seen.
+"""
 
 from __future__ import annotations
 
+import argparse
 import time
-import tracemalloc
-from collections.abc import Callable
-from dataclasses import replace
+import warnings
+from importlib.util import find_spec
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.decomposition import KernelPCA as SklearnKernelPCA
+from sklearn.neighbors import NearestNeighbors
 
+from benchmarks._noisy_data import CONFIRMATION, DEVELOPMENT, Cell, cells_of, wrong_cells
 from mercer import KernelPCA
-from mercer.kernels import Gaussian
-from mercer.model import Subspace
-from mercer.papers.mika1999 import PAPER_TABLE1, gaussians
-from mercer.preimage import FixedPoint
+from mercer.exceptions import DataError
+from mercer.kernels import Linear
+from mercer.selection.by_risk import Probes
+from mercer.selection.noise_level import noise_of
 
-TOL = 1e-5
-REPEATS = 3
-SIZES = ((20_000, 5_000, 64), (3_000, 500, 256), (5_000, 2_000, 8))
+#: The second "said" belongs to the level that was estimated.
+HEADS = ("noisy", "PCA*", "PCA", "shrunk*", "k-NN*", "wavelet", "sklearn*", "ours", "said",
+         "σ est.", "said ", "best*", "ratio", "s")  # fmt: skip
+NOTES = """
+PCA*: the best number of components; PCA: by Stein's estimate; shrunk*: singular values shrunk for
+the squared error (Gavish & Donoho 2017), the true level given; k-NN*: the best mean of k; wavelet:
+with PyWavelets, of series; sklearn*: the best of 30 settings of its KernelPCA with its own
+pre-image. ours: the true level given; σ est.: estimated; said: what risk_ said beside each. best*:
+the least true error of the cells that were looked at; ratio: ours over it; s: CPU of one tune."""
 
 
 def main() -> None:
-    """Print the tables."""
-    print("Seconds for all pre-images; minima of interleaved repeats; ratios to mercer in float64")
-    heads = ("n", "points", "d", "batched", "per point", "float64", "float32", "ratio", "", "")
-    print("{:>7}{:>8}{:>5}{:>10}{:>11}{:>9}{:>9}{:>9}{:>8}{:>7}".format(*heads))
-    for n, m, d in SIZES:
-        speed(n, m, d)
-    print("\nDelayed Anderson on Table 1: kernel evaluations against plain steps, same points")
-    for sigma in PAPER_TABLE1:
-        share, same = anderson(sigma)
-        print(f"  sigma {sigma:<5} {share:6.3f} of the evaluations, same point on {same:.3%}")
+    """Print the table and what it shows."""
+    parser = argparse.ArgumentParser("python -m benchmarks denoise")
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--confirm", action="store_true")
+    parser.add_argument("--wrong", action="store_true", help="noise that is not as given")
+    options = parser.parse_args()
+    names = options.only or (CONFIRMATION if options.confirm else DEVELOPMENT)
+    seed = 1 if options.confirm else 0
+    warnings.simplefilter("ignore")
+    if options.wrong:
+        wrong(names, seed)
+        return
+    print(f"{'':<27}" + "".join(f"{head:>9}" for head in HEADS))
+    rows = []
+    for name in names:
+        for cell in cells_of(name, seed):
+            found = study(cell)
+            rows.append((cell, found))
+            label = f"{cell.name} {cell.kind} {cell.level}"
+            print(f"{label:<27}" + "".join(_shown(found[head]) for head in HEADS), flush=True)
+    summary(rows)
+    print(NOTES)
 
 
-def manifold(n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Noisy points around a bent surface of three dimensions: plain steps take about twenty."""
-    angles = rng.uniform(0, 2 * np.pi, (n, 3))
-    waves = np.column_stack([f(k * angles) for k in (1, 2) for f in (np.cos, np.sin)])
-    frame = np.linalg.qr(np.random.default_rng(1).standard_normal((max(d, 12), 12)))[0][:d]
-    return waves @ frame.T * 2 + 0.15 * rng.standard_normal((n, d))
+def _shown(value: float) -> str:
+    return f"{'-':>9}" if np.isnan(value) else f"{value:>9.3g}"
 
 
-def speed(n: int, m: int, d: int) -> None:
-    """One row of the table."""
-    rng = np.random.default_rng(0)
-    X, Y = manifold(n, d, rng), manifold(m, d, rng) + 0.15 * rng.standard_normal((m, d))
-    kernel = Gaussian(width=3.0)
-    subspace = KernelPCA(32, kernel=kernel, solver="davidson", random_state=0).fit(X).subspace_
-    doubles, singles = prepared(subspace, Y), prepared(in_single(subspace), Y.astype(np.float32))
-    step = TOL * doubles.sweep.scale
-    # The loops are slow and their points independent: a sample of whole batches, scaled up.
-    some, few = min(m, 250), min(m, 20)
-    G = subspace.expansion(subspace.scores(Y[:some]))
-    gamma = 1 / 9.0
-    runs: dict[str, tuple[Callable[[], object], float]] = {
-        "float64": (doubles, 1),
-        "float32": (singles, 1),
-        "batched": (lambda: batched(X, Y[:some], G, gamma, step), m / some),
-        "per point": (lambda: one_by_one(X, Y[:few], G[:few], gamma, step), m / few),
-    }
-    seconds = interleaved(runs)
-    ratios = [seconds["batched"] / seconds["float64"], seconds["per point"] / seconds["float64"]]
-    faster = seconds["float64"] / seconds["float32"]
-    print(
-        f"{n:7}{m:8}{d:5}{seconds['batched']:10.2f}{seconds['per point']:11.2f}"
-        f"{seconds['float64']:9.2f}{seconds['float32']:9.2f}"
-        f"{ratios[0]:8.1f}x{ratios[1]:7.1f}x{faster:6.2f}x"
-    )
-    tracemalloc.start()
-    found = doubles()
-    peak = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
-    off = np.abs(found.points[:some] - batched(X, Y[:some], G, gamma, step)).max()
-    print(
-        f"        sweeps {found.iterations.mean():.1f}, peak {peak:.0f} MB, {off:.1e} off the loop"
-    )
+def study(cell: Cell) -> dict[str, float]:
+    """All columns of a row of the table, by its head."""
+    found = dict.fromkeys(HEADS, np.nan)
+    found["noisy"] = error(cell, cell.noisy)
+    found["PCA*"], found["PCA"] = linear(cell)
+    found["shrunk*"] = error(cell, shrunk(cell))
+    found["k-NN*"] = error(cell, *neighbours(cell.noisy))
+    if find_spec("pywt") and cell.name in ("ECG windows", "spectra", "chirps"):
+        found["wavelet"] = error(cell, wavelets(cell))
+    found["sklearn*"] = error(cell, *sklearn_grid(cell.noisy))
+    began = time.process_time()
+    model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.noise, rows="noisy")
+    found["s"] = time.process_time() - began
+    found["ours"] = error(cell, model.denoise(cell.noisy))
+    found["said"], found["±"] = model.risk_.error, model.risk_.deviation
+    found["best*"] = best(cell, model)
+    found["ratio"] = found["ours"] / found["best*"]
+    if cell.unknown is not False:
+        try:
+            model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.unknown, rows="noisy")
+        except DataError:  # nothing shows the level
+            return found
+        found["σ est."] = error(cell, model.denoise(cell.noisy))
+        found["said "], found["± "] = model.risk_.error, model.risk_.deviation
+    return found
 
 
-def in_single(subspace: Subspace) -> Subspace:
-    """The same subspace in float32."""
-    names = ("support", "coef", "mean", "offset")
-    return replace(subspace, **{name: getattr(subspace, name).astype("f") for name in names})
+def error(cell: Cell, *ways: np.ndarray) -> float:
+    """The least mean squared distance from the clean rows."""
+    return min(float(((rows - cell.clean) ** 2).sum(axis=1).mean()) for rows in ways)
 
 
-def prepared(subspace: Subspace, Y: np.ndarray) -> Callable[[], object]:
-    """A call without arguments that solves for all points."""
-    Z = subspace.scores(Y)
-    bound = FixedPoint(tol=TOL).init(subspace)
-
-    def call() -> object:
-        return bound.solve(Z, Y)
-
-    call.sweep = bound.sweep  # type: ignore[attr-defined]
-    return call
+def linear(cell: Cell) -> tuple[float, float]:
+    """Linear PCA with the best number of components, and with that of Stein's estimate."""
+    mean = cell.noisy.mean(axis=0)
+    U, s, Vt = np.linalg.svd(cell.noisy - mean, full_matrices=False)
+    errors = [error(cell, mean + (U[:, :q] * s[:q]) @ Vt[:q]) for q in range(1, len(s) + 1)]
+    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()
+    return min(errors), errors[int(np.argmin(said))]
 
 
-def batched(X: np.ndarray, Y: np.ndarray, G: np.ndarray, gamma: float, step: float) -> np.ndarray:
-    """Eq. (10) on all points at once, as one writes it in NumPy with scikit-learn's kernel."""
-    Z = Y
-    for _ in range(300):
-        W = G * rbf_kernel(Z, X, gamma=gamma)
-        new = W @ X / W.sum(axis=1, keepdims=True)
-        moved = np.linalg.norm(new - Z, axis=1)
-        Z = new
-        if (moved <= step).all():
-            break
-    return Z
+def shrunk(cell: Cell) -> np.ndarray:
+    """Gavish & Donoho 2017: η(y) = sqrt((y² - β - 1)² - 4β) / y above the edge 1 + √β."""
+    mean = cell.noisy.mean(axis=0)
+    U, s, Vt = np.linalg.svd(cell.noisy - mean, full_matrices=False)
+    sigma = np.sqrt(noise_of(cell.noisy, cell.noise).variance(cell.noisy).mean())
+    short, long = sorted(cell.noisy.shape)
+    beta, y = short / long, s / (sigma * np.sqrt(long))
+    inside = np.maximum((y**2 - beta - 1) ** 2 - 4 * beta, 0)
+    kept = np.where(y > 1 + np.sqrt(beta), np.sqrt(inside) / np.maximum(y, 1e-12), 0)
+    return mean + (U * (kept * sigma * np.sqrt(long))) @ Vt
 
 
-def one_by_one(
-    X: np.ndarray, Y: np.ndarray, G: np.ndarray, gamma: float, step: float
-) -> np.ndarray:
-    """Eq. (10) point by point, as in most code on the web."""
-    return np.concatenate(
-        [batched(X, Y[i : i + 1], G[i : i + 1], gamma, step) for i in range(len(Y))]
-    )
+def neighbours(X: np.ndarray) -> list[np.ndarray]:
+    """Means of the k nearest rows, the row itself among them."""
+    order = NearestNeighbors(n_neighbors=64).fit(X).kneighbors(X, return_distance=False)
+    return [X[order[:, :k]].mean(axis=1) for k in (2, 4, 8, 16, 32, 64)]
 
 
-def interleaved(runs: dict[str, tuple[Callable[[], object], float]]) -> dict[str, float]:
-    """Minimum seconds of each, the repeats taken in turn so that a busy machine hits all alike."""
-    best = dict.fromkeys(runs, np.inf)
-    for _ in range(REPEATS):
-        for name, (call, factor) in runs.items():
-            began = time.perf_counter()
-            call()
-            best[name] = min(best[name], factor * (time.perf_counter() - began))
-    return best
+def wavelets(cell: Cell) -> np.ndarray:
+    """Each row by itself: soft thresholds of Donoho & Johnstone."""
+    import pywt
+
+    sigma = np.sqrt(noise_of(cell.noisy, cell.noise).variance(cell.noisy).mean())
+    d = cell.noisy.shape[1]
+    first, *rest = pywt.wavedec(cell.noisy, "db4", axis=1)
+    rest = [pywt.threshold(part, sigma * np.sqrt(2 * np.log(d)), "soft") for part in rest]
+    return np.asarray(pywt.waverec([first, *rest], "db4", axis=1)[:, :d])
 
 
-def anderson(sigma: float, draws: int = 3) -> tuple[float, float]:
-    """Share of the kernel evaluations, and of points that end in the same place."""
-    fast = plain = same = total = 0
-    for seed in range(draws):
-        data = gaussians(sigma, np.random.default_rng([seed, int(1000 * sigma)]))
-        model = KernelPCA(9, kernel=Gaussian(width=np.sqrt(20) * sigma)).fit(data.train)
-        for q in range(1, 10):
-            subspace = model.subspace_.leading(q)
-            Z = subspace.scores(data.test)
-            quick = FixedPoint().init(subspace).solve(Z, data.test)
-            slow = FixedPoint(accelerate=False, max_iter=3000).init(subspace).solve(Z, data.test)
-            fast += quick.iterations.sum()
-            plain += np.minimum(slow.iterations, 300).sum()
-            apart = np.linalg.norm(quick.points - slow.points, axis=1)
-            same += (apart <= 1e-3 * np.linalg.norm(slow.points, axis=1)).sum()
-            total += len(Z)
-    return fast / plain, same / total
+def sklearn_grid(X: np.ndarray) -> list[np.ndarray]:
+    """scikit-learn's KernelPCA at 5 widths, 3 counts and 2 ridges."""
+    typical = 2 * X.var(axis=0).sum()
+    found = []
+    for factor in (0.25, 0.5, 1.0, 2.0, 4.0):
+        for alpha in (0.01, 1.0):
+            for count in (4, 16, 64):
+                model = SklearnKernelPCA(
+                    count, kernel="rbf", gamma=1 / (factor * typical), alpha=alpha,
+                    fit_inverse_transform=True, eigen_solver="randomized", random_state=0,
+                )  # fmt: skip
+                found.append(model.inverse_transform(model.fit_transform(X)))
+    return found
+
+
+def best(cell: Cell, model: KernelPCA) -> float:
+    """The least error over the cells that were looked at; the chosen one is among them."""
+    errors = [error(cell, model.denoise(cell.noisy)), linear(cell)[0]]
+    for kernel, q, _ in model.tuning_.table:
+        if not isinstance(kernel, Linear):
+            other = KernelPCA(q, kernel=kernel, random_state=0).fit(cell.noisy)
+            errors.append(error(cell, other.denoise(cell.noisy)))
+    return min(errors)
+
+
+def summary(rows: list[tuple[Cell, dict[str, float]]]) -> None:
+    """The lines that say whether the choice is good."""
+
+    def share(what: str, values: list[float], bar: float, of: int) -> None:
+        good = sum(value <= bar for value in values)
+        print(f"{what}: {good} of {of} ({good / max(of, 1):.0%}); worst {max(values):.3f}")
+
+    print()
+    found = [row for _, row in rows]
+    share("ours ≤ 1.05 × best cell", [row["ratio"] for row in found], 1.05, len(rows))
+    estimated = [row for row in found if not np.isnan(row["σ est."])]
+    ratios = [row["σ est."] / row["best*"] for row in estimated]
+    share("level estimated ≤ 1.05 × best cell", ratios, 1.05, len(ratios))
+    off = [abs(row["said"] / row["ours"] - 1) for row in found]
+    share("said within 10 % of the truth", off, 0.1, len(off))
+    off = [abs(row["said "] / row["σ est."] - 1) for row in estimated]
+    share("said within 10 %, level estimated", off, 0.1, len(off))
+    off = [abs(row["said"] - row["ours"]) / row["±"] for row in found]
+    share("said within 2 of its own standard errors", off, 2.0, len(off))
+    off = [abs(row["said "] - row["σ est."]) / row["± "] for row in estimated]
+    share("the same, level estimated", off, 2.0, len(off))
+    rivals = [min(row["PCA*"], row["shrunk*"]) for row in found]
+    bent = [
+        row["ours"] / rival for (cell, row), rival in zip(rows, rivals, strict=True) if cell.is_bent
+    ]
+    if bent:
+        share("bent rows: better than the best linear", bent, 1.0, len(bent))
+    every = [row["ours"] / rival for row, rival in zip(found, rivals, strict=True)]
+    share("no worse than 1.05 × the best linear", every, 1.05, len(every))
+    print(f"CPU of one tune: mean {np.mean([row['s'] for row in found]):.1f} s")
+
+
+def wrong(names: list[str], seed: int) -> None:
+    """What noise that is not as given costs."""
+    for name in names:
+        for cell in wrong_cells(name, seed):
+            model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.noise, rows="noisy")
+            own = error(cell, model.denoise(cell.noisy))
+            blind = KernelPCA(random_state=0).tune(cell.noisy, rows="noisy")
+            found = error(cell, blind.denoise(cell.noisy))
+            print(
+                f"{name:<12}{cell.kind:<14} noisy {error(cell, cell.noisy):.3g}, best linear "
+                f"{linear(cell)[0]:.3g}; ours {own:.3g} (said {model.risk_.error:.3g}), best cell "
+                f"{best(cell, model):.3g}; level estimated {found:.3g} (said "
+                f"{blind.risk_.error:.3g}, σ {blind.risk_.level.size / cell.noise:.2f} of given)",
+                flush=True,
+            )

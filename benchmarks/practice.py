@@ -30,7 +30,7 @@ from benchmarks._practice import (
     keep,
 )
 from benchmarks._practice_landmarks import landmarks
-from benchmarks.denoise import TOL, batched, manifold
+from benchmarks.preimage_speed import TOL, batched, manifold
 from mercer import KernelNovelty, KernelPCA
 from mercer.kernels import Gaussian
 from mercer.preimage import FixedPoint, fixed_point

@@ -67,6 +67,24 @@ def test_noise_is_told_from_signal(shape, level):
     assert estimate_noise(noisy) == pytest.approx(level, rel=0.05)
 
 
+def test_noise_of_about_as_many_rows_as_columns():
+    """Forty directions of signal leave the noise 260 of 300 rows to be seen in."""
+    rng = np.random.default_rng(2)
+    strength = 3.0 * np.arange(1, 41) ** -0.5
+    signal = rng.standard_normal((300, 40)) * strength @ rng.standard_normal((40, 256))
+    noisy = signal + rng.standard_normal(signal.shape)
+    assert estimate_noise(noisy) == pytest.approx(1.0, rel=0.04)
+
+
+def test_signs_are_no_stream_that_rows_are_drawn_by():
+    """A probe that knows the noise is no probe: [1, 0] is the stream of 1, which users take."""
+    rows = np.random.default_rng(0).uniform(size=(40, 2))
+    signs = Probes.of(rows, noise_of(rows, 0.1))._signs((0, 0))
+    for seed in range(100):
+        drawn = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int8), rows.shape)
+        assert not np.array_equal(signs, drawn)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_few_columns_show_their_noise_around_a_curve(seed):
     _, noisy = circle(300, 0.3, seed)
@@ -91,9 +109,29 @@ def test_curves_show_their_noise_between_neighbouring_columns():
 
 
 def test_the_circle_with_nothing_set():
-    _, noisy = circle(300, 0.3, 0)
-    clean = KernelPCA(random_state=0).tune(noisy).denoise(noisy)
-    assert np.abs(np.hypot(*clean.T) - 1).mean() <= 0.07
+    """Two components of a wide kernel have nearly the same squared error, and twice the distance.
+
+    One probe cannot tell them from four (its standard error is as large as their difference).
+    """
+    apart = []
+    for n, seed in ((300, 0), (500, 13), (1000, 1)):
+        _, noisy = circle(n, 0.3, seed)
+        clean = KernelPCA(random_state=0).tune(noisy).denoise(noisy)
+        apart.append(np.abs(np.hypot(*clean.T) - 1).mean())
+    assert max(apart) <= 0.075
+    assert np.mean(apart) <= 0.07
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_probes_of_few_columns_are_balanced(d):
+    """Signs of two columns of a row agree in half of the probes, so that their slopes cancel."""
+    rows = np.random.default_rng(0).standard_normal((200, d))
+    probes = Probes.of(rows, noise_of(rows, 0.1))
+    signs = np.stack(
+        [probes._signs((s, k)) for s in range(len(probes)) for k in probes._numbers]
+    ).astype(float)
+    products = np.einsum("pni,pnj->nij", signs, signs)
+    assert np.array_equal(products, np.broadcast_to(len(signs) * np.eye(d), products.shape))
 
 
 def test_speckle():

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import hadamard
 from sklearn.base import clone
 
 from mercer._base.machine import held
@@ -37,7 +38,6 @@ from mercer.selection.search import (
     Trials,
     all_counts,
     fit_quietly,
-    is_beyond,
     kernels_around,
 )
 
@@ -45,12 +45,14 @@ from mercer.selection.search import (
 #: enough to see jumps, of which there are some between the pre-images of narrow kernels: at 0.1 an
 #: error of 0.131 was taken for 0.106, at 0.3 for 0.135; without jumps 0.3 adds 1 to 2 %.
 STEP = 0.3
-#: Rows whose errors are looked at, and trials of a candidate that is not clearly worse.
-ROWS, TRIALS = 600, 2
+#: Rows whose errors are looked at, and trials of a candidate that is not clearly worse; of few
+#: columns more rows, up to so many numbers.
+ROWS, TRIALS, ROW_NUMBERS = 600, 2, 40_000
 #: The estimate is as sure as it has numbers: of few rows a trial takes more probes than one.
 NUMBERS, MOST_PROBES = 4_000, 4
-#: Cells that are too close to tell get more trials: how many cells, trials, and numbers at most.
-CONTENDERS, MORE_TRIALS, MORE_NUMBERS = 6, 6, 40_000
+#: Seed of the signs: none that rows are drawn by, since signs must not know anything of the noise
+#: (a list that ends with zeros would be the stream of its first number).
+SIGNS = 19_812_008
 #: Noise leaves few components: how many are computed first, and where these are not enough.
 LEVELS = (128, 512)
 #: Pre-image methods that are compared at the chosen kernel.
@@ -186,7 +188,8 @@ def choose_by_risk(
     if some is not X:
         trials = Probes.of(X, level)
         ways = [_on_all_rows(min(ways, key=_value), trials, fixed=kernels is not None)]
-    best, choice = _settled(ways, trials)
+    best = min(ways, key=_value)
+    choice = best.choice()
     linear = trials.linear()
     table = [row for way in ways for row in way.table()]
     table += [(Linear(), q + 1, float(error)) for q, error in enumerate(linear)]
@@ -216,29 +219,6 @@ def choose_by_risk(
 
 def _value(cells: Cells) -> float:
     return cells.choice().value
-
-
-def _settled(ways: list[Cells], trials: Probes) -> tuple[Cells, Choice]:
-    """The least error, after more probes of cells that are too close to tell from each other.
-
-    Of many cells whose errors are uncertain, the least is too often one that was lucky.
-    """
-    cells = [(way, row) for way in ways for row in way.table()]
-    cells = sorted(cells, key=lambda cell: cell[1][2])[:CONTENDERS]
-    errors = [list(way.of_rows(kernel, q)) for way, (kernel, q, _) in cells]
-    left = list(range(len(cells)))
-    for s in range(TRIALS, TRIALS + min(MORE_TRIALS, MORE_NUMBERS // trials.size)):
-        means = {k: np.mean(errors[k], axis=0) for k in left}
-        best = min(left, key=lambda k: means[k].mean())
-        left = [k for k in left if k == best or not is_beyond(means[k], means[best], 2.0)]
-        if len(left) == 1:
-            break
-        for k in left:
-            way, (kernel, q, _) = cells[k]
-            errors[k].append(way.trials.errors_of(way.candidate(kernel, q), s)(q, True))
-    k = min(left, key=lambda k: np.mean(errors[k]))
-    way, (kernel, q, _) = cells[k]
-    return way, Choice(kernel, q, float(np.mean(errors[k])), [])
 
 
 def _other_methods(cells: Cells) -> list[Cells]:
@@ -288,7 +268,8 @@ class Probes(Trials):
     def of(cls, X: Array, level: NoiseLevel) -> Probes:
         """Probes of rows with this noise."""
         deviation = np.sqrt(level.variance(X))
-        chosen = np.sort(fixed_rng(0).choice(len(X), min(len(X), ROWS), replace=False))
+        some = min(len(X), max(ROWS, min(ROW_NUMBERS // X.shape[1], MAX_ROWS)))
+        chosen = np.sort(fixed_rng(0).choice(len(X), some, replace=False))
         # A step must be more than what rounding leaves of rows that are far from zero.
         far = np.abs(X - X.mean(axis=0)).max() / max(np.sqrt((deviation**2).mean()), 1e-300)
         return cls(X, deviation, chosen, max(STEP, np.sqrt(np.finfo(X.dtype).eps) * float(far)))
@@ -319,14 +300,15 @@ class Probes(Trials):
         total = 0.0
         Z, V = _principal(self.X, self.chosen)
         left = ((x - self.X.mean(axis=0)) ** 2 - v**2).sum(axis=1).mean() - np.cumsum(Z**2, axis=1)
-        for s in range(TRIALS):
-            along = self._along(s, 0)
-            shifted = self._rows((s, 0))
+        probes = [(s, number) for s in range(TRIALS) for number in self._numbers]
+        for probe in probes:
+            along = self._along(*probe)
+            shifted = self._rows(probe)
             Y, W = _principal(shifted, self.chosen)
             mean = along @ (shifted.mean(axis=0) - self.X.mean(axis=0))
             moved = np.cumsum((along @ W) * Y - (along @ V) * Z, axis=1) + mean[:, None]
             total = total + (left + 2 * moved).mean(axis=0)
-        return np.asarray(total / TRIALS)
+        return np.asarray(total / len(probes))
 
     def residual(self, cells: Cells, choice: Choice) -> float:
         """How far a choice moves a row, squared."""
@@ -346,16 +328,20 @@ class Probes(Trials):
         return Risk(choice.value, deviation, noise, linear, level)
 
     @property
-    def size(self) -> int:
-        """Numbers in a trial."""
-        return self.X.size * len(self._numbers)
-
-    @property
     def _numbers(self) -> range:
         return range(min(max(NUMBERS // self.X.size, 1), MOST_PROBES))
 
     def _signs(self, probe: tuple[int, int]) -> Array:
-        return fixed_rng([1, *probe]).choice(np.array([-1, 1], dtype=np.int8), self.X.shape)
+        """Random signs; in a group of probes, those of two columns are as often alike as not.
+
+        So the slopes of a row by its other columns, most of the estimate's variance, cancel.
+        """
+        numbers, d = len(self._numbers), self.X.shape[1]
+        most = min(numbers * TRIALS, 2 * d - 1)
+        order = 1 << (most.bit_length() - 1)
+        group, place = divmod(probe[0] * numbers + probe[1], order)
+        signs = fixed_rng([group, SIGNS]).choice(np.array([-1, 1], dtype=np.int8), self.X.shape)
+        return np.asarray(signs * hadamard(order, dtype=np.int8)[place, np.arange(d) % order])
 
     def _along(self, *probe: int) -> Array:
         signs = self._signs((probe[0], probe[1]))[self.chosen]

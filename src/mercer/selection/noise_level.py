@@ -5,7 +5,8 @@ which takes some signal for noise, but never the other way round. So the least o
 
 - the lower half of the covariance's eigenvalues that are no signal, over their mean under the law
   of Marchenko & Pastur (1967). Signal is what exceeds the law's edge, one eigenvalue after the
-  other (after Kritchman & Nadler 2008);
+  other (after Kritchman & Nadler 2008); what is below the edge, as in images, shows in the upper
+  half, by which the level is lowered;
 - second differences of neighbouring columns, which are small for spectra and other curves;
 - where few columns leave no such eigenvalues, or none but such, flat pieces that the rows lie
   around (:mod:`mercer.selection.local_noise`).
@@ -31,6 +32,9 @@ FEWEST_ROWS = 8
 FEW_COLUMNS = 12
 #: How far off estimates on digits, faces and spectra with known noise were, as a share.
 UNSURE = 0.04
+#: How much signal below the law's edge adds to the lower half of the eigenvalues, as a multiple of
+#: what it adds to all of them beyond that (3 to 7 on digits and faces).
+BELOW = 5.0
 #: What ``noise`` takes in words; the second may be followed by its level.
 WORDS = "'poisson', 'speckle' or 'speckle:0.3'"
 
@@ -166,11 +170,11 @@ def _estimated(X: Array) -> NoiseLevel:
         level = _estimated(X[:, varies])
         return replace(level, deviation=np.where(varies, np.asarray(level.deviation), 0.0))
     ways = []
-    deviation, n_signal = _of_eigenvalues(X)
-    if deviation is not None:
-        ways.append((deviation, UNSURE * deviation, "the smallest eigenvalues"))
+    found, n_signal = _of_eigenvalues(X)
+    if found is not None:
+        ways.append((*found, "the smallest eigenvalues"))
     # Where no eigenvalue exceeds the others, all may be noise, or all signal, as of a bent curve.
-    is_open = 1 < X.shape[1] <= FEW_COLUMNS and (deviation is None or not n_signal)
+    is_open = 1 < X.shape[1] <= FEW_COLUMNS and (found is None or not n_signal)
     if is_open and (around := noise_around_pieces(X)) is not None:
         ways.append((*around, "the spread around flat pieces"))
     if X.shape[1] > (2 if ways else FEW_COLUMNS):
@@ -192,21 +196,30 @@ def _estimated(X: Array) -> NoiseLevel:
     return NoiseLevel(np.asarray(deviation), f"estimated from {what}", error / deviation)
 
 
-def _of_eigenvalues(X: Array) -> tuple[float | None, int]:
-    """From the lower half of the eigenvalues that are no signal, if enough; how many are signal."""
+def _of_eigenvalues(X: Array) -> tuple[tuple[float, float] | None, int]:
+    """Deviation and uncertainty by eigenvalues that are no signal, if enough; how many are signal.
+
+    Signal below the edge of the law raises their upper half more than the lower one. By how much
+    all of them exceed the lower half beyond chance says what is wrong with that, too.
+    """
     n, d = len(X) - 1, X.shape[1]
     centred = X - X.mean(axis=0)
     products = centred.T @ centred if d <= n else centred @ centred.T
-    values = np.linalg.eigvalsh(products)[::-1][: min(n, d)] / n
+    values = np.linalg.eigvalsh(products)[::-1][: min(n, d)]
     for r in range(len(values)):
-        left = d - r
-        square = float(values[r:].sum() / left)
-        if values[r] <= square * (1 + np.sqrt(left / n)) ** 2:
+        # Signal takes r directions away from the noise, among the columns and among the rows.
+        left, rows = d - r, n - r
+        square = float(values[r:].sum() / left / rows)
+        if values[r] <= rows * square * (1 + np.sqrt(left / rows)) ** 2:
             if left < max(FEWEST, LEAST_SHARE * d) or not square > 0:
                 return None, r
             lower = values[r + (len(values) - r) // 2 :]
             share = len(lower) / (len(values) - r)
-            return float(np.sqrt(lower.mean() / _lower_mean(left / n, share))), r
+            found = float(np.sqrt(lower.mean() / rows / _lower_mean(left / rows, share)))
+            chance = 2 / np.sqrt(2 * left * rows)
+            excess = BELOW * max(np.sqrt(square) / found - 1 - chance, 0.0)
+            found /= 1 + excess
+            return (found, found * max(UNSURE, excess / 2)), r
     return None, len(values)
 
 

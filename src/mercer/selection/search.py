@@ -317,7 +317,7 @@ class Cells:
         return [k for k in (j - 1, j, j + 1) if 0 <= k < len(self.counts)]
 
 
-def is_beyond(errors: Array, others: Array, sure: float = SURE) -> bool:
+def is_beyond(errors: Array, others: Array) -> bool:
     """Whether errors of the same rows are larger than others beyond chance."""
     excess = errors - others
-    return bool(excess.mean() > sure * excess.std() / np.sqrt(len(excess)))
+    return bool(excess.mean() > SURE * excess.std() / np.sqrt(len(excess)))
