@@ -116,7 +116,7 @@ def test_a_folder_of_noisy_images(mercer, tmp_path):
     rng = np.random.default_rng(0)
     (tmp_path / "noisy").mkdir()
     for i, image in enumerate(load_digits().images[:60]):
-        pixels = np.clip(image / 16 + 0.2 * rng.standard_normal((8, 8)), 0, 1)
+        pixels = np.clip(0.25 + image / 32 + 0.1 * rng.standard_normal((8, 8)), 0, 1)
         (tmp_path / "noisy" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(pixels)))
     assert "squared error" in mercer("denoise", tmp_path / "noisy", "-o", tmp_path / "clean").err
     assert len(list((tmp_path / "clean").glob("*.png"))) == 60
