@@ -95,8 +95,8 @@ plt.show()
 # ``tune`` does this for kernels of several widths, numbers of components and ways back, with more
 # than one probe where cells are close, and for linear PCA, which it takes if nothing is better.
 #
-# What risk_ says
-# ---------------
+# What ``risk_`` says
+# -------------------
 
 print(as_noisy.risk_)
 
