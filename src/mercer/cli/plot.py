@@ -219,7 +219,7 @@ def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
     from mercer.live import describe, render
     from mercer.plots._base import nameless_rows
 
-    names, encoder = feature_names(fitted), getattr(fitted, "encoder_", None)
+    names, encoder = feature_names(fitted), fitted.encoder_ if on_tables(fitted) else None
     images = mercer.io.image_shape(names)
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         rows, labels = (None, None) if table is None else (table.rows[:], table.label)

@@ -164,7 +164,7 @@ class TableModel(Estimator):
         tuned = clone(self._asked()).tune(rows, **options)
         self.model = clone(tuned)
         self._adopt(tuned, encoder)
-        self.risk_ = getattr(tuned, "risk_", None)
+        self.risk_ = vars(tuned).get("risk_")
         return self
 
     @verb("data", needs=_the_model("plan"))
