@@ -147,7 +147,7 @@ def choose_by_risk(
     A level that was estimated is uncertain. The estimate is linear in the noise's variance, so that
     its mean over that uncertainty is the estimate at the mean variance, by which cells are
     compared; the standard error of ``risk`` has it in it. An error below zero betrays a level that
-    is too large: one that was estimated is then lowered, once, until no error is.
+    is too large: one that was estimated is then lowered once, and the search is made again.
 
     Parameters
     ----------
