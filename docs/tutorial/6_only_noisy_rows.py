@@ -92,8 +92,9 @@ plt.show()
 # the model held fixed the estimate is too low, more so with every component, and it would choose
 # far too many.
 #
-# ``tune`` does this for kernels of several widths, numbers of components and ways back, with a second
-# probe for those that are not clearly worse, and for linear PCA, which it takes if nothing is better.
+# ``tune`` does this for kernels of several widths, numbers of components and ways back, with a
+# second probe for those that are not clearly worse, and for linear PCA, which it takes if nothing
+# is better.
 #
 # What ``risk_`` says
 # -------------------
