@@ -22,6 +22,9 @@ Faults = list[tuple[str, str]]
 
 #: Off by more than this share of its size a number is wrong; else less accurate than claimed.
 FAR = 1e-4
+#: What directions of a span's own points may be off, beside the largest: they are divided by the
+#: roots of small eigenvalues of K.
+WHITENING = {"d": 1e-10, "f": 1e-3}
 
 
 @dataclass(frozen=True)
@@ -133,8 +136,11 @@ def check_values(problem: FitProblem, reference: Reference, found: Outputs) -> F
     off = np.abs(found.values - true)
     if tol is None and not claims:  # inside a span: too small is no fault, too large is
         off = found.values - true
-    # Without a claim of their own the eigenvalues are as good as the kernel's formula.
-    rounding = reference.rounding + (0.0 if claims else reference.formula)
+    # Without a claim of their own the eigenvalues are as good as the kernel's formula, and inside a
+    # span as the whitening of its points.
+    rounding = reference.rounding
+    if not claims:
+        rounding += reference.formula + WHITENING["d"] * reference.values[0]
     faults = _worst(f"λ, claim {found.claim:.2g}", off, rounding + claimed, size)
     # Rows in float32 cannot be promised more than their own rounding, which the claim tells.
     if tol is not None and found.converged and problem.X.dtype == np.float64 and not faults:
@@ -291,7 +297,7 @@ class _Bounds:
 
     def _inside(self) -> Array:
         """Residuals of pairs within the span: rounding, the whitening's, and what is claimed."""
-        whitening = 1e-10 if self.problem.X.dtype == np.float64 else 1e-3
+        whitening = WHITENING[self.problem.X.dtype.char]
         claimed = 3 * self.found.claim * self.lam if self.problem.method.claims else 0 * self.lam
         return np.asarray(self.ref.rounding + whitening * self.largest + claimed)
 

@@ -176,8 +176,9 @@ def formula_errors(kernel: Kernel, X: Array, counts: Array) -> Array:
     Kernels of the distance take it from a product of matrices, whose argument is off by eps·N, with
     N the squared norms over the squared length: a hundred times faster than distances of pairs.
     Where that would be more than the kernel promises (``WIDE``), close pairs are measured, and err
-    by eps·√N as rows do that were scaled and rounded; a kink at 0 feels fifty times that. A power
-    multiplies relative errors, and products add them.
+    by eps·√N as rows do that were scaled and rounded; a kink at 0 feels fifty times that. What the
+    argument is off by the value is off by as many times as f is steep at 0 (Gaussian 1, Matérn 3/2
+    3). A power multiplies relative errors, and products add them.
     """
     if isinstance(kernel, Scaled):
         return formula_errors(kernel.kernel, X, counts)
@@ -187,8 +188,7 @@ def formula_errors(kernel: Kernel, X: Array, counts: Array) -> Array:
     if isinstance(kernel, RadialKernel):
         norms = (((X - X[counts].mean(axis=0, dtype=np.float64)) / kernel.length) ** 2).sum(axis=1)
         N = norms[:, None] + norms[counts]
-        return np.asarray(
-            np.minimum(2 * N, WIDE[X.dtype.char]) + (64 if kernel.is_kinked else 4) * np.sqrt(N)
-        )
+        steep, rows = (1.0, 64) if kernel.is_kinked else (float(kernel.slope(np.zeros(1))[0]), 4)
+        return np.asarray(steep * np.minimum(2 * N, WIDE[X.dtype.char]) + rows * np.sqrt(N))
     power = kernel.degree if isinstance(kernel, Polynomial) else 1
     return np.full((len(X), len(counts)), 4.0 * power)

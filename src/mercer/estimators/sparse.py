@@ -24,6 +24,7 @@ from mercer.estimators.kernel_pca import KernelPCA
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, DataError, RankWarning, Remedy, warn
 from mercer.gram import StreamedGram
+from mercer.gram.base import in_range
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, Report, Subspace, as_rule, model_of
 from mercer.preimage import PreImageSolver
@@ -151,18 +152,18 @@ class SparseKernelPCA(SubspaceEstimator):
     def _learn(self, data: RowsLike) -> None:
         """Fit to rows that have been checked."""
         started = time.perf_counter()
-        kernel, rule = as_kernel(self.kernel), as_rule(self.n_components)
-        rows = KernelRows(kernel.resolve(data), data, self._rng())
-        refuse_square(rows.kernel, data)
+        kernel, rule = as_kernel(self.kernel).resolve(data), as_rule(self.n_components)
+        points = in_range(kernel, kernel.points(data))
+        rows = KernelRows(kernel, points.rows, self._rng())
+        refuse_square(kernel, points)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
         chosen, fits = choose_kernels(rows, solver, self.n_kernels, self.noise)
         inside, axes = data_axes(rows.kernel, chosen)
         values, axes = (inside, axes) if self.refit else model_axes(rows.kernel, chosen)
         self._announce(chosen, inside, rows)
         q = _count(rule.bind(null_spectra(rows, chosen)), values, chosen)
-        dtype = kernel.points(data).dtype
         self._keep(chosen, fits)
-        subspace, variance = axes.leading(q).astype(dtype), values[:q]
+        subspace, variance = axes.leading(q).astype(points.dtype), values[:q]
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
         report = report_of(chosen, solver, reason, rows, fits)
@@ -170,7 +171,7 @@ class SparseKernelPCA(SubspaceEstimator):
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.points, variance, np.zeros(q)))
         report = replace(report, seconds=time.perf_counter() - started)
-        values, variance, share = (part.astype(dtype) for part in spectrum)
+        values, variance, share = (part.astype(points.dtype) for part in spectrum)
         self._set_model(Model(subspace, values, variance, share, None, report, rows.n))
 
     @verb("blocks", "numbers", needs="new points")

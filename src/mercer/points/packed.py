@@ -29,7 +29,7 @@ from mercer._base.types import Array, Precision
 if TYPE_CHECKING:
     from mercer.points.sparse import SparseRows
 
-#: Norms N from which on close pairs are measured directly: k is right to 3e-5 in float32, 2e-11 in
+#: Norms N from which on close pairs are measured directly: t is right to 3e-5 in float32, 2e-11 in
 #: float64. And how many pairs at a time.
 WIDE = {"d": 1e5, "f": 256.0}
 PAIRS = 1 << 13
