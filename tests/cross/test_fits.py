@@ -29,7 +29,8 @@ FAILED = {
     "a total variance that is all rounding": [11019721],
     "a profile that is steep at 0": [11001896],
     "the whitening of a span": [11004948],
-    "a gamma that float32 does not hold": [11009820],
+    "a gamma that float32 does not hold": [11009820, 12000199, 12001525],
+    "shares of a slightly indefinite kernel": [13001684, 13002846],
 }
 
 
@@ -86,6 +87,12 @@ def test_repeated_rows(start):
 def test_groups_of_few_rows_under_a_kernel_that_is_nearly_the_identity(seed):
     """One pair of rows among a thousand that are alike: only the sums of rows find it."""
     found = measure(seed)
+    assert found.ratio <= 3, found.text
+
+
+def test_a_copy_of_an_eigenvalue_in_a_cluster():
+    """Lanczos took the one that is 1e-12 below, and claimed 1e-15."""
+    found = measure(70167)
     assert found.ratio <= 3, found.text
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer._base.linalg import SQUARABLE
 from mercer._base.types import Array
+from mercer.exceptions import KernelError
 from mercer.gram.low_rank import LowRank, nystrom
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -24,9 +25,17 @@ def in_range(kernel: Kernel, points: Points) -> Points:
     finer = points.take(slice(HEAD)).cast(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # refused later
         sizes = points.largest, float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
-    if all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes):
-        return points
-    return points.cast(np.float64)
+    ordinary = all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes)
+    return points if ordinary and _holds(kernel, points) else points.cast(np.float64)
+
+
+def _holds(kernel: Kernel, points: Points) -> bool:
+    """Whether values are numbers in the type of the points: rows of zeros may meet γ = 1e46."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(kernel.diag(points.take(slice(1)).rows)).all())
+    except KernelError:
+        return False
 
 
 class GramOperator(ABC):

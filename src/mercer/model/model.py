@@ -149,17 +149,13 @@ class Model:
         trace: float,
         of_gram: bool = False,
     ) -> Model:
-        """From eigenvalues, the number of rows (or the sum of their weights) and the trace.
-
-        A variance that is all rounding has a trace that is, too: the components hold their own.
-        """
+        """From eigenvalues, the number of rows (or the sum of their weights) and the trace."""
         # Solvers may be better than the precision in which the eigenvalues are returned.
         rounded = float(np.finfo(eigenvalues.dtype).eps) / 2
         error = max(report.estimated_error, rounded)
         advice = spectrum_advice(eigenvalues, rows)
         report = replace(report, estimated_error=error, advice=advice)
-        total = max(float(trace), float(eigenvalues.sum(dtype=np.float64)))
-        shares = eigenvalues / float(rows), eigenvalues / total
+        shares = eigenvalues / float(rows), eigenvalues / float(trace)
         return cls(subspace, eigenvalues, *shares, residuals, report, float(rows), of_gram)
 
     @classmethod

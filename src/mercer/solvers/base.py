@@ -31,6 +31,7 @@ from mercer.solvers.policy import (
     hides_components,
     keep_positive,
     refuse_no_variance,
+    total_variance,
     warn_if_degenerate,
 )
 
@@ -166,7 +167,7 @@ class EigenSolver(Solver):
             refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
         spectrum, q = self._solve_for_rule(operator, problem)
         operator = spectrum.operator
-        trace = operator.trace()
+        trace = total_variance(operator, spectrum.values[:q])
         warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
         if not spectrum.converged:
             warn(

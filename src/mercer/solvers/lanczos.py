@@ -60,7 +60,7 @@ class Lanczos(EigenSolver):
         gave_up = not converged and self.max_iter is None
         for _ in range(0 if gave_up else _SEARCHES):
             passes += _ROUNDS
-            bar = _last_that_counts(operator, values)
+            bar = _last_that_counts(operator, values, self.tol)
             missed = _missed_copies(operator, V, bar, rng) or _missed_outside(
                 operator, values, V, bar
             )
@@ -154,9 +154,9 @@ def _width(n: int, k: int) -> int:
     return min(n, max(2 * k + 1, k + 20))
 
 
-def _last_that_counts(operator: GramOperator, values: Array) -> float:
+def _last_that_counts(operator: GramOperator, values: Array, tol: float) -> float:
     """What an eigenvalue outside has to exceed; below the floor is rounding, dropped afterwards."""
-    return max(float(values[-1]) * (1 + 1e-6), 0.0) + rank_floor(operator, float(values[0]))
+    return max(float(values[-1]) * (1 + tol), 0.0) + rank_floor(operator, float(values[0]))
 
 
 def _missed_copies(operator: GramOperator, V: Array, bar: float, rng: np.random.Generator) -> int:

@@ -77,6 +77,12 @@ def refuse_no_variance(operator: GramOperator) -> None:
         )
 
 
+def total_variance(operator: GramOperator, kept: Array) -> float:
+    """The trace; where rounding alone makes it less than the kept eigenvalues, their sum."""
+    trace, held = operator.trace(), float(kept.sum(dtype=np.float64))
+    return held if trace < held <= trace + rank_floor(operator, float(kept[0])) else trace
+
+
 def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> None:
     """Raise where the precision of the rows cannot hold kernel values or eigenvalues.
 
