@@ -29,8 +29,10 @@ FAILED = {
     "a total variance that is all rounding": [11019721],
     "a profile that is steep at 0": [11001896],
     "the whitening of a span": [11004948],
-    "a gamma that float32 does not hold": [11009820, 12000199, 12001525],
+    "a gamma that float32 does not hold": [11009820, 12000199, 12001525, 14011257],
     "shares of a slightly indefinite kernel": [13001684, 13002846],
+    "landmarks of a slightly indefinite kernel": [14000613],
+    "entries that err on a few far rows": [14001158],
 }
 
 

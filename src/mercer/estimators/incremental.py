@@ -13,6 +13,7 @@ from mercer.estimators.door import require_vectors, verb
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
+from mercer.gram.base import in_range
 from mercer.gram.feature_sums import carried, missed
 from mercer.gram.spot_check import ROWS
 from mercer.io import as_rows
@@ -144,22 +145,24 @@ class IncrementalKernelPCA(SubspaceEstimator):
         kernel = as_kernel(self.kernel)
         require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
         resolved = kernel.resolve(rows)
-        refuse_square(resolved, rows)
+        points = in_range(resolved, resolved.points(rows))
+        refuse_square(resolved, points)
         rule = as_landmark_rule(self.select)
         # A growing basis leaves room for what comes later.
         budget = check_count("n_landmarks", self.n_landmarks)
         budget = budget if self.growth == 0 else max(2, budget // 2)
-        landmarks = rule.select(resolved, rows, min(budget, len(rows)), self._rng())
-        self._features = LandmarkFeatures(resolved, landmarks, rows.dtype)
+        landmarks = rule.select(resolved, points.rows, min(budget, len(rows)), self._rng())
+        self._features = LandmarkFeatures(resolved, landmarks, points.dtype)
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
     def _add(self, rows: RowsLike, solve: bool) -> None:
         started = time.perf_counter()
-        if not hasattr(self, "_features"):
+        first = not hasattr(self, "_features")
+        if first:
             self._begin(rows)
-        else:
-            rows = rows.astype(self._features.dtype, copy=False)
+        rows = rows.astype(self._features.dtype, copy=False)
+        if not first:
             self._grow(rows)
         part = sum_features(self._features, self._features.kernel.points(rows))
         self._sums = self._sums * self.forget + part

@@ -15,7 +15,6 @@ from mercer.exceptions import (
     warn,
 )
 from mercer.gram import CenteredGram, GramOperator
-from mercer.gram.base import HEAD
 from mercer.kernels import Kernel, RadialKernel
 from mercer.kernels.width import median_length
 from mercer.model import ComponentRule
@@ -101,18 +100,14 @@ def refuse_magnitude(points: Points, *values: float, weight: float = 1.0) -> Non
     )
 
 
-def refuse_square(kernel: Kernel, X: Points) -> None:
+def refuse_square(kernel: Kernel, points: Points) -> None:
     """Raise where a method that squares kernel values as they are would leave the range of floats.
 
     :class:`~mercer.KernelPCA` measures them in a unit of their own (:mod:`mercer.solvers.plan`).
     """
-    points = kernel.points(X)
     limit = SQUARABLE if points.dtype == np.float32 else SQUARABLE**4
     with np.errstate(over="ignore", invalid="ignore"):
         largest = float(np.abs(kernel.diag(points.rows)).max(initial=0.0))
-        if largest == 0:  # of zeros, or of values that float32 does not hold
-            finer = points.take(slice(HEAD)).cast(np.float64)
-            largest = float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
     if not (largest == 0 or 1 / limit < largest < limit):
         raise KernelError(
             f"kernel values of {largest:.2g}, of rows that reach a magnitude of "
