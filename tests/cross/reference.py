@@ -36,6 +36,7 @@ class Reference:
     center : is the weighted mean taken off?
     eps : the rounding of the type that the rows came in
     extra : (m, p) relative errors of K that its formula has beyond ROUNDING, in units of eps
+    group : (p,) which of the rows that count are copies of each other
     """
 
     K: Array
@@ -46,6 +47,7 @@ class Reference:
     center: bool
     eps: float
     extra: Array
+    group: Array
 
     @classmethod
     def of(cls, problem: FitProblem) -> Reference:
@@ -67,7 +69,10 @@ class Reference:
             extra = formula_errors(problem.kernel.resolve(points[counts]), points, counts)
         w = w[counts].astype(np.longdouble)
         unit = _power_of_four(np.abs(K).max())
-        return cls(K / unit, own / unit, unit, counts, w, problem.center, eps, extra)
+        group = np.arange(len(counts))
+        if problem.definition is not None and rows.ndim == 2:
+            group = np.unique(problem.X[counts], axis=0, return_inverse=True)[1].ravel()
+        return cls(K / unit, own / unit, unit, counts, w, problem.center, eps, extra, group)
 
     @cached_property
     def blur(self) -> Array:
@@ -152,10 +157,13 @@ class Reference:
         """Components below this may be dropped, and must not be missed above it.
 
         Twice the rounding, that of the formula, and that of what centring removes: the sums of n
-        entries.
+        entries. Copies of a row round alike, as one row with all their weight.
         """
         removed = float(self.w.sum() * self.mean_square)
-        return 2 * (self.rounding + self.formula) + 2 * ROUNDING * self.eps * abs(removed)
+        heaps = np.bincount(self.group, (self.w * np.abs(self.own[self.counts])).astype(float))
+        alike = ROUNDING * self.eps * float(np.sqrt(len(heaps)) * heaps.max())
+        rounding = max(self.rounding, ROUNDING * self.eps * abs(self.values[0]) + alike)
+        return 2 * (rounding + self.formula) + 2 * ROUNDING * self.eps * abs(removed)
 
     @cached_property
     def size(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
-from mercer.kernels import Kernel, RadialKernel
+from mercer.kernels import Kernel, Linear, RadialKernel
 from mercer.points import Points
 
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.
@@ -120,10 +120,13 @@ class SpotCheck:
         terms = R * V[self.index] / self._chance[self.index, None]
         spread = 3 * terms.std(axis=0) / np.sqrt(self._size)
         sampled = np.minimum(norms, np.abs(terms.mean(axis=0)) + spread)
-        return np.asarray(sampled + self._local_shifts(off, V))
+        return np.asarray(sampled + self.local_shifts(off, V))
 
-    def _local_shifts(self, off: Callable[[Array, Array], Array], V: Array) -> Array:
-        """``|vᵀ E v|`` of vectors that live on few rows, by the largest of these."""
+    def local_shifts(self, off: Callable[[Array, Array], Array], V: Array) -> Array:
+        """``|vᵀ E v|`` of vectors that live on few rows, by the largest of these.
+
+        ``off(index, values)`` are rows of E V, where ``values`` are those of the matrix.
+        """
         square, shifts = V**2, np.zeros(V.shape[1])
         norm = square.sum(axis=0)
         local = np.flatnonzero(norm**2 < LOCAL * len(V) * (square**2).sum(axis=0))
@@ -143,8 +146,8 @@ class SpotCheck:
 
     @cached_property
     def _chance(self) -> Array:
-        radial = isinstance(self.kernel, RadialKernel)
-        size = self.points.square_sums() if radial else self.kernel.diag(self.points.rows)
+        kernel = Linear() if isinstance(self.kernel, RadialKernel) else self.kernel
+        size = kernel.diag(self.points.rows)
         share = np.abs(size).astype(np.float64) * (1.0 if self.weight is None else self.weight)
         total = float(share.sum())  # infinite for squares of rows at 1e200
         share = share / total if 0 < total < np.inf else np.full(len(share), 1 / len(share))

@@ -52,8 +52,8 @@ class Lanczos(EigenSolver):
             return Dense().solve(operator, k, rng)
         try:
             values, V, passes, converged = self._arpack(operator, k, rng, None)
-        except ArpackError as error:
-            if n > _SMALL:
+        except (ArpackError, ConvergenceError) as error:
+            if n > _SMALL or self.max_iter is not None:
                 raise ConvergenceError(f"Lanczos failed ({error}); use Dense.") from error
             return Dense().solve(operator, k, rng)
         # Where ARPACK gives up by its own limit, the spectrum is flat: LAPACK minds that least.
@@ -66,7 +66,10 @@ class Lanczos(EigenSolver):
             )
             if not missed:
                 return measured(operator, values, V, passes, converged=converged)
-            _, more, steps, all_found = self._arpack(operator, missed, rng, V)
+            try:
+                _, more, steps, all_found = self._arpack(operator, missed, rng, V)
+            except ConvergenceError:
+                break
             values, V = _merge(operator, V, more, k)
             passes += steps + 1
             converged = converged and all_found

@@ -11,7 +11,7 @@ from mercer._base.machine import lapack_threads
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.exceptions import DataError, RankWarning, warn
-from mercer.gram import FeatureSums, LandmarkFeatures
+from mercer.gram import FeatureSums, LandmarkFeatures, SpotCheck
 from mercer.gram.spot_check import ROWS
 from mercer.kernels import Basis, Kernel
 from mercer.model import ComponentRule, Subspace, from_features
@@ -28,6 +28,7 @@ class LandmarkModel:
     values, vectors : eigenpairs in the coordinates a, values as of the Gram matrix
     mean : (r,) the mean of a
     weight : number of rows, or the sum of their weights
+    square : products of the features, summed, as they were before whitening
     trace : total variance, of which ``unexplained`` lies outside the span of the landmarks, give or
         take ``unexplained_error`` by rounding
     """
@@ -37,6 +38,7 @@ class LandmarkModel:
     vectors: Array
     mean: Array
     weight: float
+    square: Array
     trace: float
     unexplained: float
     unexplained_error: float
@@ -46,7 +48,7 @@ class LandmarkModel:
         cls, features: LandmarkFeatures, sums: FeatureSums, center: bool, n: int
     ) -> LandmarkModel:
         """From the sums over n rows."""
-        blur = _sum_rounding(features, sums)
+        blur, square = _sum_rounding(features, sums), sums.square
         sums = features.whitened(sums)
         mean = sums.linear / sums.weight if center else np.zeros(len(sums.linear))
         removed = sums.weight * float(mean @ mean)
@@ -71,7 +73,7 @@ class LandmarkModel:
         vectors = np.ascontiguousarray(vectors[:, keep][:, ::-1])
         trace = sums.diagonal - removed
         unseen = max(outside, 0.0) / trace, blur / trace
-        return cls(features, values[keep][::-1], vectors, mean, sums.weight, trace, *unseen)
+        return cls(features, values[keep][::-1], vectors, mean, sums.weight, square, trace, *unseen)
 
     def leading(self, rank: int) -> LandmarkModel:
         """The model with its first components only."""
@@ -245,9 +247,15 @@ def rounding(model: LandmarkModel, few: Few) -> Array:
     off = np.sqrt(np.mean(((exact - values) @ B) ** 2, axis=0))
     double = float(np.finfo(np.float64).eps)
     score = 2 * eps * terms + double * inner + off / spread
-    summed = 0 if features.whitens_first else eps * terms**2 + double * inner**2
+    summed = np.zeros(len(lam))
+    if not features.whitens_first:  # Σ k kᵀ has rounded what Bᵀ … B brings forth
+        rounded = np.sqrt(np.einsum("ij,ij->j", B**2, model.square**2 @ B**2))
+        summed = eps * rounded / lam + double * inner**2
     KB = features.gram @ B
     length = np.abs(np.einsum("ij,ij->j", B, KB) - 1)
+    # Few rows may not be those on which a direction lives: two landmarks that are much alike.
+    spot = SpotCheck(features.kernel, features.points)
+    length += spot.local_shifts(lambda index, exact: exact @ B - KB[index], B)
     if features.working == np.float64:  # and so are the entries of K_ZZ
         length += np.linalg.norm(B, axis=0) * np.sqrt(len(B)) * off
     centring = eps * (lam[0] + model.removed) / lam
