@@ -118,46 +118,7 @@ def novelty(ax: Any, ink: str) -> None:
     ax.set_title("tell what is new", color=ink, fontsize=13)
 
 
-def denoise(ink: str) -> Any:
-    """Ten digits, three ways."""
-    import matplotlib.pyplot as plt
-
-    rows = digits_with_noise(10)
-    fig, axes = plt.subplots(3, 10, figsize=(9, 3), layout="constrained")
-    for line, (name, images) in zip(axes, rows.items(), strict=True):
-        for ax, image in zip(line, images, strict=True):
-            ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-            ax.spines[:].set_visible(False)
-        line[0].set_ylabel(name, color=ink)
-    return fig
-
-
-def walk(ink: str) -> Any:
-    """From digit to digit through latent space."""
-    import matplotlib.pyplot as plt
-    import numpy as np
-    from sklearn.datasets import load_digits
-
-    from mercer import GenerativeKernelPCA
-
-    X, y = load_digits(return_X_y=True)
-    X = X / 16
-    model = GenerativeKernelPCA(30, random_state=0).fit(X)
-    steps = 11
-    ends = [(0, 6), (7, 4), (3, 8)]
-    fig, axes = plt.subplots(len(ends), steps, figsize=(9, 2.6), layout="constrained")
-    for line, (a, b) in zip(axes, ends, strict=True):
-        first, last = (X[np.flatnonzero(y == digit)[3]] for digit in (a, b))
-        for ax, image in zip(line, model.interpolate(first, last, steps), strict=True):
-            ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-            ax.spines[:].set_visible(False)
-        line[0].set_ylabel(f"{a} → {b}", color=ink, rotation=0, ha="right", va="center")
-    return fig
-
-
-FOR_README: dict[str, Callable[[str], Any]] = {"front": front, "denoise": denoise, "walk": walk}
+FOR_README: dict[str, Callable[[str], Any]] = {"front": front}
 
 
 def save(draw: Callable[[str], Any], path: Path, ink: str, **how: Any) -> None:

@@ -32,7 +32,10 @@ FLOWERS = ("sepal length", "sepal width", "petal length", "petal width")
 
 #: Lines that install, or take longer than a test may: what runs them instead, in `.ci/run`.
 ELSEWHERE = {
+    "pip install .": "uv pip install",
     "pip install '.[all]'": "uv pip install",
+    "pip download '.[all]' -d wheels": "uv pip install",
+    "pip install --no-index --find-links wheels '.[all]'": "uv pip install",
     "pip install uv && uv run mercer demo": "venv/bin/mercer demo",
     "pip install uv && uv run --all-extras --group test pytest": "--group test pytest\n",
     "mercer reproduce all --data DIR -o papers": "mercer reproduce all --fast",
@@ -90,10 +93,26 @@ def place(tmp_path, monkeypatch):
         np.hstack(sensors) + 10 * (rough - curves)[:, :4] * (0.6, 0.1, 2, 0.05),
         names,
     )
+    for name, first in (("people.csv", 0), ("new.csv", 60)):
+        (tmp_path / name).write_text(people(first, first + 60))
     (tmp_path / "digits").mkdir()
     for i, image in enumerate(load_digits().images[:60]):
         (tmp_path / "digits" / f"{i:02d}.png").write_bytes(encode_png(to_bytes(image / 16)))
     return tmp_path
+
+
+def people(start, stop):
+    """A raw table: categories, dates, numbers of two units, and some empty cells."""
+    rng = np.random.default_rng(3)
+    lines = ["age,city,income,since"]
+    for i in range(stop):
+        city = ("Oslo", "Rome", "Bonn")[rng.integers(3)]
+        age, income = rng.integers(20, 70), rng.integers(200, 900) * 100
+        cells = [str(age), city, str(income), f"20{rng.integers(10, 26)}-0{rng.integers(1, 10)}-11"]
+        if i % 7 == 0:
+            cells[rng.integers(3)] = ""
+        lines += [",".join(cells)] if i >= start else []
+    return "\n".join(lines) + "\n"
 
 
 def run(line, monkeypatch, capsys):
