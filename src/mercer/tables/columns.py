@@ -106,6 +106,11 @@ class Number:
     levels: tuple[float, ...] = ()
     width: ClassVar[int] = 1
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether it is taken as it is."""
+        return self.scale == self.gain == 1 and not self.center and not self.tails
+
     def encode(self, values: Array) -> Array:
         """(n,) numbers as an (n, 1) block."""
         if values.dtype.kind != "f":
@@ -129,9 +134,8 @@ class Number:
 
     def describe(self) -> str:
         """What is done, in a few words."""
-        raw = self.scale == self.gain == 1 and not self.center and not self.tails
-        words = ["number as it is" if raw else "number"]
-        if not raw:
+        words = ["number as it is" if self.is_raw else "number"]
+        if not self.is_raw:
             sign, center = "-+"[self.center < 0], abs(self.center)
             formula = f"(x {sign} {center:.4g}) / {self.scale:.4g}"
             words.append(f"asinh({formula})" if self.tails else formula)

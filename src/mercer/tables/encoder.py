@@ -201,6 +201,12 @@ class TableEncoder(TransformerMixin, Estimator):
         return [name for name, column in self.columns_.items() for _ in range(column.width)]
 
     @property
+    def is_identity_(self) -> bool:
+        """Whether what it uses are numbers that it leaves as they are."""
+        used = [column for column in self.columns_.values() if column.width]
+        return all(isinstance(column, Number) and column.is_raw for column in used)
+
+    @property
     def left_out_(self) -> dict[str, str]:
         """Columns that are left out, and why."""
         columns = self.columns_.items()
