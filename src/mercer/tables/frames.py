@@ -108,6 +108,13 @@ def take_apart(X: Any) -> Frame:
     return Frame(columns, container, dtypes, nw.maybe_get_index(table), exact)
 
 
+def as_one_row(x: Any) -> Any:
+    """A table of one row, also of a row of a frame, of values by name, or of an array."""
+    if isinstance(x, Mapping) or (np.ndim(x) == 1 and hasattr(x, "to_dict")):
+        return {name: [value] if np.ndim(value) == 0 else value for name, value in dict(x).items()}
+    return [x] if np.ndim(x) == 1 and not hasattr(x, "columns") else x
+
+
 def _is_rounded(column: Any, values: Array) -> bool:
     """Whether whole numbers may have lost digits on their way into float64."""
     if values.dtype.kind != "f" or not (np.abs(values) > 2**53).any():

@@ -31,7 +31,7 @@ from mercer.model.rank import usual_rule
 from mercer.points.source import MemoryRows
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, absent, as_list, objects, take_apart
+from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
 from mercer.tables.missing import completed, takes_missing
 from mercer.tables.opening import Opened, open_for_fit, open_frame
 
@@ -325,6 +325,7 @@ class TableModel(Estimator):
         table = None
         for name in names if declared.takes in _TAKE_ROWS else ():
             if (table := arguments.get(name)) is not None:
+                table = as_one_row(table) if declared.takes == "row" else table
                 arguments[name] = self._seen(table, missing=declared.takes == "missing")
         return None if declared.takes == "row" else table
 
