@@ -18,8 +18,9 @@ from mercer.estimators import KernelPCA, MissingKernelPCA
 from mercer.estimators._validation import check_no_empty_row
 from mercer.exceptions import DataError, Remedy, argument
 from mercer.io.files import names_text
-from mercer.model import model_of
+from mercer.model import model_of, names_of
 from mercer.model.rank import usual_rule
+from mercer.points.source import MemoryRows
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame
 
@@ -121,7 +122,8 @@ def completed(model: Any, rows: Array) -> Array:
     inner = vars(model).get("filler_") or inner  # older files have none
     filler = model._cached("filler", inner, None, lambda: _filler_for(inner))
     if inner is model:
-        return np.asarray(filler.impute(rows))
+        names = names_of(model)
+        return np.asarray(filler.impute(MemoryRows(rows, names and tuple(names))))
     check_complete(rows, model.encoder_, refused=model.missing == "refuse")
     check_no_empty_row(rows)
     return filled(rows, filler, model.encoder_)
