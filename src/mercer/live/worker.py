@@ -146,7 +146,7 @@ def fit(opened: Opened, wanted: Wanted, title: str | None = None) -> tuple[Any, 
     look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():
         live = describe(model, X, table.label, image_shape(rows.columns), **look)
-    notes = [said(opened.note, "page")] if opened.note else []
+    notes = [said(note, "page") for note in (*opened.on_columns, opened.note) if note]
     if encoder is not None:
         notes.append(_words(encoder, next(iter(table.beside), None)))
     live.facts["notes"] += notes

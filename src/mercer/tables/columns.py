@@ -175,7 +175,8 @@ class Category:
     @cached_property
     def _slots(self) -> Mapping[Any, int]:
         last = len(self.values) - 1
-        return {**dict.fromkeys(self.pooled, last), **{v: i for i, v in enumerate(self.values)}}
+        known = {**dict.fromkeys(self.pooled, last), **{v: i for i, v in enumerate(self.values)}}
+        return {other: slot for value, slot in known.items() for other in _alike(value)} | known
 
     def unseen(self, values: Array) -> list[Any]:
         """Different values that fit has not seen."""
@@ -209,6 +210,14 @@ class Category:
         more = f", {self.width - 4} more" if self.width > 4 else ""
         pool = f"; {len(self.pooled)} rare ones count as one" if self.pooled else ""
         return f"category of {self.width} ({shown}{more}{pool})"
+
+
+def _alike(value: Any) -> tuple[Any, ...]:
+    """The same in a file, where a truth value is a word, and in a frame, where it is not."""
+    if isinstance(value, bool | np.bool_):
+        return str(value), str(value).lower(), str(value).upper()
+    truth = {"true": True, "false": False}.get(str(value).casefold())
+    return () if truth is None else (truth,)
 
 
 def count_units(spans: Array, unit: str) -> Array:

@@ -249,6 +249,8 @@ def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
     if getattr(dtype, "tz", None) is not None:
         series = series.dt.tz_localize("UTC")
     kind = getattr(dtype, "kind", "")
+    if kind == "b" and values.dtype.kind == "O":  # texts of a file are all true
+        series = series.map(lambda value: str(value).casefold() == "true")
     if kind in "iu" and series.isna().any() and str(dtype)[:1].islower():
         return series
     return _try(series.astype, dtype, series)

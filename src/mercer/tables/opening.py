@@ -18,7 +18,7 @@ from sklearn.base import clone
 from mercer._base.numbers import counted
 from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
-from mercer.exceptions import DataError, Remedy, argument, warn
+from mercer.exceptions import DataError, Remedy, argument
 from mercer.io import Choice, Table, open_table
 from mercer.io.delimited import CsvRows
 from mercer.io.files import plain_name
@@ -53,9 +53,11 @@ class Opened:
     filler : MissingKernelPCA or None
         What has filled in missing values, and will fill in those of new rows.
     note : str
-        What was done about missing values, or that numbers stay as they are; empty otherwise.
+        What was done about missing values; empty where there are none.
     kept : (n,) array or None
         Which rows of the table these are, where some were left out.
+    on_columns : texts
+        What was done with the columns where there is no encoder that would say it.
     """
 
     table: Table
@@ -63,6 +65,7 @@ class Opened:
     filler: MissingKernelPCA | None = None
     note: str = ""
     kept: Array | None = None
+    on_columns: Sequence[str] = ()
 
     @property
     def rows(self) -> Any:
@@ -84,7 +87,7 @@ class Opened:
 
     def describe(self, most: int) -> list[str]:
         """What is done with the columns and with missing values, a line each."""
-        columns = [] if self.encoder is None else self.encoder.describe(most=most)
+        columns = self.on_columns if self.encoder is None else self.encoder.describe(most=most)
         return [*columns, *filter(None, [self.note])]
 
 
@@ -127,8 +130,11 @@ def open_for_fit(
     if not passes:  # others are refused, by their place in the file, as they are read
         table = open_table(look, choice, array=array)
     if not (as_table or passes) and encoder.is_identity_:
-        table = _without(look, table, choice, array, encoder.left_out_)
-        return Opened(table, None, note=_on_scale(encoder, table))
+        if left_out := encoder.left_out_:
+            columns = [name for name in choice.columns if name not in left_out]
+            choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
+            table = open_table(look, choice, array=array)
+        return Opened(table, None, on_columns=_on_columns(encoder, table))
     table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
     return _completed(table, encoder, missing, model) if passes else Opened(table, encoder)
 
@@ -181,12 +187,17 @@ def _names(table: Table) -> Sequence[str] | None:
     return [str(j) for j in index]
 
 
-def _on_scale(encoder: TableEncoder, table: Table) -> Remedy:
-    count = counted(table.rows.shape[1], "column")
+def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
+    """What is said of numbers that stay as they are."""
+    left_out = [
+        f"{name or 'the column without a name'}: left out: {why}"
+        for name, why in encoder.left_out_.items()
+    ]
+    raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
     if encoder.scale != "auto":
-        return Remedy(f"{count} of numbers, not scaled")
+        return [*left_out, raw]
     how = Remedy("TableEncoder(scale='std') scales each", shell="--scale std scales each")
-    return f"{count} of numbers, not scaled: they seem to have one unit; " + how
+    return [*left_out, f"{raw}: they seem to have one unit; " + how]
 
 
 def _refuse_scale(encoder: TableEncoder) -> None:
@@ -194,18 +205,6 @@ def _refuse_scale(encoder: TableEncoder) -> None:
         raise DataError(
             argument("scale", encoder.scale) + ": these columns have no names; scale them before."
         )
-
-
-def _without(
-    look: Look, table: Table, choice: Choice, array: str | None, left_out: dict[str, str]
-) -> Table:
-    """The rows of a file without the columns that say nothing, and a word about each."""
-    if not left_out:
-        return table
-    for name, why in left_out.items():
-        warn(f"{name or 'the column without a name'}: left out: {why}.")
-    choice = replace(choice, columns=[n for n in choice.columns if n not in left_out])
-    return open_table(look, replace(choice, drop=(*choice.drop, *left_out)), array=array)
 
 
 def open_encoded(
