@@ -1,6 +1,7 @@
 """Same file, same model through every door, and one rule for scaling."""
 
 import gzip
+import json
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from numpy.testing import assert_allclose
 import mercer
 from mercer import KernelPCA
 from mercer.cli import main
+from mercer.exceptions import DataError, ModelFileError
 from mercer.live.protocol import Wanted
 from mercer.live.worker import Job, do
-from mercer.tables import TableModel
+from mercer.tables import TableEncoder, TableModel
 
 pd = pytest.importorskip("pandas")
 
@@ -158,3 +160,31 @@ def test_truth_values_of_a_file_are_those_of_a_frame(tmp_path):
     assert (by_path.denoise(frame)["member"] == frame["member"]).mean() > 0.9
     TableModel(KernelPCA(4)).fit(frame).save(tmp_path / "frame.mercer")
     run("transform", tmp_path / "frame.mercer", path, "-o", tmp_path / "z.npy", "-q")
+
+
+def test_onnx_of_a_table_has_the_encoder_in_it(tmp_path):
+    """The graph took vectors that nothing but mercer could make."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    for name in ("dates.csv", "categories.csv", "flags.csv", "pixels.csv", "headerless.csv"):
+        _, frame = write(tmp_path, name)
+        frame.columns = [str(column) for column in frame.columns]
+        frame.iloc[:3, 0] = [40.0, -90.0, 3.0]  # tails, for asinh
+        for inner in (KernelPCA(3), mercer.KernelNovelty(random_state=0)):
+            model = TableModel(inner).fit(frame)
+            file = mercer.export_onnx(model, tmp_path / "x.onnx", dtype="float64")
+            session = onnxruntime.InferenceSession(file)
+            codes = model.encoder_.codes(frame)
+            verb = "transform" if hasattr(model, "transform") else "score_samples"
+            (found,) = session.run([verb], {"X": codes})
+            assert_allclose(found, getattr(model, verb)(frame), atol=1e-10)
+        columns = json.loads(session.get_modelmeta().custom_metadata_map["columns"])
+        assert [column["name"] for column in columns] == list(used(model))
+    with pytest.raises(DataError, match="give some of 'score_samples', 'decision_function'"):
+        mercer.export_onnx(model, tmp_path / "x.onnx", outputs=["denoise"])
+
+
+def test_onnx_of_what_has_no_form_says_what_to_do(tmp_path):
+    _, frame = write(tmp_path, "dates.csv")
+    model = TableModel(KernelPCA(3), TableEncoder(since="date:month")).fit(frame)
+    with pytest.raises(ModelFileError, match=r"angles of 'since' .*model\.vectors\(table\)"):
+        mercer.export_onnx(model, tmp_path / "x.onnx")

@@ -260,12 +260,21 @@ class Date:
 
     def encode(self, values: Array) -> Array:
         """(n,) dates as an (n, width) block."""
+        dates = self._dates(values)
+        return np.hstack(
+            [self.number.encode(self.counts(dates)), self.gain * angles(dates, self.cycles)]
+        )
+
+    def counts(self, values: Array) -> Array:
+        """Units since the first date, (n,)."""
+        return count_units(self._dates(values) - np.datetime64(self.origin), self.unit)
+
+    def _dates(self, values: Array) -> Array:
         if self.form and values.dtype.kind == "O":
             values = parse_dates(values, self.form)
         if values.dtype.kind != "M":
             raise DataError(f"was of dates in fit, and holds {kind_of(values)} now")
-        line = self.number.encode(count_units(values - np.datetime64(self.origin), self.unit))
-        return np.hstack([line, self.gain * angles(values, self.cycles)])
+        return values
 
     def decode(self, block: Array) -> Array:
         """The nearest whole unit; NaT stays."""
