@@ -90,7 +90,7 @@ def said(message: BaseException | str, place: str) -> str:
 #: Arguments that are options of the command line, where these have another name.
 _OPTIONS = {"n_components": "components", "image_shape": "image-shape"}
 _OPTIONS |= {name: name for name in ("array", "columns", "components", "drop", "label", "scale")}
-_OPTIONS |= {name: name for name in ("gamma", "sigma", "width")}
+_OPTIONS |= {name: name for name in ("gamma", "missing", "sigma", "width")}
 
 
 def argument(name: str, value: object) -> Remedy:

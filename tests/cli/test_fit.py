@@ -242,8 +242,9 @@ def test_holes_are_all_told_with_a_command_for_each_place(mercer, tmp_path):
     holes["pressure"][3] = holes["temperature"][4] = holes["state"][5] = ""
     path = write_columns(tmp_path / "holes.csv", holes)
     for command in ("fit", "tune"):
-        words = ["'temperature'", "'pressure'", "'state'", "'mercer fit DATA --model missing'"]
-        mercer.fails(command, path, "-o", tmp_path / "m.mercer", status=3, words=words)
+        words = ["'temperature'", "'pressure'", "'state'", "--missing auto", "'mercer impute"]
+        refuse = (command, path, "-o", tmp_path / "m.mercer", "--missing", "refuse")
+        mercer.fails(*refuse, status=3, words=words)
 
 
 def test_values_are_written_as_people_write_them(mercer, log, tmp_path):

@@ -107,7 +107,8 @@ def test_a_model_of_holes(mercer, tmp_path):
     for i, row in enumerate(rows[::3]):
         row[1 + i % 7] = ""
     holes, model = write(tmp_path / "holes.csv", rows), tmp_path / "m.mercer"
-    mercer.fails("fit", holes, "-o", model, "-q", status=3, words=["missing", "--model missing"])
+    refuse = ("fit", holes, "-o", model, "-q", "--missing", "refuse")
+    mercer.fails(*refuse, status=3, words=["missing", "--missing auto", "--missing drop"])
     mercer("fit", holes, "-o", model, "--model", "missing", "--components", 4, "-q")
     mercer("impute", model, holes, "-o", tmp_path / "y.csv")
     assert_legal(read(tmp_path / "y.csv"))

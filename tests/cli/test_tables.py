@@ -52,9 +52,11 @@ def test_the_same_for_numbers_alone(mercer, tmp_path):
 
 
 def test_holes_are_answered_with_what_fit_can_do(mercer, customers, tmp_path):
-    done = mercer("fit", customers, "-o", tmp_path / "m.mercer", status=3)
+    model = tmp_path / "m.mercer"
+    done = mercer("fit", customers, "-o", model, "--missing", "refuse", status=3)
     assert "missing in column 'Größe'" in done.err
-    assert "Fit with 'mercer fit DATA --model missing'" in done.err
+    assert "Fill them in by --missing auto" in done.err
+    assert "'Größe'" in mercer("fit", customers, "-o", model).err.partition("missing value")[2]
 
 
 def test_infinities_are_not_said_to_be_filled(mercer, tmp_path):
@@ -156,8 +158,8 @@ def test_a_number_of_the_row_and_an_empty_column_are_left_out(mercer, tmp_path):
     rows = "\n".join(f"{i},{x:.4f},{y:.4f}," for i, (x, y) in enumerate(make_rows()[:, :2]))
     data.write_text(f",a,b,c\n{rows}\n")
     done = mercer("fit", data, "-o", target)
-    assert "the column without a name: left out: numbers of the rows" in done.err
-    assert "c: left out: no values in the first rows" in done.err
+    assert "the column without a name: left out: id-like, 60 different whole numbers" in done.err
+    assert "c: left out: no values" in done.err
     assert "60 rows, 2 columns" in done.err
     mercer("transform", target, data, "-o", out)
 

@@ -248,8 +248,8 @@ def test_impute_does_not_touch_a_long_number_beside_a_missing_one(library):
 def test_missing_values_are_refused_with_the_remedy():
     table = people()
     table.loc["row 3", "city"] = None
-    with pytest.raises(DataError, match=r"'city', .* row 3. .*MissingKernelPCA"):
-        TableModel().fit(table)
+    with pytest.raises(DataError, match=r"'city', .* row 3. .*missing='auto'"):
+        TableModel(missing="refuse").fit(table)
 
 
 def test_a_method_is_there_if_the_model_has_it():
@@ -306,7 +306,7 @@ def test_what_is_done_is_told_as_a_formula():
 
 def test_the_name_of_a_file_is_no_table():
     with pytest.raises(DataError, match=r"read_table\('people.csv'\), from mercer.tables"):
-        TableModel(KernelPCA(2)).fit("people.csv")
+        TableEncoder().fit("people.csv")
 
 
 def test_what_is_left_out_has_no_say_about_scales():

@@ -40,6 +40,7 @@ _model_output = click.option(
 @options.seed_option
 @options.reads
 @options.encodes
+@options.missing_option
 @describes_model
 def fit(
     data: str,
@@ -50,6 +51,7 @@ def fit(
     dry_run: bool,
     reading: Reading,
     encoder: Any,
+    missing: str,
     recipe: Recipe,
 ) -> int:
     """Fit a model to DATA and write it to a model file.
@@ -69,8 +71,8 @@ def fit(
         tables.check_target(target, force=force)
         _check_state(state, resume=resume, force=force)
     started = time.perf_counter()
-    missing = recipe.model == "missing"
-    with tables.open_for_fit(data, reading, encoder, allow_nan=missing) as (table, encoder):
+    with tables.open_for_fit(data, reading, encoder, recipe.make(), missing) as opened:
+        table, encoder = opened.table, opened.encoder
         plan = recipe.make().plan(table.rows)
         if dry_run:
             _show(plan, table, data)
@@ -84,7 +86,7 @@ def fit(
             model = _run(recipe.make(kept), table, kept)
     if kept is not None:  # a path of today is not part of a model
         model.set_params(solver=recipe.make().solver)
-    _save(target, model, encoder)
+    opened.whole(model).save(target)
     console.report_fit(model, table.rows, target, started, encoder)
     return 0 if model_of(model).report.converged else NOT_CONVERGED
 
@@ -170,6 +172,7 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
 @options.seed_option
 @options.reads
 @options.encodes
+@options.missing_option
 def tune(
     data: str,
     output: Path | None,
@@ -178,6 +181,7 @@ def tune(
     rows: str,
     reading: Reading,
     encoder: Any,
+    missing: str,
     recipe: Recipe,
 ) -> None:
     """Choose the kernel's width and the number of components by which DATA is denoised best.
@@ -192,15 +196,15 @@ def tune(
     target = _target_of(data, output)
     tables.check_target(target, force=force)
     started = time.perf_counter()
-    with tables.open_for_fit(data, reading, encoder, allow_nan=False) as (table, encoder):
-        table = table.loaded()
+    with tables.open_for_fit(data, reading, encoder, recipe.make(), missing) as opened:
+        table, encoder = opened.table.loaded(), opened.encoder
         if noise is None and rows == "clean":
             noise = mercer.selection.typical_noise(table.rows[:])
         model = recipe.make()
         noise = tables.noise_of_vectors(noise, encoder)
         with console.progress():
             model.tune(table.rows, noise=noise, rows=rows)
-    _save(target, model, encoder)
+    opened.whole(model).save(target)
     facts, line = _outcome(model.tuning_, noise, table.rows.shape[1])
     console.report_fit(model, table.rows, target, started, encoder, facts, denoising=line)
 
@@ -240,9 +244,3 @@ def _target_of(data: str, output: Path | None) -> Path:
     from mercer.io.files import plain_name
 
     return Path(plain_name(Path(data).resolve()).stem + ".mercer")
-
-
-def _save(target: Path, model: Estimator, encoder: Any) -> None:
-    """Write the model, with the encoder of its table if it has one."""
-    whole = model if encoder is None else mercer.TableModel.from_fitted(model, encoder)
-    whole.save(target)

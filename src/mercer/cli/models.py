@@ -230,9 +230,9 @@ class Recipe:
         if text == "all" or (text == "auto" and self.model in ("sparse", "novelty")):
             return None
         if text == "auto":
-            from mercer.model.rank import ShareUpTo
+            from mercer.model.rank import usual_rule
 
-            return ShareUpTo(0.95, 64)
+            return usual_rule()
         if text == "parallel":
             return mercer.ParallelAnalysis()
         number = _number(text.removesuffix("%"))

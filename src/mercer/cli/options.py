@@ -173,6 +173,13 @@ def _columns(help: str) -> Any:
 data_argument = click.argument("data", type=click.Path(allow_dash=True))
 optional_data = click.argument("data", type=click.Path(allow_dash=True), required=False)
 model_argument = click.argument("model", type=click.Path(dir_okay=False))
+missing_option = click.option(
+    "--missing",
+    type=OneOf(["auto", "fill", "drop", "refuse"]),
+    default="auto",
+    help="Missing values: fill them in, drop such rows, or refuse them; 'auto' fills them in, and "
+    "drops rows of which nothing is known.",
+)
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="For random numbers.")
 #: Asked for by :func:`mercer.cli.console.asked_for`, as the flags of every command.
 format_option = click.option(

@@ -151,12 +151,11 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
 
 def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, style: Style) -> Any:
     from mercer.exceptions import warn
-    from mercer.plots._base import nameless_rows
+    from mercer.plots._base import model_inside, nameless_rows
 
-    model, names = seen_by(fitted), feature_names(fitted)
+    names = feature_names(fitted)
     seen = fitted.encoder_.groups_ if on_tables(fitted) else names or ()
-    if on_tables(fitted):  # pictures name what the entries of a vector are
-        model.feature_names_in_ = fitted.encoder_.get_feature_names_out()
+    model = model_inside(fitted) if on_tables(fitted) else fitted
     display = _display(kind)
     takes = inspect.signature(display).parameters
     options = _options(kind, takes, style)

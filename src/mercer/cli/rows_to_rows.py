@@ -98,13 +98,13 @@ def denoise(
 
 def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
     """The best denoiser of these noisy rows; says what it leaves of the noise."""
-    with tables.open_for_fit(data, reading, mercer.TableEncoder()) as (table, encoder):
-        model: Estimator = mercer.KernelPCA(random_state=0)
-        with console.progress():
-            noise = tables.noise_of_vectors(noise, encoder)
-            model.tune(table.loaded().rows, noise=noise, rows="noisy")
+    model: Estimator = mercer.KernelPCA(random_state=0)
+    opening = tables.open_for_fit(data, reading, mercer.TableEncoder(), model)
+    with opening as opened, console.progress():
+        noise = tables.noise_of_vectors(noise, opened.encoder)
+        model.tune(opened.table.loaded().rows, noise=noise, rows="noisy")
     console.remark(str(model.risk_))
-    return model if encoder is None else mercer.TableModel.from_fitted(model, encoder)
+    return opened.whole(model)
 
 
 @options.command(short_help="Fill in missing values.")

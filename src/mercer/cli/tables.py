@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sklearn.utils import get_tags
+import numpy as np
 
 import mercer
 from mercer._base.files import is_device
@@ -19,10 +19,11 @@ from mercer.cli.console import as_json, asked_for, progress, remark, size_of
 from mercer.cli.faults import Failure
 from mercer.cli.models import feature_names, on_tables
 from mercer.cli.options import Output, Reading
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, said
 from mercer.io import Table, check_sink, open_table, spooled, write_stream, write_table
 from mercer.io.files import COMPRESSED, names_text, open_plain, plain_name
-from mercer.io.look import Look
+from mercer.io.look import TEXT, Look
+from mercer.points.source import MemoryRows
 
 #: More columns than this are described by their kinds, not one by one.
 SHOWN = 12
@@ -43,19 +44,41 @@ def open_input(
     """
     if model is not None:
         like = feature_names(model)
-        allow_nan = allow_nan or bool(get_tags(model).input_tags.allow_nan)
+    fill = _Fill(model, data) if model is not None and not allow_nan else None
     with located(data) as path:
         if on_tables(model):
             from mercer.tables.opening import vectors_for
 
-            yield vectors_for(model, path, reading.choice(), reading.kept, allow_nan=allow_nan)
+            table = vectors_for(model, path, reading.choice(), reading.kept)
+            yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return
         look = Look(path)
         kept = _read_kept(look, reading.kept)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
-        table = _open(look, reading, like=like, allow_nan=allow_nan)
+        filled = fill is not None and look.kind in TEXT
+        table = _open(look, reading, like=like, allow_nan=allow_nan or filled)
+        if filled:
+            table = table.map(fill, table.rows.shape[1], table.rows.columns)
         yield replace(table, beside={**table.beside, **kept})
+
+
+class _Fill:
+    """Fills in what is missing in blocks of rows, by what the model knows, and says so once."""
+
+    def __init__(self, model: Estimator, data: str) -> None:
+        self._model, self._data, self._told = model, data, False
+
+    def __call__(self, block: MemoryRows) -> Array:
+        from mercer.tables.missing import completed
+
+        if not self._told and np.isnan(block.X).any():
+            remark(f"missing values of '{self._data}' are filled in by what the model knows")
+            self._told = True
+        return completed(self._model, block.X)
+
+    def __repr__(self) -> str:
+        return ""  # complete rows are as they were
 
 
 def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
@@ -65,22 +88,24 @@ def open_if_named(data: str | None, reading: Reading, model: Estimator) -> Any:
 
 @contextlib.contextmanager
 def open_for_fit(
-    data: str, reading: Reading, encoder: Any, *, allow_nan: bool = False
-) -> Iterator[tuple[Table, Any]]:
-    """The table that ``data`` names, and the encoder of its columns, with remarks, if needed.
+    data: str, reading: Reading, encoder: Any, model: Estimator, missing: str = "auto"
+) -> Iterator[Any]:
+    """What ``data`` names, opened for a fit of the model, with remarks on what is done with it.
 
     Without an ``encoder`` the numbers are taken as they are.
     """
+    from mercer.tables.missing import takes_missing
+    from mercer.tables.opening import Opened, open_for_fit
+
     with located(data) as path:
         if encoder is None:
-            yield _open(Look(path), reading, allow_nan=allow_nan), None
+            yield Opened(_open(Look(path), reading, allow_nan=takes_missing(model)), None)
             return
-        choice, array = reading.choice(), reading.array
-        opened = mercer.tables.open_encoded(path, encoder, choice, array=array, allow_nan=allow_nan)
-        table, encoder = opened
-        for line in [] if encoder is None else encoder.describe(most=SHOWN):
-            remark(" ".join(line.split()))  # names may have line breaks
-        yield table, encoder
+        how: dict[str, Any] = {"array": reading.array, "missing": missing, "model": model}
+        opened = open_for_fit(path, encoder, reading.choice(), **how)
+        for line in opened.describe(most=SHOWN):
+            remark(" ".join(said(line, "shell").split()))  # names may have line breaks
+        yield opened
 
 
 def noise_of_vectors(noise: Any, encoder: Any) -> Any:

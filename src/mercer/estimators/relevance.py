@@ -6,12 +6,15 @@ from typing import Any
 from mercer._base.types import Array, ArrayLike, Estimator, RowsLike
 from mercer.estimators._validation import check_weight
 from mercer.estimators.door import as_asked, verb
-from mercer.exceptions import DataError, Remedy
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.model import model_of, names_of
 from mercer.points.source import Source
 from mercer.relevance import Relevance, Uncertainty, measure_relevance, measure_uncertainty
 from mercer.relevance import sensitivity as measure_sensitivity
 from mercer.relevance.measure import MOST_ROWS, support_rows, support_weight
+
+#: A share of the relevance that leaves nothing for other variables.
+ALMOST_ALL = 0.9
 
 
 @verb("source")
@@ -77,6 +80,8 @@ def relevance(
     """
     found = relevance_of(self, X, unit, sample_weight, max_rows)
     found = found if groups is None else found.grouped(groups)
+    if unit != "raw":
+        _warn_of_one(found)
     frame = as_asked(self, table := found.table, None, found.names)
     if frame is table:
         return found
@@ -157,6 +162,17 @@ def relevance_of(
     return measure_relevance(
         subspace, rows, unit=unit, weight=weight, names=names, max_rows=max_rows
     )
+
+
+def _warn_of_one(found: Relevance) -> None:
+    """A column in a small unit, and of large numbers, may be all that a kernel sees."""
+    shares = found.overall / (found.overall.sum() or 1.0)
+    if len(shares) > 1 and shares.max() > ALMOST_ALL:
+        warn(
+            f"{found.names[int(shares.argmax())]!r} holds {shares.max():.1%} of the relevance, and "
+            "the model sees little else; if its unit is to blame, scale the columns: "
+            + Remedy("TableModel(model, TableEncoder(scale='std')).", shell="fit with --scale std.")
+        )
 
 
 def _rows_of_the_fit(model: Estimator) -> tuple[Any, Array | None]:

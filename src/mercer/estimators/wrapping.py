@@ -22,18 +22,25 @@ from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
+from mercer.model.rank import usual_rule
 from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
 
 
 def _wrapped(estimator: Estimator) -> Any:
     """The estimator to wrap, by default kernel PCA; a number would be meant for that one."""
     if estimator is None:
-        return KernelPCA()
+        return KernelPCA(usual_rule())
     able = hasattr(estimator, "fit") and hasattr(estimator, "kernel")
     if not able or isinstance(estimator, type):
         raise TypeError(
             f"estimator={estimator!r} is no estimator; wrap one, for example "
             f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
+        )
+    if not hasattr(estimator, "transform"):
+        name = type(estimator).__name__
+        raise TypeError(
+            f"estimator={estimator!r} has no scores to learn by; wrap KernelPCA(...), or give rows "
+            f"with missing values to TableModel({name}(...)), which fills them in."
         )
     return estimator
 
@@ -116,7 +123,8 @@ class ReweightedKernelPCA(WrappingEstimator):
     Parameters
     ----------
     estimator : estimator, optional
-        Any with ``fit(X, sample_weight=...)`` and ``subspace_``; ``KernelPCA()`` if not given.
+        Any with ``fit(X, sample_weight=...)`` and ``subspace_``; if not given, kernel PCA of 95 %
+        of the variance, in at most 64 components.
     loss : str or Loss, default="hampel"
         See :mod:`mercer.robust`.
     folds : int, default=5
@@ -217,7 +225,9 @@ class MissingKernelPCA(WrappingEstimator):
     Parameters
     ----------
     estimator : estimator, optional
-        Any with ``fit(X)`` and ``subspace_``; ``KernelPCA()`` if not given.
+        Any with ``fit(X)`` and ``subspace_``; if not given, kernel PCA of 95 % of the variance,
+        in at most 64 components. Others, such as :class:`~mercer.KernelNovelty`, learn from rows
+        with missing values by :class:`~mercer.TableModel`.
     folds, max_iter, random_state
         As for :class:`~mercer.ReweightedKernelPCA`.
     tol : float, default=2e-2

@@ -24,6 +24,7 @@ from mercer.kernels.base import has_formula
 from mercer.kernels.dot_product import _Affine
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.width import median_length
+from mercer.model.rank import usual_rule
 from mercer.plots._base import nameless_rows
 
 
@@ -145,9 +146,9 @@ class Wanted:
     #: ``name``, and either the numbers of :data:`KERNELS` or ``medians``, the
     #: width in median distances; with neither the width is the median.
     kernel: Mapping[str, Any] = field(default_factory=lambda: {"name": "gaussian"})
-    components: int = 20
+    components: int | None = None  #: None: as ``mercer fit`` takes them
     center: bool = True
-    #: A column that colours the map and is not learnt from; chosen if None.
+    #: A column that colours the map and is not learnt from; if None one that is learnt from.
     label: str | None = None
 
     @staticmethod
@@ -168,7 +169,7 @@ class Wanted:
         if wanted.model not in catalogue.MODELS:
             raise DataError(f"model must be one of {', '.join(catalogue.MODELS)}.")
         q = wanted.components
-        if type(q) is not int or not 1 <= q <= MOST_COMPONENTS:
+        if q is not None and (type(q) is not int or not 1 <= q <= MOST_COMPONENTS):
             text = f"components must be from 1 to {MOST_COMPONENTS:,}, not {str(q)[:40]}."
             raise DataError(text)
         if type(wanted.center) is not bool or not isinstance(wanted.label, str | None):
@@ -179,10 +180,15 @@ class Wanted:
     def make(self, rows: Array) -> Any:
         """The estimator, unfitted."""
         kind = catalogue.load(catalogue.MODELS[self.model])
-        kernel = self.make_kernel(rows)
+        kernel: Kernel | None = self.make_kernel(rows)
+        if self.model == "novelty" and self.kernel == {"name": "gaussian"}:
+            kernel = None  # it has a width of its own
+        count: Any = self.components
+        if count is None and self.model not in ("novelty", "sparse"):
+            count = usual_rule()
         if self.model in ("novelty", "generative", "sparse"):
-            return kind(n_components=self.components, kernel=kernel, random_state=0)
-        pca = KernelPCA(self.components, kernel=kernel, center=self.center, random_state=0)
+            return kind(n_components=count, kernel=kernel, random_state=0)
+        pca = KernelPCA(count, kernel=kernel, center=self.center, random_state=0)
         return pca if self.model == "kpca" else kind(pca, random_state=0)
 
     def make_kernel(self, rows: Array) -> Kernel:

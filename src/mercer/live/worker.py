@@ -14,13 +14,15 @@ import time
 import warnings
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mercer._base.types import Estimator
-from mercer.estimators import load
+from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
 from mercer.io import Choice, Table, atomic_file, image_shape
 from mercer.io.files import decoding, names_text
@@ -30,41 +32,42 @@ from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
 from mercer.plots._base import nameless_rows, rows_of
 from mercer.points.source import MemoryRows
-from mercer.tables import Category, TableEncoder, TableModel, open_encoded
+from mercer.tables import Category, TableEncoder, TableModel
+from mercer.tables.opening import Opened, open_for_fit
 
 #: Endings of files that are taken.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz", ".zip", ".mercer")
 MOST_IMAGES = 100_000
 
 
-def open_guessing(
-    path: Path, label: str | None, *, allow_nan: bool = False
-) -> tuple[Table, TableEncoder | None]:
-    """A table in memory, as vectors where its columns are not all numbers of one unit.
+def open_guessing(path: Path, wanted: Wanted) -> Opened:
+    """A table in memory, as ``mercer fit`` opens it, with the column that colours the map.
 
-    ``label`` names the column that colours the map and is not learnt from, "" means none, and None
-    the first of few categories. With the table comes the encoder of its columns, if it needed one.
+    ``wanted.label`` names the one that is not learnt from, "" means none, and None the first of
+    few categories, which is learnt from as others are.
     """
-    opened = open_encoded(path, choice=Choice(label=label or None), allow_nan=allow_nan)
-    if label is None and (guess := _first_classes(opened[1])) is not None:
-        opened = open_encoded(path, choice=Choice(label=guess), allow_nan=allow_nan)
-    table, encoder = opened
-    n, d = table.rows.shape
+    model = MissingKernelPCA() if wanted.model == "missing" else None
+    opened = open_for_fit(path, choice=Choice(label=wanted.label or None), model=model)
+    n, d = opened.table.rows.shape
     if n * d > MOST_NUMBERS:
         raise DataError(
             f"'{path.name}' has {n:,} × {d:,} numbers, and a page takes {MOST_NUMBERS:,}; "
             "fit it by 'mercer fit', and explore the model."
         )
-    return table.loaded(), encoder
+    table, encoder = opened.table.loaded(), opened.encoder
+    if wanted.label is None and (guess := _first_classes(encoder)) is not None:
+        assert encoder is not None
+        classes = encoder.decode(table.rows[:])[guess]
+        known = ["" if value is None else str(value) for value in classes.tolist()]
+        table = replace(table, beside={guess: np.array(known), **table.beside})
+    return replace(opened, table=table)
 
 
 def _first_classes(encoder: TableEncoder | None) -> str | None:
-    """A column of few categories, unless it is the only one that is learnt from."""
+    """A column of few categories."""
     columns = {} if encoder is None else encoder.columns_
-    widths = {name: column.width for name, column in columns.items() if column.width}
-    few = [name for name, width in widths.items() if width <= MOST_CLASSES]
-    classes = [name for name in few if isinstance(columns[name], Category)]
-    return classes[0] if classes and len(widths) > 1 else None
+    few = (name for name, column in columns.items() if 0 < column.width <= MOST_CLASSES)
+    return next((name for name in few if isinstance(columns[name], Category)), None)
 
 
 def unpack_images(path: Path, folder: Path) -> Path:
@@ -106,8 +109,8 @@ def do(job: Job) -> None:
             model = load(job.source)
             live = show(model, title=job.name)
         else:
-            table, encoder = read_table(job.source, job.wanted, job.folder)
-            model, live = fit(table, job.wanted, encoder, title=job.name)
+            opened = open_upload(job.source, job.wanted, job.folder)
+            model, live = fit(opened, job.wanted, title=job.name)
     notes = [said(one.message, "page") for one in caught if issubclass(one.category, MercerWarning)]
     live.facts["notes"] = list(dict.fromkeys([*live.facts["notes"], *notes]))
     job.folder.mkdir(exist_ok=True)
@@ -116,25 +119,25 @@ def do(job: Job) -> None:
         file.write(payload(live))
 
 
-def read_table(source: Path, wanted: Wanted, folder: Path) -> tuple[Table, TableEncoder | None]:
+def open_upload(source: Path, wanted: Wanted, folder: Path) -> Opened:
     """The rows of an upload, with their label; of a model its support points."""
     kind = source.suffix.lower()
     if kind == ".mercer":
         model = load(source)
         if isinstance(model, TableModel):
-            return Table(MemoryRows(rows_of(model.model_, None))), model.encoder_
+            rows = MemoryRows(rows_of(model.model_, None))
+            return Opened(Table(rows), model.encoder_, vars(model).get("filler_"))
         names = names_of(model)
         rows = MemoryRows(rows_of(model, None), names if names is None else tuple(names))
-        return Table(rows), None
+        return Opened(Table(rows), None)
     if kind == ".zip":
         source = unpack_images(source, folder / "images")
-    return open_guessing(source, wanted.label, allow_nan=wanted.model == "missing")
+    return open_guessing(source, wanted)
 
 
-def fit(
-    table: Table, wanted: Wanted, encoder: TableEncoder | None = None, title: str | None = None
-) -> tuple[Any, LiveModel]:
+def fit(opened: Opened, wanted: Wanted, title: str | None = None) -> tuple[Any, LiveModel]:
     """The fitted model, and the page of it with the rows of the table."""
+    table, encoder = opened.table, opened.encoder
     rows = table.rows
     X = rows[:]
     model = wanted.make(X).fit(MemoryRows(X, rows.columns))
@@ -143,10 +146,11 @@ def fit(
     look: dict[str, Any] = {"names": rows.columns, "title": title, "encoder": encoder}
     with nameless_rows():
         live = describe(model, X, table.label, image_shape(rows.columns), **look)
-    if encoder is None:
-        return model, live
-    live.facts["notes"].append(_words(encoder, next(iter(table.beside), None)))
-    return TableModel.from_fitted(model, encoder), live
+    notes = [said(note, "page") for note in (*opened.on_columns, opened.note) if note]
+    if encoder is not None:
+        notes.append(_words(encoder, next(iter(table.beside), None)))
+    live.facts["notes"] += notes
+    return opened.whole(model), live
 
 
 def _words(encoder: TableEncoder, label: str | None) -> str:
@@ -154,7 +158,8 @@ def _words(encoder: TableEncoder, label: str | None) -> str:
     left = encoder.left_out_
     words = [f"Learnt from {names_text([n for n in encoder.columns_ if n not in left])}."]
     if label is not None:
-        words.append(f"Coloured by {label!r}, which is not learnt from.")
+        outside = "" if label in encoder.columns_ else ", which is not learnt from"
+        words.append(f"Coloured by {label!r}{outside}.")
     words += [f"Left out: {name!r}, {why}." for name, why in list(left.items())[:5]]
     return " ".join(words)
 

@@ -130,6 +130,11 @@ class ShareUpTo(ComponentRule):
         return min(needed, self.limit, len(values))
 
 
+def usual_rule() -> ShareUpTo:
+    """What is taken where nobody says how many: by commands, the page and models of tables."""
+    return ShareUpTo(0.95, 64)
+
+
 @with_parameters
 class ParallelAnalysis(ComponentRule):
     """The components whose variance exceeds that of data with independent columns.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Self
@@ -150,8 +150,13 @@ class ContributionsDisplay(base.Display):
         1
         """
         found: Any = estimator.contributions(row)
-        values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-        names = list(base.names_of(estimator, range(values.shape[1])))
+        if isinstance(found, Mapping):
+            values = np.column_stack([*found.values()])
+        else:
+            values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+        # A model of tables names the columns that it uses, which are not all that it has seen.
+        table = isinstance(found, Mapping) or hasattr(found, "columns")
+        names = [*found] if table else list(base.names_of(estimator, range(values.shape[1])))
         index = getattr(row, "index", None)  # of a list, a method
         numbers = range(len(values)) if index is None or callable(index) else index
         titles = [f"row {name}" for name in numbers]

@@ -294,7 +294,7 @@ def remedy_for(value: float) -> Remedy:
 def fill_in(what: str) -> Remedy:
     """What to do about missing values, ``"it"`` or ``"them"``."""
     return Remedy(
-        f"fill {what} in by impute or MissingKernelPCA",
+        f"fill {what} in by impute, MissingKernelPCA, or TableModel(...) of any estimator",
         shell=f"fill {what} in by 'mercer impute MODEL DATA', or fit with '--model missing'",
         page="choose the estimator 'With missing values'",
     )

@@ -106,6 +106,11 @@ class Number:
     levels: tuple[float, ...] = ()
     width: ClassVar[int] = 1
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether it is taken as it is."""
+        return self.scale == self.gain == 1 and not self.center and not self.tails
+
     def encode(self, values: Array) -> Array:
         """(n,) numbers as an (n, 1) block."""
         if values.dtype.kind != "f":
@@ -129,9 +134,8 @@ class Number:
 
     def describe(self) -> str:
         """What is done, in a few words."""
-        raw = self.scale == self.gain == 1 and not self.center and not self.tails
-        words = ["number as it is" if raw else "number"]
-        if not raw:
+        words = ["number as it is" if self.is_raw else "number"]
+        if not self.is_raw:
             sign, center = "-+"[self.center < 0], abs(self.center)
             formula = f"(x {sign} {center:.4g}) / {self.scale:.4g}"
             words.append(f"asinh({formula})" if self.tails else formula)
@@ -171,7 +175,8 @@ class Category:
     @cached_property
     def _slots(self) -> Mapping[Any, int]:
         last = len(self.values) - 1
-        return {**dict.fromkeys(self.pooled, last), **{v: i for i, v in enumerate(self.values)}}
+        known = {**dict.fromkeys(self.pooled, last), **{v: i for i, v in enumerate(self.values)}}
+        return {other: slot for value, slot in known.items() for other in _alike(value)} | known
 
     def unseen(self, values: Array) -> list[Any]:
         """Different values that fit has not seen."""
@@ -205,6 +210,14 @@ class Category:
         more = f", {self.width - 4} more" if self.width > 4 else ""
         pool = f"; {len(self.pooled)} rare ones count as one" if self.pooled else ""
         return f"category of {self.width} ({shown}{more}{pool})"
+
+
+def _alike(value: Any) -> tuple[Any, ...]:
+    """The same in a file, where a truth value is a word, and in a frame, where it is not."""
+    if isinstance(value, bool | np.bool_):
+        return str(value), str(value).lower(), str(value).upper()
+    truth = {"true": True, "false": False}.get(str(value).casefold())
+    return () if truth is None else (truth,)
 
 
 def count_units(spans: Array, unit: str) -> Array:
@@ -247,12 +260,21 @@ class Date:
 
     def encode(self, values: Array) -> Array:
         """(n,) dates as an (n, width) block."""
+        dates = self._dates(values)
+        return np.hstack(
+            [self.number.encode(self.counts(dates)), self.gain * angles(dates, self.cycles)]
+        )
+
+    def counts(self, values: Array) -> Array:
+        """Units since the first date, (n,)."""
+        return count_units(self._dates(values) - np.datetime64(self.origin), self.unit)
+
+    def _dates(self, values: Array) -> Array:
         if self.form and values.dtype.kind == "O":
             values = parse_dates(values, self.form)
         if values.dtype.kind != "M":
             raise DataError(f"was of dates in fit, and holds {kind_of(values)} now")
-        line = self.number.encode(count_units(values - np.datetime64(self.origin), self.unit))
-        return np.hstack([line, self.gain * angles(values, self.cycles)])
+        return values
 
     def decode(self, block: Array) -> Array:
         """The nearest whole unit; NaT stays."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer._base.types import Array
-from mercer.exceptions import DataError, warn
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.io.files import names_text
 from mercer.tables.columns import (
     UNITS,
@@ -34,6 +34,8 @@ KINDS = ("number", "category", "date", "raw", "drop", "index")
 ROW_NAMES = "names of the rows"
 #: Columns whose largest entries differ by less than this factor are taken to have one unit.
 ONE_UNIT = 10.0
+#: A share of the variance that leaves nothing for other columns.
+ALMOST_ALL = 0.9
 #: More categories than this are pooled, or no categories at all.
 MOST_CATEGORIES = 100
 #: A pool may hold this share of the rows; with more the column is free text.
@@ -93,6 +95,7 @@ def one_unit(columns: Iterable[Array]) -> bool:
 def have_one_unit(columns: Mapping[str, Array]) -> bool:
     """The same, with a warning if only one to three columns of another unit are in the way."""
     if one_unit(columns.values()):
+        _warn_of_one(columns)
         return True
     largest = {name: float(np.nanmax(np.abs(x))) for name, x in columns.items()}
     middle = float(np.median([*largest.values()])) if largest else 0.0
@@ -106,6 +109,21 @@ def have_one_unit(columns: Mapping[str, Array]) -> bool:
             "are."
         )
     return False
+
+
+def _warn_of_one(columns: Mapping[str, Array]) -> None:
+    """Say so if the distances between rows are those of one column."""
+    spread = {name: float(np.nanvar(values)) for name, values in columns.items()}
+    name, share = max(spread, key=lambda name: spread[name], default=""), 0.0
+    if len(spread) > 1 and (total := sum(spread.values())):
+        share = spread[name] / total
+    if share > ALMOST_ALL:
+        warn(
+            f"the numbers seem to have one unit and are not scaled, and {name!r} holds "
+            f"{share:.1%} of their variance, so that a model sees little else; if they have "
+            "several units, scale them: "
+            + Remedy("TableEncoder(scale='std').", shell="--scale std.")
+        )
 
 
 def is_id_name(name: str) -> bool:

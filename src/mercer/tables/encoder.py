@@ -1,5 +1,6 @@
 """TableEncoder: a table as vectors for a kernel, and back to a legal table."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -13,6 +14,7 @@ from mercer.estimators.base import Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import lacks_text, names_text
+from mercer.tables import graph
 from mercer.tables.columns import (
     Category,
     Column,
@@ -201,6 +203,12 @@ class TableEncoder(TransformerMixin, Estimator):
         return [name for name, column in self.columns_.items() for _ in range(column.width)]
 
     @property
+    def is_identity_(self) -> bool:
+        """Whether what it uses are numbers that it leaves as they are."""
+        used = [column for column in self.columns_.values() if column.width]
+        return all(isinstance(column, Number) and column.is_raw for column in used)
+
+    @property
     def left_out_(self) -> dict[str, str]:
         """Columns that are left out, and why."""
         columns = self.columns_.items()
@@ -220,6 +228,16 @@ class TableEncoder(TransformerMixin, Estimator):
             else:
                 names += [name] * column.width
         return np.array(names, dtype=object)
+
+    @verb()
+    def codes(self, X: Any) -> Array:
+        """The rows as an ONNX graph takes them, see :func:`mercer.export_onnx`."""
+        check_is_fitted(self, "columns_")
+        return graph.codes_of(self, X)
+
+    def traced(self, X: Any, xp: Any) -> tuple[Any, str]:
+        """What a graph makes of such rows, and, as JSON, what their columns are."""
+        return graph.vectors_in(self, X, xp), json.dumps(graph.inputs_of(self), default=str)
 
     @verb()
     def take(self, X: Any) -> Frame:

@@ -108,6 +108,13 @@ def take_apart(X: Any) -> Frame:
     return Frame(columns, container, dtypes, nw.maybe_get_index(table), exact)
 
 
+def as_one_row(x: Any) -> Any:
+    """A table of one row, also of a row of a frame, of values by name, or of an array."""
+    if isinstance(x, Mapping) or (np.ndim(x) == 1 and hasattr(x, "to_dict")):
+        return {name: [value] if np.ndim(value) == 0 else value for name, value in dict(x).items()}
+    return [x] if np.ndim(x) == 1 and not hasattr(x, "columns") else x
+
+
 def _is_rounded(column: Any, values: Array) -> bool:
     """Whether whole numbers may have lost digits on their way into float64."""
     if values.dtype.kind != "f" or not (np.abs(values) > 2**53).any():
@@ -242,6 +249,8 @@ def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
     if getattr(dtype, "tz", None) is not None:
         series = series.dt.tz_localize("UTC")
     kind = getattr(dtype, "kind", "")
+    if kind == "b" and values.dtype.kind == "O":  # texts of a file are all true
+        series = series.map(lambda value: str(value).casefold() == "true")
     if kind in "iu" and series.isna().any() and str(dtype)[:1].islower():
         return series
     return _try(series.astype, dtype, series)

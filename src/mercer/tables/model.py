@@ -17,14 +17,23 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.types import Array
-from mercer.estimators import GenerativeKernelPCA, KernelNovelty, KernelPCA, SparseKernelPCA
+from mercer.estimators import (
+    GenerativeKernelPCA,
+    KernelNovelty,
+    KernelPCA,
+    MissingKernelPCA,
+    SparseKernelPCA,
+)
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import Verb, as_asked, verb
-from mercer.exceptions import DataError, Remedy
-from mercer.io.files import names_text
+from mercer.io import Table
+from mercer.model.rank import usual_rule
+from mercer.points.source import MemoryRows
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
-from mercer.tables.frames import Frame, absent, as_list, objects
+from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
+from mercer.tables.missing import completed, takes_missing
+from mercer.tables.opening import Opened, open_for_fit, open_frame
 
 
 def _the_model(name: str) -> Callable[[Any, str], str | None]:
@@ -32,7 +41,7 @@ def _the_model(name: str) -> Callable[[Any, str], str | None]:
 
     def lack(table: TableModel, instead: str) -> str | None:  # noqa: ARG001
         try:
-            getattr(table._inner(), name)
+            getattr(table._inner(name), name)
         except AttributeError as error:
             return str(error)
         return None
@@ -46,7 +55,7 @@ def _forwarded(owner: type, name: str) -> Any:
     @functools.wraps(getattr(owner, name))  # for its signature
     def method(self: TableModel, *args: Any, **options: Any) -> Any:
         check_is_fitted(self, "model_")
-        inner = getattr(self.model_, name)
+        inner = getattr(self._inner(name), name)
         given = inspect.signature(inner).bind_partial(*args, **options)
         # Another's method takes rows first, and gives what it likes.
         others = Verb("rows", None, next(iter(given.signature.parameters), ""), 0)
@@ -73,21 +82,30 @@ _of: Any = _Forwarded
 
 #: What verbs take that a table is made into vectors for.
 _TAKE_ROWS = ("rows", "blocks", "source", "missing", "row")
+#: Verbs of what fills in missing values.
+_FILLS = ("impute", "imputations", "imputation_draws")
 
 
 class TableModel(Estimator):
     """Any estimator of mercer on tables: data frames in, data frames out.
 
     A :class:`TableEncoder` turns rows into vectors for the model, and what the model gives back
-    into rows with legal values, in the types, order and index of the table. A method is there if
-    the model has it.
+    into rows with legal values, in the types, order and index of the table. Missing values are
+    filled in before the model sees the rows. A method is there if the model has it.
 
     Parameters
     ----------
     model : estimator, optional
-        ``KernelPCA()`` if not given.
+        If not given, as ``mercer fit`` has it: kernel PCA of 95 % of the variance, in at most 64
+        components.
     encoder : TableEncoder, optional
         What is done with the columns; decided from the data if not given.
+    missing : {"auto", "fill", "drop", "refuse"}, default="auto"
+        What is done with missing values: ``"fill"`` learns from rows in which they are drawn,
+        given the other values of the row; ``"drop"`` learns from the rows without any. ``"auto"``
+        fills, and drops rows of which nothing is known. Later rows are filled in by expected
+        values, unless missing values are refused. A :class:`~mercer.MissingKernelPCA` fills in
+        what it learns from by itself.
 
     Attributes
     ----------
@@ -95,6 +113,10 @@ class TableModel(Estimator):
         Fitted; ``encoder_.describe()`` says what is done.
     model_ : estimator
         Fitted to the vectors.
+    filler_ : MissingKernelPCA or None
+        What fills in missing values; None where nothing was missing in ``fit``.
+    note_ : str
+        What was done about missing values; empty where nothing was missing in ``fit``.
     n_features_in_, feature_names_in_
         Of the table.
 
@@ -122,27 +144,31 @@ class TableModel(Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _saved: ClassVar[tuple[str, ...]] = (
-        "model_",
-        "encoder_",
-        "n_features_in_",
-        "feature_names_in_",
+        *("model_", "encoder_", "filler_", "n_features_in_", "feature_names_in_"),
     )
 
-    def __init__(self, model: Any = None, encoder: TableEncoder | None = None) -> None:
+    def __init__(
+        self, model: Any = None, encoder: TableEncoder | None = None, *, missing: str = "auto"
+    ) -> None:
         self.model = model
         self.encoder = encoder
+        self.missing = missing
 
     @verb("data", "self")
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **options: Any) -> Self:
         """Decide on the columns, and fit the model to the vectors.
 
         Parameters
         ----------
-        X : data frame (pandas, polars, pyarrow), mapping of columns, or (n, d) array
+        X : data frame (pandas, polars, pyarrow), mapping of columns, (n, d) array, or path of a
+            file, which is read as ``mercer fit`` reads it
         y : what the model's ``fit`` takes
+        **options
+            What else it takes, such as ``sample_weight``; columns are scaled by all rows alike.
         """
-        rows, encoder = self._fit_encoder(X)
-        self._adopt(clone(self._asked()).fit(rows, y), encoder)
+        opened = self._open(X)
+        y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}
+        self._adopt(clone(self._asked()).fit(opened.rows, y, **options), opened)
         return self
 
     @verb("data", "self", needs=_the_model("partial_fit"))
@@ -160,17 +186,17 @@ class TableModel(Estimator):
         ``model`` is then the one that was chosen; noise is measured between vectors, and so is
         ``risk_``, of noisy rows.
         """
-        rows, encoder = self._fit_encoder(X)
-        tuned = clone(self._asked()).tune(rows, **options)
+        opened = self._open(X)
+        tuned = clone(self._asked()).tune(opened.table.rows[:], **options)
         self.model = clone(tuned)
-        self._adopt(tuned, encoder)
+        self._adopt(tuned, opened)
         self.risk_ = vars(tuned).get("risk_")
         return self
 
     @verb("data", needs=_the_model("plan"))
     def plan(self, X: Any) -> Any:
         """What :meth:`fit` would do with this table, as ``plan`` of the model."""
-        return self._asked().plan(self._fit_encoder(X)[0])
+        return self._asked().plan(self._open(X).rows)
 
     @verb("data", "scores", needs=_the_model("fit_transform"))
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -183,14 +209,22 @@ class TableModel(Estimator):
         return np.asarray(self.fit(X, y).predict(X))
 
     @classmethod
-    def from_fitted(cls, model: Any, encoder: TableEncoder) -> TableModel:
-        """A model that was fitted to vectors of a fitted encoder, on tables."""
+    def from_fitted(
+        cls, model: Any, encoder: TableEncoder, filler: MissingKernelPCA | None = None
+    ) -> TableModel:
+        """A model that was fitted to vectors of a fitted encoder, on tables.
+
+        ``filler`` is what has filled in the missing values of these vectors, if some were missing.
+        """
         made = cls(clone(model), clone(encoder))
-        made._adopt(model, encoder)
+        made._adopt(model, Opened(Table(MemoryRows(np.empty((0, 0)))), encoder, filler))
         return made
 
-    def _adopt(self, model: Any, encoder: TableEncoder) -> None:
-        self.model_, self.encoder_ = model, encoder
+    def _adopt(self, model: Any, opened: Opened) -> None:
+        encoder = opened.encoder
+        assert encoder is not None  # a table has one, even if it changes nothing
+        self.model_, self.encoder_, self.filler_ = model, encoder, opened.filler
+        self.note_ = opened.note
         self._data_fingerprint = getattr(model, "_data_fingerprint", None)
         self.n_features_in_ = encoder.n_features_in_
         vars(self).pop("feature_names_in_", None)
@@ -232,8 +266,8 @@ class TableModel(Estimator):
     def impute(self, X: Any) -> Any:
         """Missing values filled in, numbers and categories; the others are not touched."""
         rows = self.vectors(X, missing=True)
-        filled = rows if not np.isnan(rows).any() else self.model_.impute(rows)
-        return self._back(X, filled, only_missing=True)
+        found = rows if not np.isnan(rows).any() else self._inner("impute").impute(rows)
+        return self._back(X, found, only_missing=True)
 
     @verb(needs=_the_model("contributions"))
     def contributions(self, X: Any) -> Any:
@@ -270,17 +304,20 @@ class TableModel(Estimator):
     def _asked(self) -> Any:
         if self.model is not None and not hasattr(self.model, "fit"):
             raise TypeError(f"model={self.model!r} is not an estimator; give one: KernelPCA(10).")
-        return KernelPCA() if self.model is None else self.model
+        return KernelPCA(usual_rule(), random_state=0) if self.model is None else self.model
 
-    def _inner(self) -> Any:
+    def _inner(self, name: str = "") -> Any:
         """The model that has or lacks a method: the fitted one, if there is one."""
+        if name in _FILLS and vars(self).get("filler_") is not None:  # older files have none
+            return self.filler_
         return self.model_ if "model_" in vars(self) else self._asked()
 
-    def _fit_encoder(self, X: Any) -> tuple[Array, TableEncoder]:
-        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
-        encoder.fit(X)
-        missing = get_tags(self._asked()).input_tags.allow_nan
-        return vectors_of(X, encoder, missing=missing), encoder
+    def _open(self, X: Any) -> Opened:
+        """The rows as the model is going to see them, and what makes them so."""
+        how: dict[str, Any] = {"missing": self.missing, "model": self._asked()}
+        if isinstance(X, str | os.PathLike):
+            return open_for_fit(X, self.encoder, as_table=True, **how)
+        return open_frame(take_apart(X), self.encoder, **how)
 
     def _encode(self, declared: Verb, arguments: dict[str, Any]) -> Any:
         """Put vectors in the place of tables among the arguments; the table that was there."""
@@ -288,6 +325,7 @@ class TableModel(Estimator):
         table = None
         for name in names if declared.takes in _TAKE_ROWS else ():
             if (table := arguments.get(name)) is not None:
+                table = as_one_row(table) if declared.takes == "row" else table
                 arguments[name] = self._seen(table, missing=declared.takes == "missing")
         return None if declared.takes == "row" else table
 
@@ -306,14 +344,14 @@ class TableModel(Estimator):
 
     def _seen(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them; NaN is let through if the model or the verb takes it."""
-        missing = missing or get_tags(self.model_).input_tags.allow_nan
-        return vectors_of(X, self.encoder_, missing=missing)
+        return self.vectors(X, missing=missing or takes_missing(self.model_))
 
     @verb()
     def vectors(self, X: Any, *, missing: bool = False) -> Array:
-        """The rows as the model sees them; NaN is let through if ``missing``."""
+        """The rows as the model sees them, filled in; NaN is let through if ``missing``."""
         check_is_fitted(self, "model_")
-        return vectors_of(X, self.encoder_, missing=missing)
+        rows = self.encoder_.transform(X)
+        return rows if missing else completed(self, rows)
 
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
         """A table like X with these vectors decoded; what the model does not see stays."""
@@ -331,34 +369,9 @@ class TableModel(Estimator):
         tags.estimator_type, tags.transformer_tags = inner.estimator_type, inner.transformer_tags
         if tags.transformer_tags is not None:  # numbers of a table are encoded in float64
             tags.transformer_tags.preserves_dtype = ["float64"]
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.allow_nan = self.missing != "refuse" or inner.input_tags.allow_nan
         tags.input_tags.categorical = tags.input_tags.string = True
         return tags
-
-
-def vectors_of(X: Any, encoder: TableEncoder, *, missing: bool) -> Array:
-    """The rows of a table as vectors; missing values are refused unless they are let through."""
-    blocks = encoder.blocks(encoder.take(X))
-    where = {name: np.isnan(block).any(axis=1) for name, block in blocks.items()}
-    where = {name: rows for name, rows in where.items() if rows.any()}
-    if where and not missing:
-        (name, rows), *others = where.items()
-        n, first = rows.sum(), rows.argmax()
-        values = "1 value is" if n == 1 else f"{n} values are"
-        more = f" (and others of {names_text([n for n, _ in others])})" if others else ""
-        raise DataError(
-            f"Input X contains NaN: {values} missing in column {name!r}, the first in row "
-            f"{first}{more}. " + _ON_MISSING + " remove such rows."
-        )
-    return np.hstack(list(blocks.values()))
-
-
-_ON_MISSING = Remedy(
-    "Fill them with impute, fit TableModel(MissingKernelPCA(...)), or",
-    shell="Fit with 'mercer fit DATA --model missing', fill them in by a model of other rows "
-    "('mercer impute MODEL DATA'), or",
-    page="Choose the estimator 'With missing values', or",
-)
 
 
 def _filled(frame: Frame, name: str, values: Array) -> Array:

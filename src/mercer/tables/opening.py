@@ -1,28 +1,210 @@
-"""A file as vectors for a fit: raw where its numbers have one unit, encoded where they have not."""
+"""A table as vectors for a fit: the one door of commands, page and Python.
+
+Numbers stay as they are where they have one unit, and are encoded where they have not. What is
+missing is filled in.
+"""
+
+from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.types import Array
-from mercer.exceptions import DataError, argument, warn
+from mercer._base.numbers import counted
+from mercer._base.types import Array, Estimator
+from mercer.estimators import MissingKernelPCA
+from mercer.exceptions import DataError, Remedy, argument
 from mercer.io import Choice, Table, open_table
+from mercer.io.delimited import CsvRows
+from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
-from mercer.points.source import MemoryRows
+from mercer.points.source import MemoryRows, Source
 from mercer.tables.columns import Category
-from mercer.tables.deciding import ROW_NAMES, have_one_unit, is_id_name
+from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, kept_columns
-from mercer.tables.model import TableModel, vectors_of
+from mercer.tables.missing import complete, takes_missing
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
 
-#: Rows that the encoder looks at where the numbers are read in place.
-LOOK_ROWS = 200_000
+if TYPE_CHECKING:
+    from mercer.tables.model import TableModel
+
+#: Numbers of a file up to which all of them decide on the columns. Of more the first rows say
+#: whether they are scaled, so that a file which stays raw is parsed once, and so many rows how.
+WHOLE, FIRST_ROWS, LOOK_ROWS = 10_000_000, 1000, 200_000
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a model is fitted to.
+
+    Attributes
+    ----------
+    table : Table
+        Its ``rows`` go to ``fit``, its ``label`` as y.
+    encoder : TableEncoder or None
+        Fitted; None where rows of numbers are taken as they are.
+    filler : MissingKernelPCA or None
+        What has filled in missing values, and will fill in those of new rows.
+    note : str
+        What was done about missing values; empty where there are none.
+    kept : (n,) array or None
+        Which rows of the table these are, where some were left out.
+    on_columns : texts
+        What was done with the columns where there is no encoder that would say it.
+    """
+
+    table: Table
+    encoder: TableEncoder | None
+    filler: MissingKernelPCA | None = None
+    note: str = ""
+    kept: Array | None = None
+    on_columns: Sequence[str] = ()
+
+    @property
+    def rows(self) -> Any:
+        """For the fit of any estimator: an array, or a source of rows that are elsewhere."""
+        rows = self.table.rows
+        return rows.X if isinstance(rows, MemoryRows) else rows
+
+    def part(self, values: Any) -> Any:
+        """What was given for each row, of those that are left."""
+        return values if self.kept is None or values is None else np.asarray(values)[self.kept]
+
+    def whole(self, model: Any) -> Any:
+        """The model that was fitted to the rows, on tables if these were one."""
+        from mercer.tables.model import TableModel
+
+        if self.encoder is None:
+            return model
+        return TableModel.from_fitted(model, self.encoder, self.filler)
+
+    def describe(self, most: int) -> list[str]:
+        """What is done with the columns and with missing values, a line each."""
+        columns = self.on_columns if self.encoder is None else self.encoder.describe(most=most)
+        return [*columns, *filter(None, [self.note])]
+
+
+def open_for_fit(
+    path: str | os.PathLike[str],
+    encoder: TableEncoder | None = None,
+    choice: Choice | None = None,
+    *,
+    array: str | None = None,
+    missing: str = "auto",
+    model: Estimator = None,
+    as_table: bool = False,
+) -> Opened:
+    """Open a file for a fit of the model, as :func:`open_encoded`, with missing values filled in.
+
+    Parameters
+    ----------
+    path, encoder, choice, array
+        As for :func:`open_encoded`.
+    missing : {"auto", "fill", "drop", "refuse"}
+        See :class:`TableModel`.
+    model : estimator that is going to be fitted
+    as_table : bool, default=False
+        Whether there has to be an encoder, which may leave all numbers as they are.
+    """
+    look, choice = Look.at(path), choice or Choice()
+    encoder = TableEncoder() if encoder is None else clone(encoder)
+    if _is_mixed(look, encoder, choice):
+        kinds = (encoder.kinds or {}).items()
+        texts = [name for name, kind in kinds if kind == "category"]
+        frame = _read(look, choice, [*texts, *choice.labels])
+        return open_frame(frame, encoder, missing=missing, model=model, choice=choice)
+    table = open_table(look, choice, array=array, allow_nan=True)
+    names = _names(table)
+    if names is None:
+        _refuse_scale(encoder)
+        return Opened(open_table(look, choice, array=array, allow_nan=takes_missing(model)), None)
+    wanting = _decide(encoder, table.rows, names)
+    passes = wanting and (missing != "refuse" or takes_missing(model))
+    if not passes:  # others are refused, by their place in the file, as they are read
+        table = open_table(look, choice, array=array)
+    if not (as_table or passes) and encoder.is_identity_:
+        if left_out := encoder.left_out_:
+            columns = [name for name in choice.columns if name not in left_out]
+            choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
+            table = open_table(look, choice, array=array)
+        return Opened(table, None, on_columns=_on_columns(encoder, table))
+    table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
+    return _completed(table, encoder, missing, model) if passes else Opened(table, encoder)
+
+
+def open_frame(
+    frame: Frame,
+    encoder: TableEncoder | None = None,
+    *,
+    missing: str = "auto",
+    model: Estimator = None,
+    choice: Choice | None = None,
+) -> Opened:
+    """The same of columns in memory."""
+    encoder = TableEncoder() if encoder is None else clone(encoder)
+    labels = [] if choice is None else choice.labels
+    used = {name: values for name, values in frame.columns.items() if name not in labels}
+    encoder.fit(replace(frame, columns=used))
+    beside = {} if choice is None else _beside(encoder, frame, choice)
+    table = Table(MemoryRows(encoder.transform(frame)), beside)
+    return _completed(table, encoder, missing, model)
+
+
+def _completed(table: Table, encoder: TableEncoder, missing: str, model: Estimator) -> Opened:
+    found = complete(table.rows[:], encoder, missing, model)
+    beside = {name: column[found.kept] for name, column in table.beside.items()}
+    kept = None if len(found.kept) == len(table.rows) else found.kept
+    table = replace(table, rows=MemoryRows(found.rows), beside=beside)
+    return Opened(table, encoder, found.filler, found.note, kept)
+
+
+def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> bool:
+    """Fit the encoder to rows of numbers; whether some are missing."""
+    n, d = rows.shape
+    first = rows[:] if n * d <= WHOLE else rows[:FIRST_ROWS]
+    encoder.fit(_named(first, names))
+    if len(first) < n and encoder.scale_ != "none":
+        index = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
+        first, asked = rows[index], encoder.scale
+        encoder.set_params(scale=encoder.scale_).fit(_named(first, names)).set_params(scale=asked)
+    used = [j for j, name in enumerate(names) if encoder.columns_[name].width]
+    return bool(np.isnan(first[:, used]).any())
+
+
+def _names(table: Table) -> Sequence[str] | None:
+    """Names of columns that can be scaled, numbers where a text file has none."""
+    rows = table.rows
+    if rows.columns is not None or not isinstance(getattr(rows, "base", rows), CsvRows):
+        return None if table.files is not None else rows.columns
+    index: Sequence[int] = getattr(rows, "index", range(rows.shape[1]))
+    return [str(j) for j in index]
+
+
+def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
+    """What is said of numbers that stay as they are."""
+    left_out = [
+        f"{name or 'the column without a name'}: left out: {why}"
+        for name, why in encoder.left_out_.items()
+    ]
+    raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
+    if encoder.scale != "auto":
+        return [*left_out, raw]
+    how = Remedy("TableEncoder(scale='std') scales each", shell="--scale std scales each")
+    return [*left_out, f"{raw}: they seem to have one unit; " + how]
+
+
+def _refuse_scale(encoder: TableEncoder) -> None:
+    if encoder.scale in ("std", "robust"):
+        raise DataError(
+            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
+        )
 
 
 def open_encoded(
@@ -71,13 +253,9 @@ def open_encoded(
     >>> list(model.denoise({"glucose": [120], "pedigree": [0.5]}))
     ['glucose', 'pedigree']
     """
-    look, choice = Look.at(path), choice or Choice()
-    encoder = TableEncoder() if encoder is None else clone(encoder)
-    if _is_mixed(look, encoder, choice):
-        return _encode(look, encoder, choice, allow_nan)
-    choice = _without_useless(look, choice)
-    table = open_table(look, choice, array=array, allow_nan=allow_nan)
-    return _scale(table, encoder) if _wants_scale(look, table, encoder) else (table, None)
+    model = MissingKernelPCA() if allow_nan else None
+    opened = open_for_fit(path, encoder, choice, array=array, missing="refuse", model=model)
+    return opened.table, opened.encoder
 
 
 def read_for(
@@ -105,12 +283,10 @@ def vectors_for(
     path: Path,
     choice: Choice,
     keep: Sequence[str] = (),
-    *,
-    allow_nan: bool = False,
 ) -> Table:
-    """A file as the vectors that the model inside sees; label and row names are extra columns."""
+    """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
     frame = read_for(model, path, choice, keep)
-    vectors = model.vectors(frame, missing=allow_nan)
+    vectors = model.vectors(frame, missing=True)
     beside = _beside(model.encoder_, frame, choice)
     return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})
 
@@ -119,7 +295,7 @@ def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
     """Whether a file has columns that are to be encoded one by one."""
     if is_pattern(look.path):
         return True
-    if look.kind not in TABLES or not look.path.is_file():
+    if plain_name(look.path).suffix.lower() not in TABLES or not look.path.is_file():
         return False
     if encoder.kinds or look.kind not in (*TEXT, ".parquet"):
         return True
@@ -155,30 +331,6 @@ def _codes(look: Look) -> list[str]:
     ]
 
 
-def _without_useless(look: Look, choice: Choice) -> Choice:
-    """The same without columns of a text file that say nothing, and with a word about each."""
-    asked = (*choice.columns, *choice.drop, choice.label)
-    useless = {
-        name: why
-        for name, numbers in look.first_numbers.items()
-        if name not in asked and numbers is not None and (why := _useless(name, numbers))
-    }
-    if len(useless) == len(look.first_numbers):
-        return choice
-    for name, why in useless.items():
-        warn(f"{name or 'the column without a name'}: left out: {why}.")
-    return replace(choice, drop=(*choice.drop, *useless))
-
-
-def _useless(name: str, numbers: Array) -> str:
-    """Why a column says nothing about its row: no values, or the number of the row."""
-    if np.isnan(numbers).all():
-        return "no values in the first rows"
-    steps = np.diff(numbers)
-    counts = is_id_name(name) and len(steps) > 1 and bool((steps == 1).all())
-    return "numbers of the rows" if counts else ""
-
-
 def _read(look: Look, choice: Choice, texts: Sequence[str], keep: Sequence[str] = ()) -> Frame:
     """The columns that are asked for, and the label."""
     extra = [*choice.labels, *keep]
@@ -195,64 +347,21 @@ def _read(look: Look, choice: Choice, texts: Sequence[str], keep: Sequence[str] 
     return replace(frame, columns={name: frame.columns[name] for name in wanted}, exact=exact)
 
 
-def _encode(
-    look: Look, encoder: TableEncoder, choice: Choice, allow_nan: bool
-) -> tuple[Table, TableEncoder]:
-    kinds = encoder.kinds or {}
-    texts = [name for name, kind in kinds.items() if kind == "category"]
-    frame = _read(look, choice, [*texts, *choice.labels])
-    used = {name: values for name, values in frame.columns.items() if name != choice.label}
-    encoder = encoder.fit(Frame(used, frame.container, frame.dtypes))
-    vectors = vectors_of(frame, encoder, missing=allow_nan)
-    return Table(MemoryRows(vectors), _beside(encoder, frame, choice)), encoder
-
-
-def _wants_scale(look: Look, table: Table, encoder: TableEncoder) -> bool:
-    """By the rule for units, on the first rows, so that a file is parsed once if it stays raw."""
-    names = table.rows.columns
-    if names is None or table.files is not None:
-        if encoder.scale in ("std", "robust"):
-            raise DataError(
-                argument("scale", encoder.scale)
-                + ": these columns have no names; scale them before."
-            )
-        return False
-    if encoder.scale != "auto":
-        return encoder.scale != "none"
-    if look.kind in TEXT:
-        first = look.first_numbers
-        columns = [np.empty(0) if (x := first.get(name)) is None else x for name in names]
-    else:
-        columns = list(table.rows[:1000].T)
-    named = {n: x for n, x in zip(names, columns, strict=True) if np.isfinite(x).any()}
-    return not have_one_unit(named)
-
-
-def _scale(table: Table, encoder: TableEncoder) -> tuple[Table, TableEncoder]:
-    """Rows of numbers in many units, scaled block by block as they are read."""
-    names, n = table.rows.columns, len(table.rows)
-    look = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
-    if encoder.scale == "auto":
-        encoder.set_params(scale="robust")
-    encoder.fit(_named(table.rows[look], names))
-    return table.map(_Encode(encoder), len(encoder.groups_), None), encoder
-
-
 @dataclass(frozen=True)
 class _Encode:
     """An encoder on blocks of rows; its text does not change from one process to the next."""
 
     encoder: TableEncoder
+    names: Sequence[str]
 
     def __call__(self, block: MemoryRows) -> Array:
-        return self.encoder.transform(_named(block.X, block.columns))
+        return self.encoder.transform(_named(block.X, self.names))
 
     def __repr__(self) -> str:
         return "; ".join(self.encoder.describe())
 
 
-def _named(X: Array, names: Sequence[str] | None) -> Frame:
-    assert names is not None
+def _named(X: Array, names: Sequence[str]) -> Frame:
     return Frame({name: X[:, j].astype(np.float64) for j, name in enumerate(names)})
 
 

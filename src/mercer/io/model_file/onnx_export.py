@@ -15,6 +15,7 @@ from mercer.exceptions import DataError, ModelFileError, warn
 from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel_nodes
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
+from mercer.model.model import OnTables
 from mercer.preimage import Auto, FixedPoint, InverseDot, Nearest, PreImageSolver, Smoother
 from mercer.preimage._sweep import Sweep
 from mercer.preimage.fixed_point import CANCELLED
@@ -79,6 +80,12 @@ def export_onnx(
     A graph does not check its input: NaN in gives NaN out, and it knows no names of columns. It
     does not fill in what is missing, either.
 
+    The graph of a :class:`~mercer.TableModel` scales numbers and compares categories itself. Its
+    input has a number for each column that is used: a number as it is, a category by its place in
+    the list of its values (-1 for another), a date by its units since the first one. The text
+    ``columns`` of the graph's metadata says so in JSON, and ``model.encoder_.codes(table)`` makes
+    such rows. What it gives are numbers: ``"denoise"`` is left to Python.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -98,15 +105,18 @@ def export_onnx(
     except DataError as error:
         raise ModelFileError(f"nothing to export: {error}") from error
     known = _NOVELTY if hasattr(model, "score_samples") else _SUBSPACE
+    texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
+    d = int(subspace.support.shape[1])
+    g = Graph(dtype)
+    if isinstance(model, OnTables):
+        g.X, texts["columns"] = model.encoder_.traced(g.X, g.xp)
+        model, d, known = model.model_, len({*model.encoder_.groups_}), known[:2]
     wanted = known[:2] if outputs is None else tuple(outputs)
     _check(subspace, wanted, known, steps, dtype)
-    g = Graph(dtype)
     nodes = _Nodes(subspace, g)
-    d = int(subspace.support.shape[1])
     for name in wanted:
         width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
         g.output(name, nodes.of(name, model, steps), width)
-    texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
     graph = g.model(d, texts)
     if (size := graph.ByteSize()) > MAX_BYTES:
         raise ModelFileError(

@@ -1,0 +1,183 @@
+"""Missing values of a table: filled in before a model sees the rows, or the rows are left out.
+
+A model learns from rows whose missing values are *drawn*, given the others: expected values would
+make variances too small, new rows too alike, and thresholds too low. Rows that it is asked about
+get expected values, which make nothing look stranger than it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from mercer._base.numbers import counted, fixed_rng
+from mercer._base.types import Array, Estimator
+from mercer.estimators import KernelPCA, MissingKernelPCA
+from mercer.estimators._validation import check_no_empty_row
+from mercer.exceptions import DataError, Remedy, argument
+from mercer.io.files import names_text
+from mercer.model import model_of, names_of
+from mercer.model.rank import usual_rule
+from mercer.points.source import MemoryRows
+from mercer.tables.encoder import TableEncoder
+from mercer.tables.frames import Frame
+
+WAYS = ("auto", "fill", "drop", "refuse")
+#: Rows that are enough to learn how values depend on each other.
+MOST_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Complete:
+    """Vectors to learn from.
+
+    Attributes
+    ----------
+    rows : (n, D) array
+        Without NaN, unless the model takes it.
+    kept : (n,) array
+        Which rows of the table these are.
+    filler : MissingKernelPCA or None
+        What fills in new rows; None where nothing was filled in.
+    note : str
+        What was done, in a line; empty where nothing was missing.
+    """
+
+    rows: Array
+    kept: Array
+    filler: MissingKernelPCA | None = None
+    note: str = ""
+
+
+def complete(rows: Array, encoder: TableEncoder, way: str, model: Estimator) -> Complete:
+    """The rows as the model can learn from them; ``way`` is one of ``WAYS``."""
+    if way not in WAYS:
+        raise DataError(argument("missing", way) + f": give one of {', '.join(WAYS)}.")
+    every, missing = np.arange(len(rows)), np.isnan(rows)
+    if not missing.any():
+        return Complete(rows, every)
+    check_complete(rows, encoder, refused=way == "refuse")
+    wanting = missing.any(axis=1) if way == "drop" else missing.all(axis=1)
+    if (~wanting).sum() < 2:
+        raise DataError(
+            f"{(~wanting).sum()} of {len(rows)} rows are left without those with missing values; "
+            "fill them in: " + argument("missing", "auto") + "."
+        )
+    if way == "fill" and wanting.any():
+        raise DataError(
+            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is row "
+            f"{wanting.argmax()}; remove them, or leave them out: " + argument("missing", "auto")
+        )
+    kept = every[~wanting]
+    note = _note(rows, encoder, way, wanting)
+    if way == "drop" or not missing[kept].any() or takes_missing(model):
+        return Complete(rows[kept], kept, note=note)
+    filler = filler_of(rows[kept])
+    return Complete(drawn(rows[kept], filler, encoder), kept, filler, note)
+
+
+def takes_missing(model: Estimator) -> bool:
+    """Whether the model deals with NaN itself."""
+    return model is not None and bool(get_tags(model).input_tags.allow_nan)
+
+
+def check_complete(rows: Array, encoder: TableEncoder, *, refused: bool = True) -> None:
+    """Raise if values are missing and that is refused; says where they are."""
+    where = _where(rows, encoder)
+    if not where or not refused:
+        return
+    (name, missing), *others = where.items()
+    n = int(missing.sum())
+    values = "1 value is" if n == 1 else f"{n} values are"
+    more = f" (and others of {names_text([name for name, _ in others])})" if others else ""
+    raise DataError(
+        f"Input X contains NaN: {values} missing in column {name!r}, the first in row "
+        f"{missing.argmax()}{more}. " + _REMEDY
+    )
+
+
+_REMEDY = Remedy(
+    "Fill them in or leave such rows out: TableModel(model, missing='auto') or 'drop'.",
+    shell="Fill them in by --missing auto, leave such rows out by --missing drop, or fill them in "
+    "by a model of other rows ('mercer impute MODEL DATA').",
+    page="Fill them in, or remove such rows.",
+)
+
+
+def filler_of(rows: Array) -> MissingKernelPCA:
+    """What fills in missing values, learnt from the rows that have most of theirs."""
+    order = fixed_rng(0).permutation(len(rows))
+    fewest = order[np.argsort(np.isnan(rows[order]).sum(axis=1), kind="stable")][:MOST_ROWS]
+    model = KernelPCA(usual_rule(), random_state=0)
+    return MissingKernelPCA(model, random_state=0).fit(rows[np.sort(fewest)])
+
+
+def completed(model: Any, rows: Array) -> Array:
+    """New vectors with expected values where some are missing, by what a fitted model knows."""
+    if not np.isnan(rows).any():
+        return rows
+    inner = getattr(model, "model_", model)
+    inner = vars(model).get("filler_") or inner  # older files have none
+    filler = model._cached("filler", inner, None, lambda: _filler_for(inner))
+    if inner is model:
+        names = names_of(model)
+        return np.asarray(filler.impute(MemoryRows(rows, names and tuple(names))))
+    check_complete(rows, model.encoder_, refused=model.missing == "refuse")
+    check_no_empty_row(rows)
+    return filled(rows, filler, model.encoder_)
+
+
+def _filler_for(model: Any) -> Any:
+    """What fills in new rows for a model: itself, or one of the rows that it keeps."""
+    if hasattr(model, "impute"):
+        return model
+    support = model_of(model).subspace.points.vectors("missing data")
+    return filler_of(np.asarray(support, dtype=np.float64))
+
+
+def filled(rows: Array, filler: Any, encoder: TableEncoder) -> Array:
+    """Rows with the expected values of what is missing, made legal ones."""
+    found = rows.copy()
+    some = np.isnan(rows).any(axis=1)
+    found[some] = legal(rows[some], filler.impute(rows[some]), encoder)
+    return found
+
+
+def drawn(rows: Array, filler: MissingKernelPCA, encoder: TableEncoder) -> Array:
+    """Rows with draws of what is missing; of too few rows to know a spread, expected values."""
+    if filler._filling().gaussian is None:
+        return filled(rows, filler, encoder)
+    found = rows.copy()
+    some = np.isnan(rows).any(axis=1)
+    draws = filler.imputation_draws(rows[some], 1, random_state=0)[0]
+    found[some] = legal(rows[some], draws, encoder)
+    return found
+
+
+def legal(rows: Array, guesses: Array, encoder: TableEncoder) -> Array:
+    """The guesses where values are missing, as the nearest that a row can have: one category."""
+    columns = Frame(encoder.decode(guesses))
+    values = np.hstack([*encoder.blocks(columns).values()])
+    return np.where(np.isnan(rows), values, rows)
+
+
+def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
+    """Columns with missing values → the rows in which they are, (n,) bool."""
+    groups, missing = np.array(encoder.groups_), np.isnan(rows)
+    found = {name: missing[:, groups == name].any(axis=1) for name in dict.fromkeys(groups)}
+    return {str(name): where for name, where in found.items() if where.any()}
+
+
+def _note(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> str:
+    where = _where(rows, encoder)
+    values = sum(int(missing.sum()) for missing in where.values())
+    of = int(np.logical_or.reduce([*where.values()]).sum())
+    count = f"{counted(values, 'missing value')} in {of:,} of {counted(len(rows), 'row')}"
+    columns = f"({names_text([*where])})"
+    out = f"{counted(int(left_out.sum()), 'row')} {'is' if left_out.sum() == 1 else 'are'} left out"
+    if way == "drop":
+        return f"{count} {columns}: {out}"
+    done = "filled in from the other values of their rows"
+    return f"{count} {columns}: {done}" + (f"; {out}, all empty" if left_out.any() else "")
