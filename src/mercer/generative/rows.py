@@ -9,7 +9,7 @@ is all but a copy of a row is made again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from mercer.generative.metrics import over_distances
 from mercer.preimage.nearest import mix
 
 #: Draws for each row by which the distributions of the columns are learnt, and numbers in all.
-DRAWS, MOST_NUMBERS = 50, 10_000_000
+DRAWS, MOST_NUMBERS = 50, 4_000_000
 #: A category comes from another row of the mixture than the first as often as this.
 CROSSED = 0.25
 #: A draw nearer to a row than so many rows are to their nearest is made again; so many times.
-COPIES, TRIES = 0.1, 20
+COPIES, TRIES = 0.2, 20
 #: Rows whose nearest neighbours show how near is too near, and rows that are mixed at a time.
 SHOWN, BLOCK = 1000, 512
 
@@ -40,6 +40,16 @@ class RowMixtures:
     density : FittedMixtures
     rows : (n, d) array
         In the order of the density's points.
+    categories : list of arrays
+        Numbers of the columns of each category.
+    columns : dict
+        Number of every other column → the way back of its values.
+    apart : Apart
+
+    Notes
+    -----
+    Rows whose categories are all that they have can hardly be but copies of others, as they are
+    in the data. A draw that is too near after twenty tries is kept.
 
     Examples
     --------
@@ -59,31 +69,29 @@ class RowMixtures:
     rows: Array
     categories: list[Array]
     columns: dict[int, Column]
-    unit: Unit
+    apart: Apart
 
     @classmethod
     def of(cls, density: FittedMixtures, rows: Array) -> RowMixtures:
         """Find the categories, and learn what mixing does to the numbers; O(50 n K d)."""
         ordered = np.sort(rows, axis=0)
-        distinct = 1 + (ordered[1:] != ordered[:-1]).sum(axis=0)
-        categories = _categories(rows, distinct == 2)
-        plain = cls(density, rows, categories, {}, Unit.of(rows))
+        categories = _categories(rows, (ordered[1:] != ordered[:-1]).sum(axis=0) == 1)
+        plain = cls(density, rows, categories, {}, Apart.of(rows))
         count = min(DRAWS * len(rows), max(MOST_NUMBERS // rows.shape[1], len(rows)))
         rng = fixed_rng(0)
         drawn = plain._around(density.starts(count, rng), rng)
         numbers = np.setdiff1d(np.arange(rows.shape[1]), np.concatenate([[], *categories]))
         columns = {
-            j: Column.of(drawn[:, j], ordered[:, j], steps=2 * distinct[j] <= len(rows))
-            for j in numbers.astype(int).tolist()
+            j: Column.of(drawn[:, j], ordered[:, j]) for j in numbers.astype(int).tolist()
         }
-        return cls(density, rows, categories, columns, plain.unit)
+        return cls(density, rows, categories, columns, plain.apart)
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """(n, d) new rows."""
         i = self.density.starts(n, rng)
         drawn, again = self._around(i, rng), np.arange(n)
         for _ in range(TRIES):
-            again = again[self.unit.is_copy(drawn[again])]
+            again = again[self.apart.too_near(drawn[again])]
             if not len(again):
                 break
             # Around the same rows, so that none loses its share to others.
@@ -114,46 +122,57 @@ class Column:
 
     Attributes
     ----------
-    drawn, place : (m,) arrays
-        Different values of the draws at the ranks of the data, and these ranks.
+    drawn, rank : (m,) arrays
+        Different values of the draws, and the ranks of the data that they stand at.
     known : (n,) array
         The values of the data in order.
-    steps : bool
-        Values come again in the data, and no others come out; else they may lie in between.
+    repeats : bool
+        Whether values come again in the data: then no others come out, else also those between.
     """
 
     drawn: Array
-    place: Array
+    rank: Array
     known: Array
-    steps: bool
+    repeats: bool
 
     @classmethod
-    def of(cls, drawn: Array, known: Array, *, steps: bool) -> Column:
-        """From draws and the values of the data in order."""
+    def of(cls, drawn: Array, known: Array) -> Column:
+        """From draws, and the values of the data in order."""
         n = len(known)
         knots = np.quantile(drawn, (np.arange(n) + 0.5) / n, method="hazen")
         values, first, counts = np.unique(knots, return_index=True, return_counts=True)
-        return cls(values, first + (counts - 1) / 2, known, steps)
+        repeats = bool(2 * (1 + np.count_nonzero(np.diff(known))) <= n)
+        return cls(values, first + (counts - 1) / 2, known, repeats)
 
     def back(self, x: Array) -> Array:
         """(n,) draws as values of the column; never outside the data."""
-        rank = np.interp(x, self.drawn, self.place)
-        rank = np.rint(rank) if self.steps else rank
+        rank = np.interp(x, self.drawn, self.rank)
+        rank = np.rint(rank) if self.repeats else rank
         return np.interp(rank, np.arange(len(self.known)), self.known)
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Rows around 0 of size 1, whose distances neither over- nor underflow; ``least`` of them."""
+class Apart:
+    """How near to a row is too near: as few rows are to their own nearest neighbour.
+
+    Attributes
+    ----------
+    rows : (n, d) array
+        Around 0 and of size 1, so that squares of distances neither over- nor underflow.
+    middle : (d,) array
+    size : float
+    least : float
+        The distance, in these units.
+    """
 
     rows: Array
-    middle: Array = field(repr=False)
+    middle: Array
     size: float
-    least: float = 0.0
+    least: float
 
     @classmethod
-    def of(cls, rows: Array) -> Unit:
-        """How near is too near is said by the rows' own nearest neighbours."""
+    def of(cls, rows: Array) -> Apart:
+        """From the distances between rows; O(n d) for each of at most 1,000."""
         middle = rows.mean(axis=0)
         size = float(np.abs(rows - middle).max()) or 1.0
         scaled = (rows - middle) / size
@@ -163,8 +182,8 @@ class Unit:
         )
         return cls(scaled, middle, size, float(np.quantile(nearest, COPIES)))
 
-    def is_copy(self, drawn: Array) -> Array:
-        """(n,) whether a draw is nearer to a row than most rows are to each other."""
+    def too_near(self, drawn: Array) -> Array:
+        """(n,) whether a draw is all but a copy of a row."""
         scaled = (drawn - self.middle) / self.size
         return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < self.least
 
