@@ -9,7 +9,7 @@ is all but a copy of a row is made again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from mercer.generative.metrics import over_distances
 from mercer.preimage.nearest import mix
 
 #: Draws for each row by which the distributions of the columns are learnt, and numbers in all.
-DRAWS, MOST_NUMBERS = 50, 4_000_000
+DRAWS, MOST_NUMBERS = 100, 4_000_000
+#: Draws by which they are corrected for those made again, and the quantiles that are compared.
+EVENED, LEVELS = 4000, 50
 #: A category comes from another row of the mixture than the first as often as this.
 CROSSED = 0.25
 #: A draw nearer to a row than so many rows are to their nearest is made again; so many times.
@@ -48,8 +50,7 @@ class RowMixtures:
 
     Notes
     -----
-    Rows whose categories are all that they have can hardly be but copies of others, as they are
-    in the data. A draw that is too near after twenty tries is kept.
+    A draw that is too near to a row after twenty tries is kept.
 
     Examples
     --------
@@ -73,38 +74,45 @@ class RowMixtures:
 
     @classmethod
     def of(cls, density: FittedMixtures, rows: Array) -> RowMixtures:
-        """Find the categories, and learn what mixing does to the numbers; O(50 n K d)."""
-        ordered = np.sort(rows, axis=0)
+        """Find the categories, and learn what mixing does to the numbers; O(100 n K d)."""
+        ordered, rng = np.sort(rows, axis=0), fixed_rng(0)
         categories = _categories(rows, (ordered[1:] != ordered[:-1]).sum(axis=0) == 1)
         plain = cls(density, rows, categories, {}, Apart.of(rows))
         count = min(DRAWS * len(rows), max(MOST_NUMBERS // rows.shape[1], len(rows)))
-        rng = fixed_rng(0)
         drawn = plain._around(density.starts(count, rng), rng)
-        numbers = np.setdiff1d(np.arange(rows.shape[1]), np.concatenate([[], *categories]))
-        columns = {
-            j: Column.of(drawn[:, j], ordered[:, j]) for j in numbers.astype(int).tolist()
-        }
-        return cls(density, rows, categories, columns, plain.apart)
+        numbers = sorted({*range(rows.shape[1])} - {j for block in categories for j in block})
+        columns = {j: Column.of(drawn[:, j], ordered[:, j]) for j in numbers}
+        first = replace(plain, columns=columns)
+        # Those that are made again for being too near have left the middle of the data.
+        kept = first._kept(EVENED, rng)
+        return replace(first, columns={j: c.evened(kept[:, j]) for j, c in columns.items()})
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
         """(n, d) new rows."""
+        return self._back(self._kept(n, rng))
+
+    def _kept(self, n: int, rng: np.random.Generator) -> Array:
+        """Draws that are not too near to a row, before the way back."""
         i = self.density.starts(n, rng)
         drawn, again = self._around(i, rng), np.arange(n)
         for _ in range(TRIES):
-            again = again[self.apart.too_near(drawn[again])]
+            again = again[self.apart.too_near(self._back(drawn[again]))]
             if not len(again):
                 break
             # Around the same rows, so that none loses its share to others.
             drawn[again] = self._around(i[again], rng)
         return drawn
 
-    def _around(self, i: Array, rng: np.random.Generator) -> Array:
-        """Draws around the rows i."""
-        parts = [self._mixed(i[some], rng) for some in blocks(len(i), BLOCK)]
-        drawn = np.concatenate(parts)
+    def _back(self, drawn: Array) -> Array:
+        """The values of the columns; categories have theirs."""
+        found = drawn.copy()
         for j, column in self.columns.items():
-            drawn[:, j] = column.back(drawn[:, j])
-        return drawn
+            found[:, j] = column.back(drawn[:, j])
+        return found
+
+    def _around(self, i: Array, rng: np.random.Generator) -> Array:
+        """Mixtures around the rows i."""
+        return np.concatenate([self._mixed(i[some], rng) for some in blocks(len(i), BLOCK)])
 
     def _mixed(self, i: Array, rng: np.random.Generator) -> Array:
         _, near, weights = self.density.around(i, rng)
@@ -140,9 +148,16 @@ class Column:
         """From draws, and the values of the data in order."""
         n = len(known)
         knots = np.quantile(drawn, (np.arange(n) + 0.5) / n, method="hazen")
-        values, first, counts = np.unique(knots, return_index=True, return_counts=True)
         repeats = bool(2 * (1 + np.count_nonzero(np.diff(known))) <= n)
-        return cls(values, first + (counts - 1) / 2, known, repeats)
+        return cls(*_function(knots, np.arange(n)), known, repeats)
+
+    def evened(self, drawn: Array) -> Column:
+        """The same, corrected so that these draws come out as the data are distributed."""
+        n, shares = len(self.known), (np.arange(LEVELS) + 0.5) / LEVELS
+        found = np.quantile(np.interp(drawn, self.drawn, self.rank), shares, method="hazen")
+        wanted = np.clip(n * shares - 0.5, 0, n - 1)
+        ends = np.array([0, *found, n - 1]), np.array([0, *wanted, n - 1])
+        return replace(self, rank=np.interp(self.rank, *_function(*ends)))
 
     def back(self, x: Array) -> Array:
         """(n,) draws as values of the column; never outside the data."""
@@ -155,10 +170,13 @@ class Column:
 class Apart:
     """How near to a row is too near: as few rows are to their own nearest neighbour.
 
+    Rows that repeat in the data are no one's in particular, and new rows may be equal to them.
+
     Attributes
     ----------
-    rows : (n, d) array
-        Around 0 and of size 1, so that squares of distances neither over- nor underflow.
+    rows : (m, d) array
+        Those that do not repeat, around 0 and of size 1: squares of distances neither over- nor
+        underflow.
     middle : (d,) array
     size : float
     least : float
@@ -176,16 +194,28 @@ class Apart:
         middle = rows.mean(axis=0)
         size = float(np.abs(rows - middle).max()) or 1.0
         scaled = (rows - middle) / size
+        different, counts = np.unique(scaled, axis=0, return_counts=True)
+        singles = different[counts == 1]
+        if len(different) < 2 or not len(singles):
+            return cls(singles, middle, size, 0.0)
         # The nearest is the row itself.
         nearest = over_distances(
-            evenly(scaled, SHOWN), scaled, lambda r: np.partition(r, 1, axis=1)[:, 1]
+            evenly(singles, SHOWN), different, lambda r: np.partition(r, 1, axis=1)[:, 1]
         )
-        return cls(scaled, middle, size, float(np.quantile(nearest, COPIES)))
+        return cls(singles, middle, size, float(np.quantile(nearest, COPIES)))
 
     def too_near(self, drawn: Array) -> Array:
         """(n,) whether a draw is all but a copy of a row."""
+        if not self.least:
+            return np.zeros(len(drawn), dtype=bool)
         scaled = (drawn - self.middle) / self.size
         return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < self.least
+
+
+def _function(x: Array, y: Array) -> tuple[Array, Array]:
+    """Different values of increasing x, and for each the middle of its y."""
+    values, first, counts = np.unique(x, return_index=True, return_counts=True)
+    return values, (y[first] + y[first + counts - 1]) / 2
 
 
 def _categories(rows: Array, two: Array) -> list[Array]:
