@@ -11,6 +11,7 @@ from sklearn.neighbors import KernelDensity
 from mercer.exceptions import DataError
 from mercer.generative import KDE, Interpolate, Local, Mixture, Normal, as_density
 from mercer.generative import densities as local
+from mercer.preimage.nearest import mix
 
 ALL = [Normal(), Mixture(), KDE(), Local(), Interpolate()]
 WITH_DENSITY = [Normal(), Mixture(3), Mixture(2, covariance="full"), KDE()]
@@ -115,30 +116,30 @@ def test_kde_chooses_the_bandwidth_by_left_out_rows(rng):
 
 
 def test_local_draws_follow_the_neighbours(rng):
-    """On a line the draws stay on the line; their spread is that of the neighbours."""
+    """On a line the draws stay on the line; around a row they have the moments of the formula."""
     line = np.column_stack([np.linspace(0, 10, 101), np.zeros(101)])
-    drawn = Local(4).fit(line, rng).sample(3000, rng)
-    assert_allclose(drawn[:, 1], 0, atol=1e-12)
-    fitted = Local(4).fit(np.vstack([line, [[100, 0]]]), rng)
-    # Four neighbours at distances 1, 1, 2 and 2 steps: variance (1 + 1 + 4 + 4)/4 steps².
-    one = local.FittedLocal(fitted.points, fitted.neighbors)
-    spread = one.points[50] - line[50]
-    assert_allclose(spread, 0)
-    picked = local.FittedLocal(
-        np.vstack([line[50], line[48:50], line[51:53]]), np.array([[1, 2, 3, 4]] * 5)
-    )
-    offsets = picked.sample(20_000, _Always(rng)) - line[50]
-    assert_allclose(offsets[:, 0].var(), 0.01 * (1 + 1 + 4 + 4) / 4, rtol=0.05)
+    fitted = Local(4, bandwidth=0.6).fit(line, rng)
+    assert_allclose(fitted.sample(3000, rng)[:, 1], 0, atol=1e-12)
+    # At the end of the line the row itself is 0, and its neighbours are 1, 2, 3 and 4 steps away.
+    i, near, weights = fitted.around(np.zeros(40_000, dtype=int), rng)
+    drawn = mix(line, i, near, weights)[:, 0]
+    assert_allclose(drawn.mean(), 0.2 + 0.8 * (0 - 0.2), atol=1e-3)
+    assert_allclose(drawn.var(), 0.6**2 * np.var([0, 0.1, 0.2, 0.3, 0.4]), rtol=0.05)
 
 
-class _Always:
-    """A generator that always takes the first row."""
+@pytest.mark.parametrize("bandwidth", [0.3, 0.6, 0.85, 1.0])
+def test_local_draws_do_not_spread_wider_than_the_data(bandwidth, rng):
+    """Noise around rows alone would add its variance, here up to a third, to theirs."""
+    Z = rng.standard_normal((300, 3))
+    fitted = Local(bandwidth=bandwidth).fit(Z, rng)
+    ratio = fitted.sample(30_000, rng).std(axis=0) / Z.std(axis=0)
+    assert (ratio < 1.01).all()
+    assert (ratio > 0.85).all()
 
-    def __init__(self, rng):
-        self.standard_normal = rng.standard_normal
 
-    def integers(self, high, size):
-        return np.zeros(size, dtype=int)
+def test_every_row_is_drawn_around_as_often_as_another(Z, rng):
+    starts = Local().fit(Z, rng).starts(2 * len(Z) + 7, rng)
+    assert_array_equal(np.unique(np.bincount(starts)), [2, 3])
 
 
 def test_interpolated_draws_lie_between_neighbours(rng):
@@ -187,6 +188,9 @@ def test_many_rows_are_thinned(monkeypatch, rng):
     [
         (Local(0), "n_neighbors=0"),
         (Local(2.5), "n_neighbors=2.5"),
+        (Local(bandwidth=0), "bandwidth=0: give a number above 0"),
+        (Local(bandwidth=1.5), "bandwidth=1.5"),
+        (Local(bandwidth="wide"), "bandwidth='wide'"),
         (Mixture(0), "n_parts=0"),
         (Mixture("aic"), "n_parts='aic'"),
         (Mixture(500), "at most 200"),

@@ -193,9 +193,12 @@ def sample(model: str, count: int, label: str | None, seed: int, output: Output)
     """Draw new rows from MODEL, which was fitted with '--model generative'.
 
     A model of images writes images: give a folder as the output. Rows of a class carry it in a
-    column 'label'.
+    column 'label'. A short table compares the columns and their correlations with those of the
+    data, of 1,000 rows if fewer are asked for.
     """
     import numpy as np
+
+    from mercer.cli.likeness import likeness, lines
 
     fitted = load_model(model, "sample")
     names, mixed = feature_names(fitted), on_tables(fitted)
@@ -212,7 +215,12 @@ def sample(model: str, count: int, label: str | None, seed: int, output: Output)
         column = table(made.rows, {"label": np.full(count, wanted)}).beside_of(made.names)
         made = replace(made, beside={**made.beside, **column})
     tables.write_output(output, made)
-    tables.report(output, f"{count:,} new rows", rows=count, columns=len(made.names))
+    alike = None if path is None else likeness(fitted, wanted, seed, count)
+    facts = {"rows": count, "columns": len(made.names), **(alike or {})}
+    tables.report(output, f"{count:,} new rows", **facts)
+    if alike and not console.asked_for("json") and not console.asked_for("quiet"):
+        title = f"{alike['compared_rows']:,} new rows beside the data (mean ± deviation, or share)"
+        console.summary(title, lines(alike))
 
 
 def _class_of(fitted: Estimator, label: str) -> Any:

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import generative
 from mercer._base.config import with_parameters
-from mercer._base.numbers import check_count, check_positive, fixed_rng, make_rng
+from mercer._base.linalg import evenly
+from mercer._base.numbers import check_count, check_positive, counted, fixed_rng, make_rng
 from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities, Estimator
@@ -20,7 +21,15 @@ from mercer.estimators.door import verb
 from mercer.estimators.learning import learn, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
-from mercer.generative import RKM, Density, FittedDensity, KernelSmoother
+from mercer.generative import (
+    RKM,
+    Density,
+    FittedDensity,
+    FittedMixtures,
+    KernelSmoother,
+    RowMixtures,
+)
+from mercer.generative.densities import LARGEST
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, model_of
 from mercer.preimage import PreImageSolver
@@ -103,7 +112,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
 
     capabilities = Capabilities(objects=True, precomputed=True, onnx=True)
 
-    _saved = (*SubspaceEstimator._saved, "eta_", *OF_DENSITY)
+    _saved = (*SubspaceEstimator._saved, "eta_", *OF_DENSITY, "rows_")
 
     _reads_in_place = True
 
@@ -139,7 +148,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         plan = self._plan(kernel, rows)
         rows = rows[:] if plan.loads else rows
         model = learn(rows, kernel, plan, rng)
-        self._adopt(model, np.asarray(scores_of(model, rows)), y, rng)
+        self._adopt(model, rows, np.asarray(scores_of(model, rows)), y, rng)
 
     def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
         return plan_of(rows, kernel, self.n_components, self.solver)
@@ -184,10 +193,9 @@ class GenerativeKernelPCA(SubspaceEstimator):
             random_state=random_state,
         )
         check_parts(generator)
-        check_rows(generator, X, model.subspace_.kernel, reset=True)
-        return generator._adopt(
-            model_of(model), np.asarray(model.transform(X)), y, generator._rng()
-        )
+        rows = check_rows(generator, X, model.subspace_.kernel, reset=True)
+        Z = np.asarray(model.transform(X))
+        return generator._adopt(model_of(model), rows, Z, y, generator._rng())
 
     @property
     def rkm_(self) -> RKM:
@@ -225,6 +233,8 @@ class GenerativeKernelPCA(SubspaceEstimator):
         (n_samples, d) array; a list of training objects; or training indices for a precomputed
         kernel
         """
+        if self.preimage == "auto" and rows_to_mix(self) is not None:
+            return draw(self, n_samples, label, random_state, _mixtures)
         return self._points(draw(self, n_samples, label, random_state))
 
     @verb("model")
@@ -335,11 +345,14 @@ class GenerativeKernelPCA(SubspaceEstimator):
         """The pre-image solver as an object; ``"auto"`` and ``"ridge"`` are the generators' own."""
         return generative.as_generator_preimage(self.preimage)
 
-    def _adopt(self, model: Model, Z: Array, y: Targets, rng: np.random.Generator) -> Self:
+    def _adopt(
+        self, model: Model, rows: RowsLike, Z: Array, y: Targets, rng: np.random.Generator
+    ) -> Self:
         """Take over what was learnt, with the scores of the rows."""
         self._set_model(model)
         self.eta_ = float(self.eta)
         keep_scores(self, Z, y, rng)
+        _keep_rows(self, rows)
         return self
 
     def _scores(self, rows: RowsLike) -> Array:
@@ -373,17 +386,24 @@ def keep_scores(model: Any, Z: Array, y: Targets, rng: np.random.Generator) -> N
     model.scores_, model.density_ = Z, generative.as_density(model.density).fit(Z, rng)
 
 
-def draw(model: Estimator, n: Any, label: ArrayLike, random_state: Seed) -> Array:
-    """(n, q) scores from the density, or from those of the classes in ``label``."""
+def draw(
+    model: Estimator, n: Any, label: ArrayLike, random_state: Seed, each: Any = None
+) -> Array:
+    """(n, q) scores from the density, or from those of the classes in ``label``.
+
+    ``each(model, number)`` is what draws for one class, or for all if the number is None; the
+    density if it is not given.
+    """
+    each = _density if each is None else each
     n = check_count("n_samples", n)
     rng = make_rng(model.random_state if random_state is None else random_state)
     if label is None:
-        return np.asarray(model.density_.sample(n, rng))
+        return np.asarray(each(model, None).sample(n, rng))
     wanted = _class_numbers(model, label, n)
     parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
-    parted = {k: _class_density(model, k).sample(len(rows), rng) for k, rows in parts.items()}
-    Z = np.concatenate(list(parted.values()))
-    return np.asarray(Z[np.argsort(np.concatenate(list(parts.values())))])
+    parted = {k: each(model, k).sample(len(rows), rng) for k, rows in parts.items()}
+    drawn = np.concatenate(list(parted.values()))
+    return np.asarray(drawn[np.argsort(np.concatenate(list(parts.values())))])
 
 
 def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
@@ -405,19 +425,62 @@ def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
     return np.broadcast_to([known.index(one) for one in labels.tolist()], (n,))
 
 
-def _class_density(model: Estimator, number: int) -> FittedDensity:
-    """The density of one class, fitted when it is first asked for."""
+def _density(model: Estimator, number: int | None) -> FittedDensity:
+    """The density of all rows, or that of one class, fitted when it is first asked for."""
+    if number is None:
+        return model.density_  # type: ignore[no-any-return]
 
     def fit() -> FittedDensity:
-        Z = model.scores_[model.labels_ == number]
-        if len(Z) < 2:
-            raise DataError(
-                f"class {model.classes_.tolist()[number]!r} has 1 training row, and no spread "
-                "can be taken from it; give at least 2 rows."
-            )
-        return generative.as_density(model.density).fit(Z, fixed_rng(number))
+        return _fit_to_class(model, model.scores_[model.labels_ == number], number)
 
     return model._cached(f"density of class {number}", model.labels_, repr(model.density), fit)
+
+
+def _mixtures(model: Estimator, number: int | None) -> RowMixtures:
+    """The same, of rows instead of scores."""
+
+    def make() -> RowMixtures:
+        rows = rows_to_mix(model)
+        if number is None:
+            return RowMixtures.of(model.density_, rows)
+        some = evenly(model.labels_, LARGEST) == number
+        density = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
+        return RowMixtures.of(density, rows[some])
+
+    return model._cached(f"mixtures of {number}", model.scores_, repr(model.density), make)
+
+
+def _fit_to_class(model: Estimator, Z: Array, number: int) -> Any:
+    if len(Z) < 2:
+        raise DataError(
+            f"class {model.classes_.tolist()[number]!r} has {counted(len(Z), 'training row')}, and "
+            "no spread can be taken from it; give at least 2 rows."
+        )
+    return generative.as_density(model.density).fit(Z, fixed_rng(number))
+
+
+def _keep_rows(model: Any, rows: RowsLike) -> None:
+    """Keep the rows that draws are mixtures of, unless they are the support already."""
+    vars(model).pop("rows_", None)
+    points = model.subspace_.points
+    if not isinstance(model.density_, FittedMixtures) or not _are_vectors(points):
+        return
+    kept = np.asarray(rows[evenly(np.arange(len(rows)), LARGEST)], dtype=points.dtype)
+    if not np.array_equal(kept, points.rows):
+        model.rows_ = kept
+
+
+def rows_to_mix(model: Estimator) -> Array | None:
+    """Training rows in the order of the density's points; None if there are none to be mixed."""
+    points = model.subspace_.points
+    if not isinstance(model.density_, FittedMixtures) or not _are_vectors(points):
+        return None
+    rows = vars(model).get("rows_", points.rows)
+    return rows if len(rows) == len(model.density_.points) else None  # of a file of an old model
+
+
+def _are_vectors(points: Any) -> bool:
+    return bool(points.has_coordinates and points.is_open and not points.is_sparse)
 
 
 def check_hidden(H: ArrayLike, like: Array) -> Array:

@@ -4,6 +4,7 @@ from mercer.generative.densities import (
     KDE,
     Density,
     FittedDensity,
+    FittedMixtures,
     Interpolate,
     Local,
     Mixture,
@@ -23,6 +24,7 @@ from mercer.generative.rkm import (
     total_energy,
     train_energy,
 )
+from mercer.generative.rows import RowMixtures
 from mercer.preimage import Auto, PreImageSolver, as_preimage
 from mercer.preimage.ridge import LocalRidge
 from mercer.preimage.smoother import KernelSmoother, scaled_similarities
@@ -32,6 +34,7 @@ __all__ = [
     "RKM",
     "Density",
     "FittedDensity",
+    "FittedMixtures",
     "Interpolate",
     "KernelSmoother",
     "LeastSquaresMachine",
@@ -39,6 +42,7 @@ __all__ = [
     "LocalRidge",
     "Mixture",
     "Normal",
+    "RowMixtures",
     "SampleReport",
     "along_component",
     "as_density",

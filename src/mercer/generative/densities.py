@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -204,68 +204,85 @@ class FittedKDE(FittedDensity):
 
 #: Rows that a local density keeps; of more, evenly spaced ones.
 LARGEST = 20_000
+#: How much of a row is replaced by noise.
+BANDWIDTH = 0.85
 
 
 @dataclass(frozen=True)
-class _FittedNeighbors(FittedDensity):
-    """Points (n, q) and the numbers of their neighbours (n, K)."""
+class FittedMixtures(FittedDensity):
+    """Draws that are mixtures of training rows: points (n, q), and their neighbours (n, K).
+
+    The weights make a row out of a draw, too: the same mixture of the training rows, see
+    :class:`~mercer.generative.RowMixtures`.
+    """
 
     points: Array
     neighbors: Array
 
-
-class FittedLocal(_FittedNeighbors):
-    """Points, and mixtures with their neighbours."""
-
     def sample(self, n: int, rng: np.random.Generator) -> Array:
-        i = rng.integers(len(self.points), size=n)
-        K = self.neighbors.shape[1]
-        g = rng.standard_normal((n, K)) / np.sqrt(K)
-        return mix(self.points, i, self.neighbors[i], g)
+        return mix(self.points, *self.around(self.starts(n, rng), rng))
+
+    def starts(self, n: int, rng: np.random.Generator) -> Array:
+        """(n,) numbers of rows to draw around: each as often as another, or once more."""
+        rounds = -(-n // len(self.points))
+        return np.concatenate([rng.permutation(len(self.points)) for _ in range(rounds)])[:n]
+
+    @abstractmethod
+    def around(self, i: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        """Rows i, other rows that they are mixed with, (n, K), and the weights of these."""
 
 
-class FittedInterpolate(_FittedNeighbors):
+@dataclass(frozen=True)
+class FittedLocal(FittedMixtures):
+    """Points, and mixtures with all of their neighbours."""
+
+    bandwidth: float = BANDWIDTH
+
+    def around(self, i: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        count = self.neighbors.shape[1] + 1  # the row itself is one of them
+        g = rng.standard_normal((len(i), count))
+        g -= g.mean(axis=1, keepdims=True)  # which takes the local mean off the points
+        kept = np.sqrt(1 - self.bandwidth**2)
+        weights = (1 - kept) / count + self.bandwidth / np.sqrt(count) * g
+        return i, self.neighbors[i], weights[:, 1:]
+
+
+class FittedInterpolate(FittedMixtures):
     """Points, and lines to their neighbours."""
 
-    def sample(self, n: int, rng: np.random.Generator) -> Array:
-        i = rng.integers(len(self.points), size=n)
-        k = rng.integers(self.neighbors.shape[1], size=n)
-        t = rng.random((n, 1))
-        start, end = self.points[i], self.points[self.neighbors[i, k]]
-        return np.asarray(start + t * (end - start), dtype=self.points.dtype)
+    def around(self, i: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        k = rng.integers(self.neighbors.shape[1], size=len(i))
+        return i, self.neighbors[i, k][:, None], rng.random((len(i), 1))
 
 
-class _AroundRows(Density):
-    """Draws from a training row towards its neighbours."""
+class Local(Density):
+    r"""A training row, drawn towards its neighbours and spread as they are: the default.
 
-    _fitted: ClassVar[type[_FittedNeighbors]]
-
-    def __init__(self, n_neighbors: int = 10) -> None:
-        self.n_neighbors = n_neighbors
-
-    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
-        points = evenly(Z, LARGEST)
-        return self._fitted(points, neighbors(points, self.n_neighbors))
-
-
-class Local(_AroundRows):
-    r"""A training row, mixed with the directions to its neighbours: the default.
-
-    .. math:: z^\star = z_i + \frac{1}{\sqrt K} \sum_{k=1}^{K} g_k\, (z_{i_k} - z_i), \qquad
+    .. math:: z^\star = m_i + \sqrt{1 - h^2}\,(z_i - m_i)
+              + \frac{h}{\sqrt{K + 1}} \sum_{k=0}^{K} g_k\, (z_{i_k} - m_i), \qquad
               g_k \sim N(0, 1)
 
-    with a random training row i and its K nearest neighbours :math:`i_k`. The spread is that of
-    the data around the row, and only in directions in which the data go.
+    with a random training row i, its K nearest neighbours :math:`i_1, \dots, i_K`,
+    :math:`i_0 = i`, and the mean :math:`m_i` of these K + 1. It is a smoothed bootstrap whose
+    spread is corrected: noise alone would add to the variance of the data, and the step towards
+    the local mean takes off as much. It goes only in directions in which the data go.
 
     Parameters
     ----------
-    n_neighbors : int, default=10
+    n_neighbors : int, default=15
         K, at most the number of other rows.
+    bandwidth : float, default=0.85
+        h, above 0 and at most 1: how much of the row is replaced by noise. Near 0 draws are copies
+        of rows; with 1 only their neighbourhood is left.
 
     Notes
     -----
     Has no density: with K below the number of components the draws lie on pieces of dimension K.
     O(n² q) once for the neighbours of at most 20,000 rows.
+
+    References
+    ----------
+    B. W. Silverman, G. A. Young. The bootstrap: to smooth or not to smooth? Biometrika 74, 1987.
 
     Examples
     --------
@@ -279,10 +296,17 @@ class Local(_AroundRows):
     True
     """
 
-    _fitted = FittedLocal
+    def __init__(self, n_neighbors: int = 15, bandwidth: float = BANDWIDTH) -> None:
+        self.n_neighbors = n_neighbors
+        self.bandwidth = bandwidth
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        if isinstance(self.bandwidth, str) or not 0 < self.bandwidth <= 1:
+            raise DataError(f"bandwidth={self.bandwidth!r}: give a number above 0 and at most 1.")
+        return FittedLocal(*_neighbourhoods(Z, self.n_neighbors), float(self.bandwidth))
 
 
-class Interpolate(_AroundRows):
+class Interpolate(Density):
     r"""A random place on the line from a training row to one of its neighbours.
 
     .. math:: z^\star = z_i + t\,(z_{i_k} - z_i), \qquad t \sim U(0, 1)
@@ -310,7 +334,16 @@ class Interpolate(_AroundRows):
     True
     """
 
-    _fitted = FittedInterpolate
+    def __init__(self, n_neighbors: int = 10) -> None:
+        self.n_neighbors = n_neighbors
+
+    def fit(self, Z: Array, rng: np.random.Generator) -> FittedDensity:  # noqa: ARG002
+        return FittedInterpolate(*_neighbourhoods(Z, self.n_neighbors))
+
+
+def _neighbourhoods(Z: Array, count: int) -> tuple[Array, Array]:
+    points = evenly(Z, LARGEST)
+    return points, neighbors(points, count)
 
 
 if TYPE_CHECKING:

@@ -197,7 +197,7 @@ def nearest_distances(samples: RowsLike, train: RowsLike) -> Array:
     Compare with the same of fresh real rows; a generator that copies is far below them.
     """
     A, B = _pair(samples, train, "train")
-    return _of_distances(A, B, lambda r: r.min(axis=1))
+    return over_distances(A, B, lambda r: r.min(axis=1))
 
 
 def _radii(X: Array, k: int) -> Array:
@@ -205,16 +205,16 @@ def _radii(X: Array, k: int) -> Array:
     if not 1 <= k < len(X):
         raise DataError(f"k={k} neighbours of {len(X)} rows; give 1 <= k < {len(X)}.")
     # The 0-th neighbour is the row itself.
-    return _of_distances(X, X, lambda r: np.partition(r, k, axis=1)[:, k])
+    return over_distances(X, X, lambda r: np.partition(r, k, axis=1)[:, k])
 
 
 def _balls_around(centres: Array, points: Array, k: int) -> Array:
     """For each point the number of balls around centres that it lies in."""
     radii = _radii(centres, k)
-    return _of_distances(points, centres, lambda r: (r <= radii).sum(axis=1))
+    return over_distances(points, centres, lambda r: (r <= radii).sum(axis=1))
 
 
-def _of_distances(X: Array, Y: Array, reduce: Callable[[Array], Array]) -> Array:
+def over_distances(X: Array, Y: Array, reduce: Callable[[Array], Array]) -> Array:
     """A number for each row of X from its distances to all rows of Y."""
     return np.concatenate([reduce(cdist(X[rows], Y)) for rows in blocks(len(X), ROWS)])
 

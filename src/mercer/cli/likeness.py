@@ -1,0 +1,98 @@
+"""What ``mercer sample`` says about its rows: how they compare with those of the fit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mercer._base.linalg import evenly
+from mercer._base.numbers import counted
+from mercer._base.types import Array, Estimator
+from mercer.cli.models import feature_names, on_tables, seen_by
+from mercer.estimators.generative import rows_to_mix
+from mercer.generative.densities import LARGEST
+
+#: Rows that are drawn for the comparison where fewer are asked for, and columns that are shown.
+ENOUGH, SHOWN = 1000, 12
+
+
+def likeness(fitted: Estimator, label: Any, seed: int, count: int) -> dict[str, Any] | None:
+    """Each column in the data and in new rows, and how far correlations are off.
+
+    None for a model that does not keep rows to compare with.
+    """
+    model = seen_by(fitted)
+    rows = rows_to_mix(model) if "density_" in vars(model) else None
+    if rows is None:
+        return None
+    if label is not None:
+        rows = rows[model.classes_[evenly(model.labels_, LARGEST)] == label]
+    drawn = model.sample(max(count, ENOUGH), label=label, random_state=seed)
+    data, made = _columns(fitted, rows), _columns(fitted, drawn)
+    columns = {name: _pair(data[name], made[name]) for name in data}
+    apart = np.abs(_correlations(drawn) - _correlations(rows))
+    return {
+        "compared_rows": len(drawn),
+        "columns_compared": columns,
+        "correlation_error": float(apart.mean()) if apart.size else 0.0,
+        "largest_correlation_error": float(apart.max(initial=0.0)),
+    }
+
+
+def lines(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The same in words: the columns that differ most, and a line for the correlations."""
+    columns = facts["columns_compared"]
+    shown = sorted(columns, key=lambda name: -columns[name]["difference"])[:SHOWN]
+    found = {
+        name: f"{_words(columns[name], 'data')} in the data, {_words(columns[name], 'new')} here"
+        for name in columns
+        if name in shown
+    }
+    if len(columns) > SHOWN:
+        found["others"] = f"{counted(len(columns) - SHOWN, 'column')}, which differ less"
+    error, largest = facts["correlation_error"], facts["largest_correlation_error"]
+    if len(columns) > 1:
+        found["correlations"] = f"differ by {error:.3f} on the mean, by {largest:.2f} at most"
+    return found
+
+
+def _columns(fitted: Estimator, vectors: Array) -> dict[str, Array]:
+    """Name → values, in the person's units; columns that the model does not see are left out."""
+    if on_tables(fitted):
+        used = [name for name, column in fitted.encoder_.columns_.items() if column.width]
+        return {name: fitted.encoder_.decode(vectors)[name] for name in used}
+    names = feature_names(fitted) or [f"x{j}" for j in range(vectors.shape[1])]
+    return dict(zip(names, vectors.T, strict=True))
+
+
+def _pair(data: Array, new: Array) -> dict[str, Any]:
+    """Mean and deviation of numbers, the middle date, or the share of the most frequent value."""
+    if data.dtype.kind == "f":
+        each = {"data": data, "new": new}
+        pair = {key: {"mean": float(x.mean()), "std": float(x.std())} for key, x in each.items()}
+        spread = pair["data"]["std"] or 1.0
+        moved = [abs(pair["new"][what] - pair["data"][what]) / spread for what in ("mean", "std")]
+        return {**pair, "difference": max(moved)}
+    if data.dtype.kind == "M":
+        middles = [np.sort(x)[len(x) // 2] for x in (data, new)]
+        spread = max((data.max() - data.min()) / np.timedelta64(1, "D"), 1.0)
+        apart = abs((middles[1] - middles[0]) / np.timedelta64(1, "D")) / spread
+        return {"data": str(middles[0]), "new": str(middles[1]), "difference": float(apart)}
+    values, counts = np.unique(data.astype(str), return_counts=True)
+    top = values[counts.argmax()]
+    shares = {key: float((x.astype(str) == top).mean()) for key, x in (("data", data), ("new", new))}
+    return {"value": str(top), **shares, "difference": abs(shares["new"] - shares["data"])}
+
+
+def _words(pair: Mapping[str, Any], which: str) -> str:
+    part = pair[which]
+    if isinstance(part, dict):
+        return f"{part['mean']:.4g} ± {part['std']:.4g}"
+    return f"{part:.1%} {pair['value']}" if "value" in pair else str(part)
+
+
+def _correlations(vectors: Array) -> Array:
+    """Between all pairs of numbers that vary in both halves of a comparison; 0 for constants."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.corrcoef(vectors.T.astype(np.float64))
+    return np.nan_to_num(found[np.triu_indices(len(np.atleast_2d(found)), 1)]) if found.ndim else found.reshape(-1)[:0]

@@ -1,0 +1,241 @@
+r"""Draws as rows: a mixture of training scores returns as the same mixture of training rows.
+
+Four things make such rows believable. Numbers are mixed, and what the mixtures do to a column's
+distribution is undone by the column's own quantiles, so that spread, range and tails are those of
+the data. Categories (columns of two values, and one-hot blocks) are never mixed: each takes the
+value of one row of the mixture. Every row is drawn around as often as any other. And a draw that
+is all but a copy of a row is made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mercer._base.linalg import evenly
+from mercer._base.machine import blocks
+from mercer._base.numbers import fixed_rng
+from mercer._base.types import Array
+from mercer.generative.densities import FittedMixtures
+from mercer.generative.metrics import over_distances
+from mercer.preimage.nearest import mix
+
+#: Draws for each row by which the distributions of the columns are learnt, and numbers in all.
+DRAWS, MOST_NUMBERS = 100, 4_000_000
+#: Draws by which they are corrected for those made again, and the quantiles that are compared.
+EVENED, LEVELS = 4000, 50
+#: A category comes from another row of the mixture than the first as often as this.
+CROSSED = 0.25
+#: A draw nearer to a row than so many rows are to their nearest is made again; so many times.
+COPIES, TRIES = 0.2, 20
+#: Rows whose nearest neighbours show how near is too near, and rows that are mixed at a time.
+SHOWN, BLOCK = 1000, 512
+
+
+@dataclass(frozen=True)
+class RowMixtures:
+    """Rows of a density whose draws are mixtures of training rows.
+
+    Attributes
+    ----------
+    density : FittedMixtures
+    rows : (n, d) array
+        In the order of the density's points.
+    categories : list of arrays
+        Numbers of the columns of each category.
+    columns : dict
+        Number of every other column → the way back of its values.
+    apart : Apart
+
+    Notes
+    -----
+    A draw that is too near to a row after twenty tries is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.generative import Local, RowMixtures
+    >>> rng = np.random.default_rng(0)
+    >>> wage = rng.lognormal(size=300)
+    >>> X = np.column_stack([wage, rng.random(300) < 0.3])
+    >>> drawn = RowMixtures.of(Local().fit(X, rng), X).sample(300, rng)
+    >>> bool(wage.min() <= drawn[:, 0].min() and drawn[:, 0].max() <= wage.max())
+    True
+    >>> np.unique(drawn[:, 1])
+    array([0., 1.])
+    """
+
+    density: FittedMixtures
+    rows: Array
+    categories: list[Array]
+    columns: dict[int, Column]
+    apart: Apart
+
+    @classmethod
+    def of(cls, density: FittedMixtures, rows: Array) -> RowMixtures:
+        """Find the categories, and learn what mixing does to the numbers; O(100 n K d)."""
+        ordered, rng = np.sort(rows, axis=0), fixed_rng(0)
+        categories = _categories(rows, (ordered[1:] != ordered[:-1]).sum(axis=0) == 1)
+        plain = cls(density, rows, categories, {}, Apart.of(rows))
+        count = min(DRAWS * len(rows), max(MOST_NUMBERS // rows.shape[1], len(rows)))
+        drawn = plain._around(density.starts(count, rng), rng)
+        numbers = sorted({*range(rows.shape[1])} - {j for block in categories for j in block})
+        columns = {j: Column.of(drawn[:, j], ordered[:, j]) for j in numbers}
+        first = replace(plain, columns=columns)
+        # Those that are made again for being too near have left the middle of the data.
+        kept = first._kept(EVENED, rng)
+        return replace(first, columns={j: c.evened(kept[:, j]) for j, c in columns.items()})
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """(n, d) new rows."""
+        return self._back(self._kept(n, rng))
+
+    def _kept(self, n: int, rng: np.random.Generator) -> Array:
+        """Draws that are not too near to a row, before the way back."""
+        i = self.density.starts(n, rng)
+        drawn, again = self._around(i, rng), np.arange(n)
+        for _ in range(TRIES):
+            again = again[self.apart.too_near(self._back(drawn[again]))]
+            if not len(again):
+                break
+            # Around the same rows, so that none loses its share to others.
+            drawn[again] = self._around(i[again], rng)
+        return drawn
+
+    def _back(self, drawn: Array) -> Array:
+        """The values of the columns; categories have theirs."""
+        found = drawn.copy()
+        for j, column in self.columns.items():
+            found[:, j] = column.back(drawn[:, j])
+        return found
+
+    def _around(self, i: Array, rng: np.random.Generator) -> Array:
+        """Mixtures around the rows i."""
+        return np.concatenate([self._mixed(i[some], rng) for some in blocks(len(i), BLOCK)])
+
+    def _mixed(self, i: Array, rng: np.random.Generator) -> Array:
+        _, near, weights = self.density.around(i, rng)
+        drawn = mix(self.rows, i, near, weights)
+        for block in self.categories:
+            other = near[np.arange(len(i)), rng.integers(near.shape[1], size=len(i))]
+            parent = np.where(rng.random(len(i)) < CROSSED, other, i)
+            drawn[:, block] = self.rows[parent[:, None], block]
+        return drawn
+
+
+@dataclass(frozen=True)
+class Column:
+    r"""The way back of a number: :math:`Q(F(x))`, F of the draws and Q of the data.
+
+    Attributes
+    ----------
+    drawn, rank : (m,) arrays
+        Different values of the draws, and the ranks of the data that they stand at.
+    known : (n,) array
+        The values of the data in order.
+    repeats : bool
+        Whether values come again in the data: then no others come out, else also those between.
+    """
+
+    drawn: Array
+    rank: Array
+    known: Array
+    repeats: bool
+
+    @classmethod
+    def of(cls, drawn: Array, known: Array) -> Column:
+        """From draws, and the values of the data in order."""
+        n = len(known)
+        knots = np.quantile(drawn, (np.arange(n) + 0.5) / n, method="hazen")
+        repeats = bool(2 * (1 + np.count_nonzero(np.diff(known))) <= n)
+        return cls(*_function(knots, np.arange(n)), known, repeats)
+
+    def evened(self, drawn: Array) -> Column:
+        """The same, corrected so that these draws come out as the data are distributed."""
+        n, shares = len(self.known), (np.arange(LEVELS) + 0.5) / LEVELS
+        found = np.quantile(np.interp(drawn, self.drawn, self.rank), shares, method="hazen")
+        wanted = np.clip(n * shares - 0.5, 0, n - 1)
+        ends = np.array([0, *found, n - 1]), np.array([0, *wanted, n - 1])
+        return replace(self, rank=np.interp(self.rank, *_function(*ends)))
+
+    def back(self, x: Array) -> Array:
+        """(n,) draws as values of the column; never outside the data."""
+        rank = np.interp(x, self.drawn, self.rank)
+        rank = np.rint(rank) if self.repeats else rank
+        return np.interp(rank, np.arange(len(self.known)), self.known)
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How near to a row is too near: as few rows are to their own nearest neighbour.
+
+    Rows that repeat in the data are no one's in particular, and new rows may be equal to them.
+
+    Attributes
+    ----------
+    rows : (m, d) array
+        Those that do not repeat, around 0 and of size 1: squares of distances neither over- nor
+        underflow.
+    middle : (d,) array
+    size : float
+    least : float
+        The distance, in these units.
+    """
+
+    rows: Array
+    middle: Array
+    size: float
+    least: float
+
+    @classmethod
+    def of(cls, rows: Array) -> Apart:
+        """From the distances between rows; O(n d) for each of at most 1,000."""
+        middle = rows.mean(axis=0)
+        size = float(np.abs(rows - middle).max()) or 1.0
+        scaled = (rows - middle) / size
+        different, counts = np.unique(scaled, axis=0, return_counts=True)
+        singles = different[counts == 1]
+        if len(different) < 2 or not len(singles):
+            return cls(singles, middle, size, 0.0)
+        # The nearest is the row itself.
+        nearest = over_distances(
+            evenly(singles, SHOWN), different, lambda r: np.partition(r, 1, axis=1)[:, 1]
+        )
+        return cls(singles, middle, size, float(np.quantile(nearest, COPIES)))
+
+    def too_near(self, drawn: Array) -> Array:
+        """(n,) whether a draw is all but a copy of a row."""
+        if not self.least:
+            return np.zeros(len(drawn), dtype=bool)
+        scaled = (drawn - self.middle) / self.size
+        return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < self.least
+
+
+def _function(x: Array, y: Array) -> tuple[Array, Array]:
+    """Different values of increasing x, and for each the middle of its y."""
+    values, first, counts = np.unique(x, return_index=True, return_counts=True)
+    return values, (y[first] + y[first + counts - 1]) / 2
+
+
+def _categories(rows: Array, two: Array) -> list[Array]:
+    """Columns of two values, those of a one-hot block together."""
+    found, start = [], 0
+    while start < len(two):
+        stop = _end_of_block(rows, two, start) if two[start] else start
+        if two[start]:
+            found.append(np.arange(start, stop))
+        start = max(stop, start + 1)
+    return found
+
+
+def _end_of_block(rows: Array, two: Array, start: int) -> int:
+    """Where the one-hot block that begins here ends; after one column if there is none."""
+    ones = np.zeros(len(rows), dtype=int)
+    for j in range(start, len(two)):
+        ones += rows[:, j] != 0
+        if not two[j] or ones.max() > 1:
+            break
+        if ones.min() == 1:
+            return j + 1
+    return start + 1
