@@ -62,7 +62,7 @@ def _phase(dates: Array, name: str) -> Array:
     """Where a date lies in its day, week or year, from 0 to 1."""
     if name == "month":
         year = dates.astype("M8[Y]")
-        first, last = year.astype("M8[us]"), (year + 1).astype("M8[us]")
+        first, last = year.astype("M8[us]"), (year + np.timedelta64(1, "Y")).astype("M8[us]")
         return np.asarray((dates.astype("M8[us]") - first) / (last - first))
     start = _MONDAY if name == "weekday" else np.datetime64("1970-01-01")
     seconds = (dates - start) / np.timedelta64(1, "s")
@@ -265,7 +265,7 @@ class Date:
             late = moved(dates, np.nan_to_num(block[:, 1:]) / self.gain, self.cycles) - origin
             whole = np.rint(count_units(late, self.unit)).astype(np.int64)
             dates = origin + whole.astype(f"m8[{self.unit}]")
-        dates[np.isnan(counts)] = np.datetime64("NaT")
+        dates[np.isnan(counts)] = np.datetime64("NaT", self.unit)  # type: ignore[call-overload]
         if not self.form:
             return np.asarray(dates)
         plain = dates.astype("M8[us]").tolist()
