@@ -353,4 +353,4 @@ def test_long_numbers_are_not_rounded_in_silence(mercer, tmp_path):
     assert "--label n" in done.err
     done = mercer("convert", tmp_path / "x.csv", tmp_path / "z.csv", "--label", "n")
     assert "too long" not in done.err
-    assert "1486653023415623644\n2.0,1486653023415623643" in (tmp_path / "z.csv").read_text()
+    assert "1486653023415623644\n2,1486653023415623643" in (tmp_path / "z.csv").read_text()

@@ -25,7 +25,8 @@ def test_a_hundred_chunks_are_one_fit(dtype, rng):
     np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=100 * tol)
     assert model.n_samples_seen_ == 2000
     assert model.explained_variance_.dtype == dtype
-    assert abs(model.report_.unexplained - whole.report_.unexplained) < tol
+    # A small difference of large sums, whose order is BLAS's: 1.5e-10 with SciPy 1.18.
+    assert abs(model.report_.unexplained - whole.report_.unexplained) < 10 * tol
 
 
 def test_fit_starts_anew_and_takes_files(rng, tmp_path):

@@ -17,7 +17,7 @@ def test_a_bare_carriage_return_is_quoted(tmp_path):
     """A spreadsheet begins a line there, in which =1+1 stands first."""
     rows = MemoryRows(np.ones((2, 1)), ["x\ry"])
     path = write_table(tmp_path / "x.csv", Table(rows, {"label": np.array(["a\r=1+1", "\r=2"])}))
-    assert path.read_bytes() == b'"x\ry",label\n1.0,"a\r=1+1"\n1.0,"\'\r=2"\n'
+    assert path.read_bytes() == b'"x\ry",label\n1,"a\r=1+1"\n1,"\'\r=2"\n'
 
 
 def test_formulas_get_an_apostrophe(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -43,7 +44,8 @@ def people(n=80, seed=0):
 
 def known_to_differ(estimator):
     if isinstance(estimator, TableModel):
-        return {}
+        own = "the check of scikit-learn 1.6 subtracts a mean from whole numbers in place"
+        return {"check_positive_only_tag_during_fit": own} if sklearn.__version__ < "1.7" else {}
     why = "columns are taken by name, in any order"
     return {
         "check_dataframe_column_names_consistency": why,

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from itertools import islice, pairwise
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, ParamSpec, TypeVar
 
 from joblib import cpu_count
@@ -262,7 +262,18 @@ def _machine_is_quiet() -> bool:
 @functools.cache
 def _cores() -> int:
     # Reading the limits of a container takes half a millisecond: once per process.
-    return int(cpu_count())
+    return int(cpu_count()) if _can_start_threads() else 1
+
+
+def _can_start_threads() -> bool:
+    # A Python in a browser has one thread.
+    probe = Thread(target=int)
+    try:
+        probe.start()
+    except RuntimeError:
+        return False
+    probe.join()
+    return True
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mercer._base.types import Estimator
+from mercer._base.types import Array, Estimator
 from mercer.exceptions import DataError, argument
 
 
@@ -41,6 +41,14 @@ def check_positive(name: str, value: object, instead: str = "") -> float:
 def counted(n: int, what: str) -> str:
     """``1 row``, ``2,000 rows``."""
     return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def decimals(x: Array, most: int = 6) -> int | None:
+    """How many decimals the numbers are written with, at least; None beyond ``most``."""
+    x = x[np.isfinite(x)]
+    if not len(x) or np.abs(x).max() >= 2.0**53 / 10**most:
+        return None
+    return next((k for k in range(most + 1) if (np.round(x, k) == x).all()), None)
 
 
 def shortened(text: str, digits: int = 5) -> str:

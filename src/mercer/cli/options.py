@@ -191,6 +191,16 @@ format_option = click.option(
     help="Format of standard input and output, where '-' stands for them.",
 )
 
+#: Asked for in the same way.
+digits_option = click.option(
+    "--digits",
+    type=OneOf(["own", "all"]),
+    default="own",
+    expose_value=False,
+    callback=_note,
+    help="Decimals of numbers: those that the columns have themselves, or all.",
+)
+
 
 def force_option(help: str = "Replace an existing output.") -> Decorator:
     """``--force``."""

@@ -30,12 +30,13 @@ def transform(model: str, **how: Any) -> None:
 
 
 @options.command(short_help="Rows from scores: the way back to input space.")
+@options.digits_option
 @options.takes_rows("rows", "scores")
 def inverse(model: str, data: str, **how: Any) -> None:
     """Find the rows whose scores under MODEL are those in SCORES, as 'transform' wrote them."""
     from mercer.exceptions import ColumnsError, DataError
 
-    fitted = load_model(model, "inverse_transform")
+    fitted = _with_digits(load_model(model, "inverse_transform"))
     names = _score_names(fitted)
     try:
         if on_tables(fitted):
@@ -69,6 +70,7 @@ def inverse(model: str, data: str, **how: Any) -> None:
     "rows (of their standard deviations where columns are scaled); several as 0.5,2,0.1, one for "
     "each column in its own unit; or poisson, speckle, speckle:SHARE.  [default: it is estimated]",
 )
+@options.digits_option
 @options.takes_rows("denoised rows", needs_model=False)
 def denoise(
     model: str | None, data: str | None, match_noise: bool | None, noise: Any, **how: Any
@@ -108,6 +110,7 @@ def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
 
 
 @options.command(short_help="Fill in missing values.")
+@options.digits_option
 @options.takes_rows("filled rows")
 def impute(model: str, **how: Any) -> None:
     """Fill empty fields (also NA, nan, ?) of DATA by what MODEL knows; the others do not change."""
@@ -139,8 +142,11 @@ def _what_was_filled(before: Counter[str], after: Counter[str]) -> str:
 
 def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: Any) -> None:
     """Rows that become rows of the same columns."""
+    fitted = _with_digits(fitted)
     if not on_tables(fitted):
         width = fitted.n_features_in_
+        if _is_text(how["data"]) and console.asked_for("digits") != "all":
+            function = _with_decimals_of_rows(function)
         _convert(function, feature_names(fitted), model=fitted, width=width, **how)
         return
     from mercer.tables.opening import read_for
@@ -149,6 +155,37 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
     with tables.located(how["data"]) as path:
         frame = read_for(fitted, path, reading.choice(), reading.kept)
         _give(function(frame), frames.kept_columns(frame, reading.kept), how["output"])
+
+
+def _with_digits(fitted: Estimator) -> Estimator:
+    """The model; one of tables gives its numbers with all digits if that is asked for."""
+    if on_tables(fitted) and console.asked_for("digits") == "all":
+        fitted.encoder_.keep_all_digits()
+    return fitted
+
+
+def _is_text(data: str) -> bool:
+    from mercer.io.files import plain_name
+    from mercer.io.look import TEXT
+
+    piped = f".{console.asked_for('format')}"
+    return (piped if data == "-" else plain_name(Path(data)).suffix.lower()) in TEXT
+
+
+def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function, whose numbers have the decimals of the same columns of the rows."""
+    import numpy as np
+
+    from mercer._base.numbers import decimals
+
+    def rounded(rows: Any) -> Any:
+        made = np.array(function(rows))
+        for before, after in zip(np.asarray(rows.X).T, made.T, strict=True):
+            if (digits := decimals(before)) is not None:
+                after[:] = np.round(after, digits)
+        return made
+
+    return rounded
 
 
 def _give(columns: Any, beside: Any, output: Output) -> None:

@@ -85,6 +85,13 @@ class _Task(threading.Thread):
         self.ask: Callable[[], None] | None = None
         self.asked: type[BaseException] | None = None
 
+    def start(self) -> None:
+        """Do the work elsewhere; here, where no thread can be started, as in a browser."""
+        try:
+            super().start()
+        except RuntimeError:
+            self.run()
+
     def run(self) -> None:
         """Do the work, and keep its result or its exception for the main thread."""
         try:

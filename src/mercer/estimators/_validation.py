@@ -265,13 +265,18 @@ def _refuse_lossy(estimator: Estimator, X: RowsLike) -> None:
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and hasattr(X, "columns"):
         for name, dtype in zip(X.columns, dtypes, strict=True):
-            if str(dtype).startswith(_NOT_NUMBERS):
+            if str(dtype).startswith(_NOT_NUMBERS) or _holds_text(X[name], dtype):
                 _refuse_table(estimator, name, dtype)
             _refuse_kind(getattr(dtype, "kind", "f"), f"column {name!r} of dtype {dtype}")
     elif isinstance(X, np.ndarray):
         _refuse_kind(X.dtype.kind, f"an array of shape {X.shape} and dtype {X.dtype}")
         if X.dtype.kind == "O" and any(isinstance(entry, str | bytes) for entry in X.flat):
             _refuse_kind("U", f"an object array of shape {X.shape} that holds text")
+
+
+def _holds_text(column: Any, dtype: Any) -> bool:
+    """Before version 3 pandas keeps text as objects."""
+    return str(dtype) == "object" and any(isinstance(x, str) for x in np.asarray(column).flat)
 
 
 _NOT_NUMBERS = ("str", "String", "category", "Categorical", "Enum", "datetime", "Datetime", "Date")

@@ -7,6 +7,7 @@ import hashlib
 import math
 import zipfile
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -243,8 +244,10 @@ def load_mtx(path: Path) -> SparseRows | Array:
         raise DataError(f"'{path}' holds {field} entries; give real ones.")
     _check_shape(path, (n, d))
     _refuse_large(f"'{path}'", 8 * n * d if layout == "array" else 40 * entries)
+    # SciPy 1.14 does not know the argument, and 1.18 warns where it is not given.
+    how = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
     with decoding(path, "Matrix Market file"):
-        matrix = mmread(path)
+        matrix = mmread(path, **how)
     if not sparse.issparse(matrix):
         return np.asarray(matrix)
     return _checked(path, matrix)

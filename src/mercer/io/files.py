@@ -55,7 +55,7 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
     """Whatever another package says about a damaged file becomes one line that names the file."""
     try:
         yield
-    except DataError:
+    except (DataError, Warning):  # a warning that is an error here says nothing about the file
         raise
     except Exception as error:  # of any kind: decoders raise what they like
         reason = " ".join(str(error).split())[:200] or type(error).__name__

@@ -54,8 +54,8 @@ def write_table(
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
     >>> print(write_table(path, np.eye(2), columns=["a", "b"]).read_text(), end="")
     a,b
-    1.0,0.0
-    0.0,1.0
+    1,0
+    0,1
     """
     path, table = Path(path), _as_table(table, columns)
     check_sink(path, table.rows.columns, labelled=bool(table.beside))
@@ -186,7 +186,9 @@ def _write_csv(file: BinaryIO, table: Table, delimiter: str = ",") -> None:
 
 
 def _texts(column: Array) -> Any:
-    """Numbers in the shortest form that gives the same number again."""
+    """Numbers in the shortest form that gives the same number again; a whole column as such."""
+    if (np.abs(column) < 2**53).all() and (column == np.rint(column)).all():
+        return map(repr, column.astype(np.int64).tolist())
     return column.astype(str) if column.dtype == np.float32 else map(repr, column.tolist())
 
 

@@ -35,6 +35,8 @@ def _number(number: Number) -> None:
     demand(ordered, "the values of a number are not in order")
     flags = all(isinstance(flag, bool | np.bool_) for flag in (number.tails, number.whole))
     demand(flags, "a number is neither whole nor not")
+    known = number.digits is None or (type(number.digits) is int and 0 <= number.digits <= 6)
+    demand(known, f"a number has {number.digits!r} decimals")
 
 
 @check_loaded.register

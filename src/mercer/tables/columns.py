@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.tables.frames import is_absent, kind_of, objects
@@ -62,7 +63,7 @@ def _phase(dates: Array, name: str) -> Array:
     """Where a date lies in its day, week or year, from 0 to 1."""
     if name == "month":
         year = dates.astype("M8[Y]")
-        first, last = year.astype("M8[us]"), (year + 1).astype("M8[us]")
+        first, last = year.astype("M8[us]"), (year + np.timedelta64(1, "Y")).astype("M8[us]")
         return np.asarray((dates.astype("M8[us]") - first) / (last - first))
     start = _MONDAY if name == "weekday" else np.datetime64("1970-01-01")
     seconds = (dates - start) / np.timedelta64(1, "s")
@@ -94,6 +95,8 @@ class Number:
         Bounds that the data show; infinite where they show none.
     levels : tuple of float
         All values, where the column has few of them: the nearest comes back. Empty otherwise.
+    digits : int or None
+        Decimals that the values had, and come back with; None: all that a number has.
     """
 
     center: float = 0.0
@@ -104,6 +107,7 @@ class Number:
     low: float = -np.inf
     high: float = np.inf
     levels: tuple[float, ...] = ()
+    digits: int | None = None
     width: ClassVar[int] = 1
 
     @property
@@ -129,8 +133,9 @@ class Number:
         values = self.center + self.scale * u
         if self.levels:
             return _nearest(np.array(self.levels), values)
-        values = np.clip(np.rint(values) if self.whole else values, self.low, self.high)
-        return np.asarray(values)
+        if self.whole or self.digits is not None:
+            values = np.round(values, self.digits or 0)
+        return np.asarray(np.clip(values, self.low, self.high))
 
     def describe(self) -> str:
         """What is done, in a few words."""
@@ -143,6 +148,8 @@ class Number:
             words.append(f"one of {len(self.levels)} values")
         elif self.whole:
             words.append("whole")
+        elif self.digits is not None:
+            words.append(counted(self.digits, "decimal"))
         if not self.levels and np.isfinite((self.low, self.high)).any():
             words.append(f"from {self.low:g}" + f" to {self.high:g}" * bool(np.isfinite(self.high)))
         return ", ".join(words)
@@ -287,7 +294,7 @@ class Date:
             late = moved(dates, np.nan_to_num(block[:, 1:]) / self.gain, self.cycles) - origin
             whole = np.rint(count_units(late, self.unit)).astype(np.int64)
             dates = origin + whole.astype(f"m8[{self.unit}]")
-        dates[np.isnan(counts)] = np.datetime64("NaT")
+        dates[np.isnan(counts)] = np.datetime64("NaT", self.unit)  # type: ignore[call-overload]
         if not self.form:
             return np.asarray(dates)
         plain = dates.astype("M8[us]").tolist()

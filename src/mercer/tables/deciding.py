@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._base.numbers import decimals
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.io.files import names_text
@@ -248,7 +249,8 @@ def _number(name: str, x: Array, scale: str, weight: float) -> Number:
     few = len(levels) <= FEW_VALUES and len(x) >= 5 * len(levels)
     low, high = _bounds(name, x)
     values = tuple(levels.tolist()) if few else ()
-    plain = Number(gain=weight, whole=whole, low=low, high=high, levels=values)
+    digits = None if whole else decimals(x)
+    plain = Number(gain=weight, whole=whole, low=low, high=high, levels=values, digits=digits)
     if scale == "none":
         return plain
     deviation = _positive(x.std())

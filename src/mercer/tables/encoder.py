@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -181,6 +182,13 @@ class TableEncoder(TransformerMixin, Estimator):
         return frame.make(self.decode(Z))
 
     @verb()
+    def keep_all_digits(self) -> None:
+        """Have numbers that are not whole come back with all digits, not with those of the fit."""
+        self.columns_ = {
+            name: replace(column, digits=None) if isinstance(column, Number) else column
+            for name, column in self.columns_.items()
+        }
+
     def describe(self, most: int | None = None) -> list[str]:
         """A line for each column: what is done with it; for each kind, if more than ``most``."""
         lines = [

@@ -37,7 +37,8 @@ class Frame:
     columns : name → array of a plain kind
     container : {"pandas", "polars", "pyarrow", "array", "columns"}
     dtypes : name → type in the table it came from; "" where that says nothing. Of a file "int" for
-        whole numbers, and ``"{} kg"`` for numbers with a unit
+        whole numbers, "short" where some are written without decimals, and ``"{} kg"`` for
+        numbers with a unit
     index : of a pandas frame
     exact : name → whole numbers that float64 cannot hold (long ids), as they were given; a column
         that nobody has touched goes back as this
@@ -237,6 +238,8 @@ def _as_written(values: Array, form: str) -> Array:
         return objects(
             v if isinstance(v, str) else None if is_absent(v) else int(v) for v in values.tolist()
         )
+    if form == "short" and values.dtype.kind == "f":
+        return objects(int(v) if v.is_integer() else v for v in values.tolist())
     if "{}" not in form or values.dtype.kind != "f":
         return values
     texts = (None if value != value else repr(value) for value in values.tolist())

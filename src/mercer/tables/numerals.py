@@ -43,7 +43,8 @@ class Numerals:
     Attributes
     ----------
     values : (n,) array, NaN where one is missing
-    form : "int" if all are written as whole numbers, ``"{} kg"`` or ``"€ {}"`` with a unit, else ""
+    form : "int" if all are written as whole numbers, "short" if some are, ``"{} kg"`` or
+        ``"€ {}"`` with a unit, else ""
     doubtful : whether nothing shows if 1,234 is more than a thousand or a little more than one
     """
 
@@ -90,7 +91,8 @@ def numerals_of(
     if read is None:
         return None
     if form == "{}":
-        form = "int" if all(map(_WHOLE.fullmatch, plain)) else ""
+        whole = [bool(_WHOLE.fullmatch(text)) for text in plain]
+        form = "int" if all(whole) else "short" if any(whole) else ""
     doubtful = not mark and delimiter != "," and _is_grouped(numbers, _THOUSANDS_COMMA, ",")
     doubtful = doubtful and all(map(_DECIMAL_COMMA.fullmatch, numbers))
     filled = np.full(len(texts), np.nan)

@@ -41,6 +41,8 @@ from mercer.points.sparse import SparseRows
 
 #: What constructors and checks raise when they are given nonsense.
 _NONSENSE = (MercerError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+#: Levels of objects in objects; how many Python itself bears differs from version to version.
+DEEPEST = 150
 _SCALARS = ("float64", "float32", "int64", "int32", "bool")
 #: What an object has computed, and another machine might compute with other last digits or signs.
 DERIVED: dict[type, tuple[str, ...]] = {LandmarkFeatures: ("_whitening",)}
@@ -178,9 +180,18 @@ class Decoder:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.arrays: dict[str, Array] = {}
+        self.depth = 0
 
     def decode(self, value: Any) -> Any:
         """The object that the JSON stands for."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.reader.error("its objects are nested too deeply")
+        found = self._decode(value)
+        self.depth -= 1
+        return found
+
+    def _decode(self, value: Any) -> Any:
         match value:
             case None | bool() | int() | float() | str():
                 return value
