@@ -241,21 +241,74 @@ def test_new_samples(opened, digits_page, iris_page):
     assert page.locator("text=Draw some").count() == 0, "only where the model has a density"
 
 
+def turn(opened, label, value):
+    """Turn a knob of the panel, and wait for its fit."""
+    fits = opened.page.evaluate("mercerLive.app.fits ?? 0")
+    opened.page.locator(f".ml-field:has(label:text('{label}')) input").fill(value)
+    opened.until(f"mercerLive.app.fits > {fits}")
+
+
 def test_turning_the_width_fits_again(opened, digits_page):
     page = opened.visit(digits_page)
     show(page, "knobs")
-    opened.until("mercerLive.app.fits > 0")
     before = opened.pixels(MAP)
-    width = page.locator(".ml-field:has(label:text('Width')) input")
     for value in ("-0.5", "-1", "-2", "-4"):
-        width.fill(value)
-        fits = page.evaluate("mercerLive.app.fits")
-        opened.until(f"mercerLive.app.fits > {fits}")
+        turn(opened, "Width", value)
     opened.until("document.querySelector('.ml-verdict').textContent.includes('Too narrow')")
     page.wait_for_selector(".ml-input-error")
     assert np.abs(opened.pixels(MAP).astype(int) - before).mean() > 0.5
-    page.click("text=Back to the model")
+    page.click("text=Put it away")
     assert page.evaluate("mercerLive.app.current === mercerLive.app.model")
+
+
+WHAT_IS_SEEN = """() => {
+  const { current, state } = mercerLive.app;
+  return [document.querySelector(".ml-head p").textContent, current.n, current.P.q,
+          current.facts.novelty.heldOut, state.chosen, state.selection];
+}"""
+
+
+def test_looking_at_the_knobs_changes_nothing(opened, digits_page):
+    """The tab fitted 10 components to 400 rows, and every other tab had that model from then on."""
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.select([1, 2, 599]); mercerLive.app.choose(599)")
+    show(page, "denoise")
+    before = page.evaluate(WHAT_IS_SEEN), page.evaluate("mercerLive.app.lastDenoise")
+    show(page, "knobs")
+    page.wait_for_timeout(600)
+    assert page.evaluate("mercerLive.app.fits ?? 0") == 0
+    components = page.locator(".ml-field:has(label:text('Components')) input")
+    assert components.input_value() == "12", "as in the model"
+    turn(opened, "Components", "5")
+    assert page.locator(".ml-trial").is_visible()
+    show(page, "denoise")
+    assert (page.evaluate(WHAT_IS_SEEN), page.evaluate("mercerLive.app.lastDenoise")) == before
+    show(page, "map")
+    assert not page.locator(".ml-trial").is_visible()
+
+
+def test_a_trial_is_used_and_left_by_one_press(opened, digits_page):
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.select([1, 2, 599])")
+    before = page.evaluate(WHAT_IS_SEEN)
+    show(page, "knobs")
+    turn(opened, "Components", "5")
+    page.click("text=Use this fit")
+    opened.until("mercerLive.app.adopted.fitted")
+    words, n, q, _, _, selection = page.evaluate(WHAT_IS_SEEN)
+    assert (n, q, selection) == (600, 5, [1, 2, 599]), "all rows, and what was selected"
+    assert "5 components on 400 support points" in words
+    show(page, "denoise")
+    slider = page.locator(".ml-field:has(label:text('Components')) input")
+    assert slider.get_attribute("max") == "5"
+    page.wait_for_timeout(400)  # the address is written a little later
+    address = page.evaluate("location.hash")
+    page.click("text=Back to the model")
+    assert page.evaluate(WHAT_IS_SEEN) == before
+    opened.visit(digits_page, address.replace("tab=denoise", "tab=map"))
+    page.reload()
+    opened.until("window.mercerLive?.app.adopted.fitted")
+    assert "5 components on 400 support points" in page.evaluate(WHAT_IS_SEEN)[0]
 
 
 def test_a_wide_kernel_is_called_wide(opened, moons_page):
@@ -322,7 +375,9 @@ def test_python_that_is_taken_away_runs(opened, moons_page):
     X, _ = make_moons(200, noise=0.08, random_state=0)
     page = opened.visit(moons_page)
     show(page, "knobs")
-    page.wait_for_selector(".ml-input-error")
+    turn(opened, "Width", "0.5")
+    page.click("text=Use this fit")
+    opened.until("mercerLive.app.adopted.fitted")
     show(page, "drag")
     two_frames(page)
     two_frames(page)

@@ -100,6 +100,8 @@ def test_the_module_in_a_page(opened, model):
     page.mouse.up()
     assert len(page.evaluate("model.values.selection")) > 100
     page.click("#ml-tab-knobs")
-    opened.until("document.querySelector('.ml-side').textContent.includes('of the variance')")
+    page.locator(".ml-side input[type=range] >> nth=0").fill("0.5")
+    page.click("text=Use this fit")
+    opened.until("document.querySelector('.ml-badge').textContent.includes('You use a fit')")
     page.evaluate("cleanup()")
     assert page.evaluate("document.getElementById('here').children.length") == 0

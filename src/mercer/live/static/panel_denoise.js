@@ -8,20 +8,27 @@ import { denoise } from "./preimage.js";
 const METHODS = ["clean", "noisy", "linear PCA", "kernel PCA"];
 
 export function denoisePanel(app) {
-  const { model } = app; // the model of the file; what is shown may be a fit of the page
+  const { model } = app;
   const figures = h("table", { class: "ml-table" });
   const sheet = h("div", { class: "ml-denoise" });
   const centre = h("div", { class: "ml-scroll" }, sheet);
   const element = h("div", {});
   let level = 0.6;
-  let used = model.P.q;
+  let used = null;
+  let built = null;
   let timer = null;
   let seed = 1;
-  if (model.rows) build();
-  else element.append(h("p", { class: "ml-lead" }, "The file holds no rows to disturb."));
-  return { id: "denoise", title: "Denoise", element, centre, enter: () => model.rows && compute() };
+  if (!model.rows) element.append(h("p", { class: "ml-lead" }, "The file holds no rows to disturb."));
+  return { id: "denoise", title: "Denoise", element, centre, enter: () => model.rows && enter() };
+
+  function enter() {
+    if (built !== app.current) build();
+    compute();
+  }
 
   function build() {
+    built = app.current;
+    used = built.P.q;
     const noise = slider("Noise", {
       min: 0,
       max: 1.5,
@@ -32,7 +39,7 @@ export function denoisePanel(app) {
     });
     const components = slider("Components", {
       min: 1,
-      max: model.P.q,
+      max: used,
       step: 1,
       value: used,
       oninput: (v) => later(() => (used = v)),
@@ -42,7 +49,7 @@ export function denoisePanel(app) {
       { type: "button", class: "ml-button", onclick: () => later(() => (seed += 1)) },
       "Other noise",
     );
-    element.append(
+    element.replaceChildren(
       h(
         "p",
         { class: "ml-lead" },
@@ -68,7 +75,7 @@ export function denoisePanel(app) {
 
   function compute() {
     const model = app.current;
-    const q = Math.min(used, model.P.q);
+    const q = used;
     const shown = someRows(model, model.d === 2 ? 200 : model.facts.imageShape ? 8 : 5);
     const spread = Math.sqrt(model.spread.deviation.reduce((sum, s) => sum + s * s, 0) / model.d);
     const random = normals(seed);

@@ -19,6 +19,7 @@ export function writeState(app) {
         ",",
       ),
     );
+  if (state.used) parts.set("used", 1);
   const text = `#${parts.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
   if (text === globalThis.location.hash || text === app.lastHash) return;
   app.lastHash = text;
@@ -57,9 +58,10 @@ export function readState(app) {
       state.fit = {
         name,
         width: Number(width),
-        q: Math.min(Math.round(Number(q)), 40),
+        q: Math.min(Math.round(Number(q)), 400),
         center: center === "1",
       };
+      state.used = parts.get("used") === "1";
     }
   }
 }
