@@ -138,6 +138,19 @@ def test_few_landmarks_stand_for_very_many_points(rng):
     assert "3,000 support points" in note
 
 
+def test_scores_of_very_many_rows_are_those_of_the_landmarks(digits, monkeypatch):
+    """100,000 rows on as many support points took 84 seconds; a detector keeps its promise."""
+    monkeypatch.setattr("mercer.live.model.MOST_VALUES", 1000)
+    big, detector = KernelPCA(5).fit(digits), KernelNovelty(5, random_state=0).fit(digits)
+    with pytest.warns(MercerWarning, match="compress"):
+        live = describe(big, largest=100 * 70)
+    small, _ = thin(big.subspace_, 100 * 70)
+    assert np.allclose(live.arrays["scores"], small.scores(digits), atol=1e-6)
+    with pytest.warns(MercerWarning, match="compress"):
+        exact = describe(detector, digits, largest=50 * 70)
+    assert np.allclose(exact.arrays["pValues"], detector.p_values(digits), atol=1e-6)
+
+
 def test_thin_leaves_small_models_alone(model):
     assert thin(model.subspace_) == (model.subspace_, None)
 

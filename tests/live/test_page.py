@@ -513,6 +513,7 @@ def test_a_hundred_thousand_points(opened, tmp_path, rng):
     model = KernelPCA(4, solver="landmarks", random_state=0).fit(X[:2000])
     page = opened.visit(write_html(model, tmp_path / "m.html", X, labels=labels))
     assert page.evaluate("mercerLive.app.current.n") == 100_000
+    assert page.evaluate("mercerLive.app.map.kind") == "density"
     two_frames(page)
     assert opened.pixels(MAP).std() > 10
     before = opened.pixels(MAP)
@@ -528,3 +529,23 @@ def test_a_hundred_thousand_points(opened, tmp_path, rng):
     page.mouse.move(at[0] + 3, at[1])
     page.mouse.move(*at)
     opened.until("document.querySelector('.ml-inspector h2').textContent.startsWith('Row')")
+
+
+def test_many_points_are_a_density(opened, tmp_path, rng):
+    """They were one opaque disc; selected rows still stand out of the thickest place."""
+    X = rng.standard_normal((30_000, 2)).astype(np.float32)
+    model = KernelPCA(2, kernel="linear", solver="landmarks", random_state=0).fit(X[:500])
+    page = opened.visit(write_html(model, tmp_path / "m.html", X))
+    two_frames(page)
+    ink = 255 - opened.pixels(MAP).min(axis=2).astype(float)
+    middle = np.array(page.evaluate("mercerLive.app.map.toPixels(0, 0)"))
+    scale = page.evaluate("mercerLive.app.map.view.scale")
+    away = np.hypot(*(np.indices(ink.shape)[::-1] - middle[:, None, None])) / scale
+    rings = [ink[(away > a) & (away < a + 0.3)].mean() for a in (0.0, 1.2, 2.2)]
+    assert rings[0] > 1.3 * rings[1] > 1.5 * rings[2]
+    page.evaluate("mercerLive.app.select([...Array(300).keys()])")
+    two_frames(page)
+    faded = 255 - opened.pixels(MAP).min(axis=2).astype(float)
+    near = away < 0.5
+    assert np.median(faded[near]) < 0.6 * np.median(ink[near])
+    assert (faded[near] > 100).sum() > 20

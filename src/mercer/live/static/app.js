@@ -29,6 +29,7 @@ import { noveltyPanel } from "./panel_novelty.js";
 import { tablePanel } from "./panel_table.js";
 import { takePanel } from "./panel_take.js";
 import { moveProbe, placeOfRow, setProbe, showProbe } from "./probe.js";
+import { MANY } from "./scatter.js";
 import { readState, writeState } from "./state.js";
 
 const PANELS = [mapPanel, dragPanel, knobsPanel, denoisePanel, noveltyPanel, comparePanel];
@@ -76,7 +77,7 @@ function makeApp(model, options, backend) {
     options,
     backend,
     root: h("div", { class: "ml" }),
-    map: makeMap(MAP_LABEL, {}, options.canvas),
+    map: makeMap(MAP_LABEL, {}, model.n > MANY ? "density" : options.canvas),
     state: {
       tab: "map",
       space: "components",
