@@ -15,11 +15,13 @@
 import { choose, recolour, refresh, select, steer } from "./actions.js";
 import { makeClient } from "./client.js";
 import { h } from "./dom.js";
+import { strangest } from "./explain.js";
 import { engine } from "./engine.js";
 import { makeBadge, makeHeader, makeTabs, makeTools, makeTrialMark } from "./frame.js";
 import { makeInspector } from "./inspector.js";
 import { makeMap } from "./map.js";
 import { makeModel, sameRows } from "./model.js";
+import { firstColouring } from "./palette.js";
 import { comparePanel } from "./panel_compare.js";
 import { denoisePanel } from "./panel_denoise.js";
 import { dragPanel } from "./panel_drag.js";
@@ -49,7 +51,7 @@ export function mount(element, model, options = {}, backend = null) {
     },
     destroy() {
       handle.app?.worker?.close();
-      handle.app?.root.remove();
+      handle.app?.root.parentElement?.remove();
     },
   };
   return handle.setModel(model);
@@ -59,9 +61,11 @@ function begin(element, { facts, arrays }, options, backend) {
   const app = makeApp(makeModel(facts, arrays), options, backend);
   if (options.fragment) readState(app);
   build(app);
-  element.replaceChildren(app.root);
+  element.replaceChildren(h("div", { class: "ml-box" }, app.root));
+  app.map.chosen = app.state.chosen;
   app.refresh();
   app.show(app.state.tab);
+  app.emit("chosen", app.state.chosen);
   if (app.state.probe) app.setProbe(app.state.probe);
   if (app.state.used) app.adoptTrial();
   return app;
@@ -83,10 +87,11 @@ function makeApp(model, options, backend) {
       space: "components",
       x: 0,
       y: Math.min(1, model.scores.q - 1),
-      colour: "label",
+      colour: firstColouring(model),
       probe: null, // scores that are looked at
-      chosen: null, // a row
+      chosen: strangest(model), // a row
       selection: null, // rows
+      found: null, // rows, by the search of the table
       walk: [null, null], // rows
       fit: null, // knobs of a trial, or of the fit that is used
       used: false,

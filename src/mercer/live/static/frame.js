@@ -90,14 +90,15 @@ export function makeTabs(app, panels) {
 }
 
 export function makeTools(map) {
-  const lasso = button(
-    "Lasso",
-    () => {
-      map.mode = map.mode === "lasso" ? "pan" : "lasso";
-      lasso.setAttribute("aria-pressed", map.mode === "lasso");
-    },
-    { "aria-pressed": "false", title: "Draw round points to select them (or hold shift)" },
-  );
+  const set = (mode) => {
+    map.mode = mode;
+    lasso.setAttribute("aria-pressed", mode === "lasso");
+  };
+  const lasso = button("Lasso", () => set(map.mode === "lasso" ? "pan" : "lasso"), {
+    "aria-pressed": "false",
+    title: "Draw round points once to select them (or hold shift)",
+  });
+  map.endLasso = () => set("pan"); // one lasso, and the hand pans again
   const zoom = (factor) => () => map.zoomAt(map.width / 2, map.height / 2, factor);
   return h(
     "div",

@@ -10,6 +10,7 @@ const METHODS = ["clean", "noisy", "linear PCA", "kernel PCA"];
 export function denoisePanel(app) {
   const { model } = app;
   const figures = h("table", { class: "ml-table" });
+  const words = h("p", { class: "ml-verdict", role: "status" });
   const sheet = h("div", { class: "ml-denoise" });
   const centre = h("div", { class: "ml-scroll" }, sheet);
   const element = h("div", {});
@@ -61,6 +62,7 @@ export function denoisePanel(app) {
       h("div", { class: "ml-row" }, again),
       h("h3", {}, "Root mean square error per value"),
       figures,
+      words,
     );
   }
 
@@ -101,6 +103,7 @@ export function denoisePanel(app) {
         ),
       ),
     );
+    words.textContent = verdict(errors);
     app.lastDenoise = errors;
     draw(model, shown, all, errors);
   }
@@ -157,6 +160,17 @@ export function denoisePanel(app) {
       }),
     );
   }
+}
+
+/** Who is better, and what to do where kernel PCA is not. */
+function verdict([, noisy, linear, kernel]) {
+  if (noisy < Math.min(linear, kernel)) return "So little noise is best left alone.";
+  if (kernel <= linear)
+    return `Kernel PCA is better by ${Math.round(100 * (1 - kernel / linear))} %.`;
+  return (
+    `Linear PCA is better by ${Math.round(100 * (1 - linear / kernel))} % with this kernel and number of ` +
+    "components. Move the slider; or let model.tune(X), or mercer tune on the command line, choose both."
+  );
 }
 
 /** Rows to show: evenly spaced, or the first of each class. */

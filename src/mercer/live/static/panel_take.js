@@ -1,7 +1,7 @@
 // Take away: a picture, the numbers, the lines that repeat the view, and a link.
 
 import { button, download, h } from "./dom.js";
-import { csvOf } from "./panel_map.js";
+import { csvOf } from "./selection.js";
 import { isRadial, kernelText } from "./kernels.js";
 import { kernelOf } from "./panel_knobs.js";
 

@@ -48,7 +48,7 @@ export function readState(app) {
   const colour = parts.get("colour");
   if (colour && WORDS.test(colour)) state.colour = colour;
   const row = Number(parts.get("row")) - 1;
-  if (Number.isInteger(row) && row >= 0 && row < current.n) state.chosen = app.map.chosen = row;
+  if (Number.isInteger(row) && row >= 0 && row < current.n) state.chosen = row;
   const z = (parts.get("z") ?? "").split(",").map(Number);
   if (z.length === current.P.q && z.every(Number.isFinite)) state.probe = Float64Array.from(z);
   const fit = (parts.get("fit") ?? "").split(",");
