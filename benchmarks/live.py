@@ -58,6 +58,7 @@ DRAG = """async () => {
 WIDTH = """async () => {
   const { app } = mercerLive;
   app.show("knobs");
+  app.refit({});
   while (!app.fits) await new Promise((go) => setTimeout(go, 20));
   const [before, started] = [app.fits, performance.now()];
   for (let k = 0; performance.now() - started < 4000; k++) {

@@ -138,6 +138,19 @@ def test_few_landmarks_stand_for_very_many_points(rng):
     assert "3,000 support points" in note
 
 
+def test_scores_of_very_many_rows_are_those_of_the_landmarks(digits, monkeypatch):
+    """100,000 rows on as many support points took 84 seconds; a detector keeps its promise."""
+    monkeypatch.setattr("mercer.live.model.MOST_VALUES", 1000)
+    big, detector = KernelPCA(5).fit(digits), KernelNovelty(5, random_state=0).fit(digits)
+    with pytest.warns(MercerWarning, match="compress"):
+        live = describe(big, largest=100 * 70)
+    small, _ = thin(big.subspace_, 100 * 70)
+    assert np.allclose(live.arrays["scores"], small.scores(digits), atol=1e-6)
+    with pytest.warns(MercerWarning, match="compress"):
+        exact = describe(detector, digits, largest=50 * 70)
+    assert np.allclose(exact.arrays["pValues"], detector.p_values(digits), atol=1e-6)
+
+
 def test_thin_leaves_small_models_alone(model):
     assert thin(model.subspace_) == (model.subspace_, None)
 
@@ -248,11 +261,30 @@ def test_sums_of_kernels_are_described():
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the page's code")
+@pytest.mark.parametrize("left", [False, True])
+def test_names_of_arrows_do_not_cover_each_other(left):
+    """Four arrows that end at nearly the same place, at the edge of the map."""
+    tips = [{"x": 20 + k, "y": 30 + k, "left": left, "width": 90} for k in range(4)]
+    code = f"""
+    import {{ placeNames }} from "{STATIC.as_uri()}/arrows.js";
+    process.stdout.write(JSON.stringify(placeNames({json.dumps(tips)}, [300, 200])));
+    """
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", code], capture_output=True, check=True, timeout=60
+    )
+    places = np.array(json.loads(done.stdout))
+    assert (places[:, 0] >= 0).all()
+    assert ((places[:, 1] > 10) & (places[:, 1] < 200)).all()
+    apart = np.abs(np.subtract.outer(places[:, 1], places[:, 1]))[np.triu_indices(4, 1)]
+    assert apart.min() >= 15
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the page's code")
 def test_no_label_is_a_formula_in_a_spreadsheet():
     """A bare carriage return begins a line, in which =1+1 stands first."""
     labels = ["=1+1", "+a", "-a", "@a", "\t=1", "\r=1", "a\r=1+1", "a\n=1", "a,b", "-1.5", "a"]
     code = """
-    import { csvOf } from "%s/panel_map.js";
+    import { csvOf } from "%s/selection.js";
     const labels = %s;
     const model = {
       facts: { novelty: {}, classes: labels, names: [] },

@@ -289,8 +289,8 @@ def test_upload_fit_and_save(visit, iris_csv, tmp_path):
     page.click("text=Fit all rows")
     visit.until("mercerLive.app.model.facts.kernel.name === 'matern'", 60)
     page.click("#ml-tab-knobs")
-    visit.until("mercerLive.app.fits > 0", 60)
     page.select_option(".ml-side select >> nth=0", "cauchy")
+    visit.until("mercerLive.app.fits > 0", 60)
     page.click("text=Fit all rows")
     visit.until("mercerLive.app.model.facts.kernel.name === 'cauchy'", 60)
     page.click("#ml-tab-take")
@@ -301,6 +301,43 @@ def test_upload_fit_and_save(visit, iris_csv, tmp_path):
     X = load_iris().data
     shown = np.reshape(page.evaluate("[...mercerLive.app.model.scores.data]"), (150, -1))
     assert np.allclose(model.subspace_.scores(X), shown, atol=1e-5)
+
+
+def test_the_plan_says_what_becomes_of_each_column(tmp_path):
+    path = tmp_path / "people.csv"
+    people().to_csv(path, index=False)
+    plans = []
+    do(Job(path, "people.csv", tmp_path / "out", Wanted(ID, components=3)), plans.append)
+    (plan,) = plans
+    assert (plan["rows"], plan["label"]) == (80, "city")
+    kinds = {entry["name"]: entry["kind"] for entry in plan["columns"] if not entry["left_out"]}
+    assert kinds["age"] == "number"
+    assert kinds["since"] == "date"
+    assert kinds["size"] == "category"
+    assert {entry["name"] for entry in plan["columns"] if entry["left_out"]} == {"id", "land"}
+
+
+@pytest.mark.browser
+def test_the_fit_is_described_and_its_classes_come_from_a_list(visit, tmp_path):
+    """The name of the column had to be typed, and nothing was said before the map."""
+    page = visit.page
+    path = tmp_path / "people.csv"
+    people().to_csv(path, index=False)
+    visit.until("document.querySelector('input[type=file]')")
+    page.evaluate("mercerDesk.words_ = []; mercerDesk.listen((d) => void d.words_.push(d.words))")
+    page.set_input_files("input[type=file]", path)
+    visit.until("document.querySelector('progress') && mercerDesk.busy", 30)
+    visit.until("mercerDesk.words_.some((text) => text.startsWith('starting'))", 2)
+    visit.until("window.mercerLive?.app.map.painted > 0", 120)
+    assert "fitting" in " ".join(page.evaluate("mercerDesk.words_"))
+    page.click("#ml-tab-data")
+    words = page.inner_text(".ml-plan")
+    assert "age (number)" in words
+    assert "Leaves out: id" in words
+    page.select_option("label:text('Column of classes') >> xpath=.. >> select", label="size")
+    assert "Colours by: size" in page.inner_text(".ml-plan")
+    page.click("text=Fit all rows")
+    visit.until("mercerLive.app.model.facts.classes?.includes('M')", 60)
 
 
 @pytest.mark.browser

@@ -241,21 +241,74 @@ def test_new_samples(opened, digits_page, iris_page):
     assert page.locator("text=Draw some").count() == 0, "only where the model has a density"
 
 
+def turn(opened, label, value):
+    """Turn a knob of the panel, and wait for its fit."""
+    fits = opened.page.evaluate("mercerLive.app.fits ?? 0")
+    opened.page.locator(f".ml-field:has(label:text('{label}')) input").fill(value)
+    opened.until(f"mercerLive.app.fits > {fits}")
+
+
 def test_turning_the_width_fits_again(opened, digits_page):
     page = opened.visit(digits_page)
     show(page, "knobs")
-    opened.until("mercerLive.app.fits > 0")
     before = opened.pixels(MAP)
-    width = page.locator(".ml-field:has(label:text('Width')) input")
     for value in ("-0.5", "-1", "-2", "-4"):
-        width.fill(value)
-        fits = page.evaluate("mercerLive.app.fits")
-        opened.until(f"mercerLive.app.fits > {fits}")
+        turn(opened, "Width", value)
     opened.until("document.querySelector('.ml-verdict').textContent.includes('Too narrow')")
     page.wait_for_selector(".ml-input-error")
     assert np.abs(opened.pixels(MAP).astype(int) - before).mean() > 0.5
-    page.click("text=Back to the model")
+    page.click("text=Put it away")
     assert page.evaluate("mercerLive.app.current === mercerLive.app.model")
+
+
+WHAT_IS_SEEN = """() => {
+  const { current, state } = mercerLive.app;
+  return [document.querySelector(".ml-head p").textContent, current.n, current.P.q,
+          current.facts.novelty.heldOut, state.chosen, state.selection];
+}"""
+
+
+def test_looking_at_the_knobs_changes_nothing(opened, digits_page):
+    """The tab fitted 10 components to 400 rows, and every other tab had that model from then on."""
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.select([1, 2, 599]); mercerLive.app.choose(599)")
+    show(page, "denoise")
+    before = page.evaluate(WHAT_IS_SEEN), page.evaluate("mercerLive.app.lastDenoise")
+    show(page, "knobs")
+    page.wait_for_timeout(600)
+    assert page.evaluate("mercerLive.app.fits ?? 0") == 0
+    components = page.locator(".ml-field:has(label:text('Components')) input")
+    assert components.input_value() == "12", "as in the model"
+    turn(opened, "Components", "5")
+    assert page.locator(".ml-trial").is_visible()
+    show(page, "denoise")
+    assert (page.evaluate(WHAT_IS_SEEN), page.evaluate("mercerLive.app.lastDenoise")) == before
+    show(page, "map")
+    assert not page.locator(".ml-trial").is_visible()
+
+
+def test_a_trial_is_used_and_left_by_one_press(opened, digits_page):
+    page = opened.visit(digits_page)
+    page.evaluate("mercerLive.app.select([1, 2, 599])")
+    before = page.evaluate(WHAT_IS_SEEN)
+    show(page, "knobs")
+    turn(opened, "Components", "5")
+    page.click("text=Use this fit")
+    opened.until("mercerLive.app.adopted.fitted")
+    words, n, q, _, _, selection = page.evaluate(WHAT_IS_SEEN)
+    assert (n, q, selection) == (600, 5, [1, 2, 599]), "all rows, and what was selected"
+    assert "5 components on 400 support points" in words
+    show(page, "denoise")
+    slider = page.locator(".ml-field:has(label:text('Components')) input")
+    assert slider.get_attribute("max") == "5"
+    page.wait_for_timeout(400)  # the address is written a little later
+    address = page.evaluate("location.hash")
+    page.click("text=Back to the model")
+    assert page.evaluate(WHAT_IS_SEEN) == before
+    opened.visit(digits_page, address.replace("tab=denoise", "tab=map"))
+    page.reload()
+    opened.until("window.mercerLive?.app.adopted.fitted")
+    assert "5 components on 400 support points" in page.evaluate(WHAT_IS_SEEN)[0]
 
 
 def test_a_wide_kernel_is_called_wide(opened, moons_page):
@@ -276,6 +329,8 @@ def test_lasso_selects_and_is_taken_away(opened, digits_page, tmp_path):
     page.mouse.up()
     chosen = page.evaluate("mercerLive.app.state.selection.length")
     assert chosen > 500
+    assert page.evaluate("mercerLive.app.map.mode") == "pan", "one lasso, and the hand pans again"
+    assert page.get_attribute("button:text('Lasso')", "aria-pressed") == "false"
     with page.expect_download() as download:
         page.click("text=CSV of these")
     path = tmp_path / "selection.csv"
@@ -322,7 +377,9 @@ def test_python_that_is_taken_away_runs(opened, moons_page):
     X, _ = make_moons(200, noise=0.08, random_state=0)
     page = opened.visit(moons_page)
     show(page, "knobs")
-    page.wait_for_selector(".ml-input-error")
+    turn(opened, "Width", "0.5")
+    page.click("text=Use this fit")
+    opened.until("mercerLive.app.adopted.fitted")
     show(page, "drag")
     two_frames(page)
     two_frames(page)
@@ -364,8 +421,11 @@ def test_novelty_threshold(opened, iris_page):
     many = page.evaluate("mercerLive.app.flagged.length")
     assert few < many
     page.click(".ml-strange-row >> nth=0")
-    assert "strange" in page.inner_text(".ml-side")
-    assert page.locator(".ml-side .ml-bar").count() == 4
+    page.wait_for_selector(".ml-parts")
+    assert page.locator(".ml-parts .ml-bar").count() == 4
+    assert "nearest normal row" in page.inner_text(".ml-inspector")
+    nearest = page.evaluate("document.querySelector('.ml-beside th:last-child').textContent")
+    assert int(nearest.removeprefix("row ")) not in page.evaluate("mercerLive.app.flagged")
 
 
 def test_compare_shares_its_selection(opened, digits_page):
@@ -383,11 +443,94 @@ def test_compare_shares_its_selection(opened, digits_page):
 def test_table_sorts_and_chooses(opened, iris_page):
     page = opened.visit(iris_page)
     show(page, "table")
-    page.click("th button:has-text('error')")
-    errors = [float(text) for text in page.locator("tbody td:nth-child(7)").all_inner_texts()]
-    assert errors == sorted(errors)
-    page.click("tbody .ml-chip >> nth=3")
-    assert page.inner_text(".ml-inspector h2").startswith("Row ")
+    heads = page.locator(".ml-wide thead th").all_inner_texts()
+    assert heads[:3] == ["row", "class", "sepal length (cm)"], "the reader's columns come first"
+    place = heads.index("reconstruction error") + 1
+    page.click("th button:has-text('reconstruction error')")
+    errors = page.locator(f".ml-wide tbody td:nth-child({place})").all_inner_texts()
+    assert [float(text) for text in errors] == sorted(float(text) for text in errors)
+    page.click(".ml-wide tbody .ml-chip >> nth=3")
+    row = page.inner_text(".ml-wide tbody .ml-chip >> nth=3")
+    assert page.inner_text(".ml-inspector h2") == f"Row {row}"
+    assert page.evaluate("mercerLive.app.map.chosen") == int(row), "and on the map"
+
+
+def test_table_is_searched_and_linked_with_the_map(opened, people_page):
+    page, table = opened.visit(people_page), people()
+    show(page, "table")
+    page.fill("input[type=search]", "rome")
+    opened.until("document.querySelector('.ml-side').textContent.includes('found')")
+    rows = [int(text) for text in page.locator(".ml-wide tbody .ml-chip").all_inner_texts()]
+    assert rows == np.flatnonzero(table["city"] == "Rome").tolist()
+    page.hover(".ml-wide tbody tr >> nth=1")
+    assert page.evaluate("mercerLive.app.map.hovered") == rows[1]
+    page.click("text=Select these rows")
+    assert page.evaluate("mercerLive.app.state.selection") == rows
+    page.fill("input[type=search]", "no such word")
+    opened.until("document.querySelector('.ml-side').textContent.includes('0 rows found')")
+    page.evaluate("mercerLive.app.choose(3)")  # as by a press on the map
+    show(page, "map")
+    assert page.evaluate("mercerLive.app.state.found") is None
+
+
+def test_images_are_thumbnails(opened, digits_page):
+    page = opened.visit(digits_page)
+    show(page, "table")
+    assert page.locator(".ml-wide tbody canvas").count() == 50
+    page.evaluate("mercerLive.app.select([3, 4, 5])")
+    show(page, "map")
+    assert page.locator(".ml-thumb canvas").count() == 3
+    assert opened.pixels(".ml-thumb").std() > 20
+
+
+def test_the_first_screen_explains_the_strangest_row(opened, people_page, tmp_path):
+    """It said "Point at a row", in one colour, under the name of a class of Python."""
+    table = people()
+    model = TableModel(KernelPCA(6)).fit(table)
+    page = opened.visit(model.to_html(tmp_path / "people of 2026.html", table))
+    page.wait_for_selector(".ml-parts")
+    row = int(np.argmax(model.model_.reconstruction_error(model.vectors(table))))
+    words = page.inner_text(".ml-inspector")
+    assert f"Row {row}\n" in words
+    assert "the strangest of 80 rows" in words
+    assert "What makes it strange" in words
+    for word in ("z0", "rank", "\nerror"):
+        assert word not in words
+    assert page.inner_text("h1") == "people of 2026"
+    assert page.title() == "people of 2026"
+    assert page.inner_text(".ml-legend").split("\n")[0] == "city", "the first category"
+    page.set_viewport_size({"width": 1280, "height": 860})
+    for place in (0, 1):
+        chosen = page.locator(".ml-side select").nth(place)
+        assert chosen.bounding_box()["width"] > 200
+    other = opened.visit(people_page, "#row=5")
+    assert other.evaluate("mercerLive.app.state.chosen") == 4, "unless the link names another"
+
+
+def test_a_selection_is_compared_with_the_rest(opened, people_page):
+    page, table = opened.visit(people_page), people()
+    oslo = np.flatnonzero((table["city"] == "Oslo") & (table["age"] > 50)).tolist()
+    page.evaluate("rows => mercerLive.app.select(rows)", oslo)
+    entries = page.locator(".ml-against")
+    names = entries.locator("b").all_inner_texts()
+    assert "class" in names[:3]
+    assert "age" in names[:3]
+    inside, rest = table["age"].iloc[oslo].mean(), table["age"].drop(table.index[oslo]).mean()
+    words = entries.nth(names.index("age")).inner_text()
+    numbers = [float(text) for text in words.split("mean ")[1].split(" against ")]
+    np.testing.assert_allclose(numbers, [inside, rest], rtol=0.01)
+    assert opened.pixels(".ml-pairchart").std() > 5
+
+
+@pytest.mark.parametrize(("width", "word"), [(0.6, "Kernel PCA is better"), (60, "model.tune")])
+def test_denoising_says_who_wins_and_what_to_do(width, word, opened, tmp_path):
+    X, _ = make_moons(200, noise=0.08, random_state=0)
+    if width == 60:
+        X = X @ np.array([[1.0, 0.5], [0.0, 0.001]])  # nearly a line, for linear PCA
+    model = KernelPCA(8 if width == 0.6 else 1, kernel=Gaussian(width=0.6)).fit(X)
+    page = opened.visit(write_html(model, tmp_path / "m.html"))
+    show(page, "denoise")
+    assert word in page.inner_text(".ml-verdict >> visible=true")
 
 
 def test_state_comes_back_from_the_address(opened, iris_page):
@@ -407,7 +550,7 @@ def test_state_comes_back_from_the_address(opened, iris_page):
 )
 def test_nonsense_in_the_address_is_ignored(fragment, opened, iris_page):
     page = opened.visit(iris_page, fragment)
-    assert page.inner_text("h1").startswith("KernelNovelty")
+    assert page.inner_text("h1") == "iris"
 
 
 def test_names_are_text(opened, tmp_path):
@@ -458,6 +601,7 @@ def test_a_hundred_thousand_points(opened, tmp_path, rng):
     model = KernelPCA(4, solver="landmarks", random_state=0).fit(X[:2000])
     page = opened.visit(write_html(model, tmp_path / "m.html", X, labels=labels))
     assert page.evaluate("mercerLive.app.current.n") == 100_000
+    assert page.evaluate("mercerLive.app.map.kind") == "density"
     two_frames(page)
     assert opened.pixels(MAP).std() > 10
     before = opened.pixels(MAP)
@@ -473,3 +617,23 @@ def test_a_hundred_thousand_points(opened, tmp_path, rng):
     page.mouse.move(at[0] + 3, at[1])
     page.mouse.move(*at)
     opened.until("document.querySelector('.ml-inspector h2').textContent.startsWith('Row')")
+
+
+def test_many_points_are_a_density(opened, tmp_path, rng):
+    """They were one opaque disc; selected rows still stand out of the thickest place."""
+    X = rng.standard_normal((30_000, 2)).astype(np.float32)
+    model = KernelPCA(2, kernel="linear", solver="landmarks", random_state=0).fit(X[:500])
+    page = opened.visit(write_html(model, tmp_path / "m.html", X))
+    two_frames(page)
+    ink = 255 - opened.pixels(MAP).min(axis=2).astype(float)
+    middle = np.array(page.evaluate("mercerLive.app.map.toPixels(0, 0)"))
+    scale = page.evaluate("mercerLive.app.map.view.scale")
+    away = np.hypot(*(np.indices(ink.shape)[::-1] - middle[:, None, None])) / scale
+    rings = [ink[(away > a) & (away < a + 0.3)].mean() for a in (0.0, 1.2, 2.2)]
+    assert rings[0] > 1.3 * rings[1] > 1.5 * rings[2]
+    page.evaluate("mercerLive.app.select([...Array(300).keys()])")
+    two_frames(page)
+    faded = 255 - opened.pixels(MAP).min(axis=2).astype(float)
+    near = away < 0.5
+    assert np.median(faded[near]) < 0.6 * np.median(ink[near])
+    assert (faded[near] > 100).sum() > 20

@@ -13,6 +13,24 @@ from mercer import KernelPCA
 
 anywidget = pytest.importorskip("anywidget")
 IRIS = load_iris()
+RENDER = """async ({ esm, facts, numbers }) => {
+  const bytes = Uint8Array.from(atob(numbers), (c) => c.charCodeAt(0));
+  const values = { _esm: esm, facts, numbers: new DataView(bytes.buffer), selection: [] };
+  const acts = {};
+  globalThis.model = {
+    values,
+    get: (name) => values[name],
+    set: (name, value) => (values[name] = value),
+    save_changes: () => (globalThis.saved = (globalThis.saved ?? 0) + 1),
+    on: (name, act) => (acts[name] = act),
+    off: (name) => delete acts[name],
+    fromPython: (rows) => { values.selection = rows; acts["change:selection"](); },
+  };
+  const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  const el = document.getElementById("here");
+  globalThis.cleanup = await widget.render({ model: globalThis.model, el });
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -54,40 +72,62 @@ def test_selection_comes_back(model):
         widget.selection = [150]
 
 
+def bundle_of(widget):
+    return widget._repr_mimebundle_()[0]
+
+
+def test_a_saved_notebook_has_the_page(model, monkeypatch):
+    """A notebook without a kernel showed the words LiveWidget(...)."""
+    data = bundle_of(mercer.live(model))
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/html"].startswith("<iframe")
+    monkeypatch.setattr("mercer.live.widget.LARGEST_SAVED", 10)
+    assert "to_html" in bundle_of(mercer.live(model))["text/html"]
+
+
 @pytest.mark.browser
-def test_the_module_in_a_page(opened, model):
-    """Loaded as a notebook loads it: the map is drawn, selections go both ways, fits run."""
-    widget = mercer.live(model, labels=IRIS.target)
+def test_the_saved_page_is_alive(opened, model):
+    html = bundle_of(mercer.live(model, labels=IRIS.target))["text/html"]
+    opened.page.set_content(f"<body style='width: 900px'>{html}</body>")
+    frame = opened.page.frames[1]
+    frame.wait_for_selector(".ml-map canvas")
+    frame.click("#ml-tab-novelty")
+    frame.wait_for_selector(".ml-strange-row")
+    opened.page.wait_for_timeout(300)
+    assert opened.pixels("iframe").std() > 10
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 700, 950, 1070, 1200])
+def test_the_map_has_room_in_a_narrow_column(width, opened, model):
+    """The window is wide and the column is not: a map of 92 pixels, in marimo."""
+    mount(opened, mercer.live(model, labels=IRIS.target), width)
+    box = opened.page.locator(".ml-map").bounding_box()
+    assert box["width"] > 0.4 * width
+    assert box["height"] > 250
+    assert opened.page.evaluate("document.querySelector('#here').scrollWidth") <= width
+
+
+def mount(opened, widget, width):
+    """The widget in a column of a page, as a notebook does it."""
     page = opened.page
-    page.set_content(f"<style>{widget._css}</style><div id='here'></div>")
+    column = f"<div id='here' style='width: {width}px'></div>"
+    page.set_content(f"<style>{widget._css}</style>{column}")
     given = {
         "esm": widget._esm,
         "facts": widget.facts,
         "numbers": base64.b64encode(widget.numbers).decode(),
     }
-    page.evaluate(
-        """async ({ esm, facts, numbers }) => {
-          const bytes = Uint8Array.from(atob(numbers), (c) => c.charCodeAt(0));
-          const values = { _esm: esm, facts, numbers: new DataView(bytes.buffer), selection: [] };
-          const acts = {};
-          globalThis.model = {
-            values,
-            get: (name) => values[name],
-            set: (name, value) => (values[name] = value),
-            save_changes: () => (globalThis.saved = (globalThis.saved ?? 0) + 1),
-            on: (name, act) => (acts[name] = act),
-            off: (name) => delete acts[name],
-            fromPython: (rows) => { values.selection = rows; acts["change:selection"](); },
-          };
-          const url = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
-          const { default: widget } = await import(url);
-          const el = document.getElementById("here");
-          globalThis.cleanup = await widget.render({ model: globalThis.model, el });
-        }""",
-        given,
-    )
+    page.evaluate(RENDER, given)
     opened.until("document.querySelector('.ml-map canvas')")
     page.wait_for_timeout(300)
+
+
+@pytest.mark.browser
+def test_the_module_in_a_page(opened, model):
+    """Loaded as a notebook loads it: the map is drawn, selections go both ways, fits run."""
+    page = opened.page
+    mount(opened, mercer.live(model, labels=IRIS.target), 1200)
     assert opened.pixels(".ml-map").std() > 5
     page.evaluate("model.fromPython([1, 2, 7])")
     assert page.inner_text(".ml-said") == "3 rows selected"
@@ -100,6 +140,8 @@ def test_the_module_in_a_page(opened, model):
     page.mouse.up()
     assert len(page.evaluate("model.values.selection")) > 100
     page.click("#ml-tab-knobs")
-    opened.until("document.querySelector('.ml-side').textContent.includes('of the variance')")
+    page.locator(".ml-side input[type=range] >> nth=0").fill("0.5")
+    page.click("text=Use this fit")
+    opened.until("document.querySelector('.ml-badge').textContent.includes('You use a fit')")
     page.evaluate("cleanup()")
     assert page.evaluate("document.getElementById('here').children.length") == 0

@@ -122,7 +122,7 @@ def plot(
     fitted = load_model(model)
     with console.progress():
         if kind == "live":
-            drawn = _page(fitted, data, reading)
+            drawn = _page(fitted, data, reading, Path(data or model).name)
         else:
             figure = _draw(kind, fitted, data, reading, style)
             if style.title is not None:
@@ -213,17 +213,17 @@ def _as_numbers(labels: Targets) -> Any:
         return labels
 
 
-def _page(fitted: Estimator, data: str | None, reading: Reading) -> bytes:
+def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.live import describe, render
     from mercer.plots._base import nameless_rows
 
     names, encoder = feature_names(fitted), fitted.encoder_ if on_tables(fitted) else None
-    images = mercer.io.image_shape(names)
+    look: dict[str, Any] = {"names": names, "encoder": encoder, "title": title}
     with tables.open_if_named(data, reading, fitted) as table, nameless_rows():
         rows, labels = (None, None) if table is None else (table.rows[:], table.label)
-        facts = describe(seen_by(fitted), rows, labels, images, names=names, encoder=encoder)
-        return render(facts).encode()
+        live = describe(seen_by(fitted), rows, labels, mercer.io.image_shape(names), **look)
+        return render(live).encode()
 
 
 @options.command(short_help="Explore data or a model in the browser.")

@@ -54,6 +54,8 @@ def _decoding(column: Any) -> dict[str, Any]:
 LARGEST = 2_000_000
 #: Landmarks that stand for more support points than that; or four for each component.
 LANDMARKS = 500
+#: Kernel values (rows times support points) that exact scores may take: some ten seconds.
+MOST_VALUES = 1_000_000_000
 
 
 def thin(subspace: Subspace, largest: int = LARGEST) -> tuple[Subspace, str | None]:
@@ -191,7 +193,9 @@ def describe(
         warn(f"{note} To choose the points yourself, give compress(model, n).", MercerWarning)
     shift = np.asarray(small.basis.origin if isinstance(full.kernel, RadialKernel) else 0.0)
     shift = np.broadcast_to(shift, small.support.shape[1:]).astype(np.float64)
-    Z, error = full.scores_and_residual(rows)
+    # The p-values of a detector are a promise, whatever they cost.
+    exact = isinstance(model, Detector) or len(rows) * full.n_support <= MOST_VALUES
+    Z, error = (full if exact else small).scores_and_residual(rows)
     novelty, judged = novelty_facts(model, full, Z, error, seen=_is_support(rows, full))
     pictures, shape = _pictures(images, rows)
     facts = {

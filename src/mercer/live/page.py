@@ -82,7 +82,7 @@ def write_html(
     path : path
         By custom ``*.html``; the file appears whole or not at all.
     X, labels, images, **options
-        See :func:`mercer.live.describe`.
+        See :func:`mercer.live.describe`; the title is the name of the file if none is given.
 
     Returns
     -------
@@ -99,8 +99,9 @@ def write_html(
     >>> model.to_html(path, labels=iris.target_names[iris.target]).name
     'iris.html'
     """
-    page = render(describe(model, X, labels, images, **options))
     path = Path(path)
+    options.setdefault("title", path.stem)
+    page = render(describe(model, X, labels, images, **options))
     with atomic_file(path) as file:
         file.write(page.encode())
     return path
@@ -108,13 +109,17 @@ def write_html(
 
 def render(live: LiveModel) -> str:
     """The page as text."""
+    return render_packed(*pack(live))
+
+
+def render_packed(facts: dict[str, Any], numbers: bytes) -> str:
+    """The page of what :func:`pack` has made."""
     code = f"{bundle('start')}\n$start.start();\n"
     style = source("live.css")
-    facts, numbers = pack(live)
     return filled(
         "mercer.live",
         "static/page.html",
-        title=escape(str(live.facts["title"])),
+        title=escape(str(facts["title"])),
         # No request to anywhere; this script, this style, and workers made of the script.
         policy=f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(style)}; "
         "img-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'",

@@ -146,9 +146,14 @@ class Studio:
         """Do one request, and say how it went."""
         progress = Desk(socket.send_json)
 
-        def tell(stage: str, done: int, total: int) -> None:
-            progress.ask({"id": number, "stage": stage, "done": done, "total": total})
+        known: dict[str, Any] = {}
 
+        def tell(stage: str, done: int, total: int, plan: dict[str, Any] | None = None) -> None:
+            # The plan goes with all that follows: of messages that wait only the latest is sent.
+            known.update({} if plan is None else {"plan": plan})
+            progress.ask({"id": number, "stage": stage, "done": done, "total": total, **known})
+
+        tell("starting Python", 0, 0)
         made = None
         try:
             item = self.store.get(key)

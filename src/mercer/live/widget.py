@@ -1,5 +1,6 @@
 """The live model in a notebook: Jupyter, VS Code, Colab, marimo; the only module for anywidget."""
 
+from html import escape
 from typing import Any
 
 import anywidget
@@ -7,7 +8,10 @@ import traitlets
 
 from mercer._base.types import Estimator, RowsLike
 from mercer.live.model import describe
-from mercer.live.page import bundle, pack, source
+from mercer.live.page import bundle, pack, render_packed, source
+
+#: Bytes of the numbers that a saved notebook carries along.
+LARGEST_SAVED = 8_000_000
 
 
 class LiveWidget(anywidget.AnyWidget):
@@ -31,6 +35,21 @@ class LiveWidget(anywidget.AnyWidget):
     def __init__(self, model: Estimator, X: RowsLike = None, **options: Any) -> None:
         facts, numbers = pack(describe(model, X, **options), level=3)
         super().__init__(facts=facts, numbers=numbers)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget, and the page as HTML for notebooks that are saved or exported.
+
+        The page needs no Python, so it is alive where no kernel runs.
+        """
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return {**data, "text/html": self._saved()}, metadata
+
+    def _saved(self) -> str:
+        if len(self.numbers) > LARGEST_SAVED:
+            return "<p>This model is too large for a saved notebook; write it by to_html.</p>"
+        page = escape(render_packed(self.facts, self.numbers))
+        look = "width: 100%; height: 720px; border: 0"
+        return f'<iframe title="A live model" style="{look}" srcdoc="{page}"></iframe>'
 
     @traitlets.validate("selection")
     def _check(self, proposal: Any) -> list[int]:

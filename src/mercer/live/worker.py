@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._base.progress import announce
 from mercer._base.types import Estimator
 from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
@@ -28,6 +29,7 @@ from mercer.io import Choice, Table, atomic_file, image_shape
 from mercer.io.files import decoding, names_text
 from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
+from mercer.live.plan import plan_of
 from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
 from mercer.plots._base import nameless_rows, rows_of
@@ -101,8 +103,12 @@ class Job:
     wanted: Wanted | None = None
 
 
-def do(job: Job) -> None:
-    """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder."""
+def do(job: Job, show_plan: Callable[[dict[str, Any]], None] = lambda plan: None) -> None:
+    """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder.
+
+    ``show_plan`` is told what the fit makes of the columns, before it begins.
+    """
+    announce(f"reading {job.name}", 0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if job.wanted is None:
@@ -110,8 +116,10 @@ def do(job: Job) -> None:
             live = show(model, title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
+            show_plan(plan_of(opened.table, opened.encoder))
             model, live = fit(opened, job.wanted, title=job.name)
     notes = [said(one.message, "page") for one in caught if issubclass(one.category, MercerWarning)]
+    announce("writing the page", 0)
     live.facts["notes"] = list(dict.fromkeys([*live.facts["notes"], *notes]))
     job.folder.mkdir(exist_ok=True)
     model.save(job.folder / MODEL)
@@ -181,7 +189,8 @@ MOST_FITS = 2
 #: Seconds between two reports of progress.
 PAUSE = 0.1
 
-Tell = Callable[[str, int, int], None]
+#: Told of a stage, its steps done, and their number (0 if not known); of a plan where there is one.
+Tell = Callable[[str, int, int, dict[str, Any] | None], None]
 
 
 class Pool:
@@ -306,7 +315,7 @@ def _serve(pipe: Connection) -> None:
         nonlocal last
         if time.monotonic() - last > PAUSE:
             last = time.monotonic()
-            pipe.send(("progress", stage, done, total))
+            pipe.send(("progress", stage, done, total, None))
 
     while True:
         try:
@@ -315,7 +324,7 @@ def _serve(pipe: Connection) -> None:
             return
         try:
             with listen(tell):
-                do(job)
+                do(job, lambda plan: pipe.send(("progress", "fitting", 0, 0, plan)))
             pipe.send(("done",))
         except MercerError as error:
             pipe.send(("problem", said(error, "page")))

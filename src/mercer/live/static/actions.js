@@ -30,7 +30,7 @@ export function refresh(app, keepView = false) {
 
 export function recolour(app) {
   const { rgba, legend } = colourPoints(app.current, app.state.colour, app.flagged);
-  app.map.setColours(rgba, app.state.selection);
+  app.map.setColours(rgba, app.state.found ?? app.state.selection);
   app.legend.replaceChildren(...legendOf(legend));
 }
 

@@ -15,11 +15,13 @@
 import { choose, recolour, refresh, select, steer } from "./actions.js";
 import { makeClient } from "./client.js";
 import { h } from "./dom.js";
+import { strangest } from "./explain.js";
 import { engine } from "./engine.js";
-import { makeBadge, makeHeader, makeTabs, makeTools } from "./frame.js";
+import { makeBadge, makeHeader, makeTabs, makeTools, makeTrialMark } from "./frame.js";
 import { makeInspector } from "./inspector.js";
 import { makeMap } from "./map.js";
-import { makeModel } from "./model.js";
+import { makeModel, sameRows } from "./model.js";
+import { firstColouring } from "./palette.js";
 import { comparePanel } from "./panel_compare.js";
 import { denoisePanel } from "./panel_denoise.js";
 import { dragPanel } from "./panel_drag.js";
@@ -29,6 +31,7 @@ import { noveltyPanel } from "./panel_novelty.js";
 import { tablePanel } from "./panel_table.js";
 import { takePanel } from "./panel_take.js";
 import { moveProbe, placeOfRow, setProbe, showProbe } from "./probe.js";
+import { MANY } from "./scatter.js";
 import { readState, writeState } from "./state.js";
 
 const PANELS = [mapPanel, dragPanel, knobsPanel, denoisePanel, noveltyPanel, comparePanel];
@@ -48,7 +51,7 @@ export function mount(element, model, options = {}, backend = null) {
     },
     destroy() {
       handle.app?.worker?.close();
-      handle.app?.root.remove();
+      handle.app?.root.parentElement?.remove();
     },
   };
   return handle.setModel(model);
@@ -58,10 +61,13 @@ function begin(element, { facts, arrays }, options, backend) {
   const app = makeApp(makeModel(facts, arrays), options, backend);
   if (options.fragment) readState(app);
   build(app);
-  element.replaceChildren(app.root);
+  element.replaceChildren(h("div", { class: "ml-box" }, app.root));
+  app.map.chosen = app.state.chosen;
   app.refresh();
   app.show(app.state.tab);
+  app.emit("chosen", app.state.chosen);
   if (app.state.probe) app.setProbe(app.state.probe);
+  if (app.state.used) app.adoptTrial();
   return app;
 }
 
@@ -70,22 +76,25 @@ function makeApp(model, options, backend) {
   const listeners = new Map();
   const app = {
     model, // of the file
-    current: model, // the same, or a fit made in the page
+    adopted: model, // the same, or a fit of the page that the reader uses
+    current: model, // the adopted one; in the knobs panel a trial
     options,
     backend,
     root: h("div", { class: "ml" }),
-    map: makeMap(MAP_LABEL, {}, options.canvas),
+    map: makeMap(MAP_LABEL, {}, model.n > MANY ? "density" : options.canvas),
     state: {
       tab: "map",
       space: "components",
       x: 0,
       y: Math.min(1, model.scores.q - 1),
-      colour: "label",
+      colour: firstColouring(model),
       probe: null, // scores that are looked at
-      chosen: null, // a row
+      chosen: strangest(model), // a row
       selection: null, // rows
+      found: null, // rows, by the search of the table
       walk: [null, null], // rows
-      fit: null, // knobs
+      fit: null, // knobs of a trial, or of the fit that is used
+      used: false,
     },
     on: (name, act) => listeners.set(name, [...(listeners.get(name) ?? []), act]),
     emit: (name, ...values) => (listeners.get(name) ?? []).forEach((act) => act(...values)),
@@ -98,6 +107,7 @@ function makeApp(model, options, backend) {
     setProbe: (z) => setProbe(app, z),
     place: (i) => placeOfRow(app, i),
     use: (next) => use(app, next),
+    adopt: (next) => adopt(app, next),
   };
   if (options.onSelect) app.on("selection", options.onSelect);
   return app;
@@ -114,7 +124,7 @@ function build(app) {
   const centre = h("div", { class: "ml-centre" });
   const side = h("div", { class: "ml-side", role: "tabpanel", id: "ml-panel" });
   const tabs = makeTabs(app, panels);
-  const canvas = h("div", { class: "ml-canvas" }, map.element, makeTools(map));
+  const canvas = h("div", { class: "ml-canvas" }, map.element, makeTools(map), makeTrialMark(app));
   const mapBox = h("div", { class: "ml-mapbox" }, canvas, app.legend);
   app.show = (id) => show(app, panels, id, { tabs, side, centre, mapBox });
   const body = h("div", { class: "ml-body" }, side, centre, inspector.element);
@@ -143,20 +153,42 @@ function show(app, panels, id, { tabs, side, centre, mapBox }) {
   app.refresh(true);
 }
 
-/** Work with another model: a fit of the page, or the one from the file again. */
+/** Every panel works with this fit from now on, or with the model of the file again. */
+function adopt(app, next) {
+  next.left = app.adopted.left; // both count all rows
+  app.adopted = next;
+  app.state.fit = next.fitted;
+  app.state.used = Boolean(next.fitted);
+  use(app, next);
+}
+
+/** Show another model: a trial, or the adopted one again. */
 function use(app, next) {
   const { state, map } = app;
-  app.current = next;
+  Object.assign(state, carried(app.current, next, state));
+  [app.current, map.hovered, map.chosen] = [next, null, state.chosen];
   state.x = Math.min(state.x, next.scores.q - 1);
   state.y = Math.min(state.y, next.scores.q - 1);
-  [state.chosen, state.selection, map.hovered, map.chosen] = [null, null, null, null];
   if (state.probe && state.probe.length !== next.P.q) {
     state.probe = Float64Array.from({ length: next.P.q }, (_, a) => state.probe[a] ?? 0);
   }
-  app.badge.hidden = !next.fitted;
   app.refresh(true);
   app.emit("model");
   if (state.probe) app.setProbe(state.probe);
+}
+
+/** The chosen row and the selection, in the count of another model; what that lacks comes back. */
+function carried(from, to, { chosen, selection }) {
+  const { before, now } = to.left ?? {};
+  const unchanged = now && now.chosen === chosen && now.selection === selection;
+  const next = unchanged
+    ? before
+    : {
+        chosen: sameRows(from, to, chosen === null ? null : [chosen])?.[0] ?? null,
+        selection: sameRows(from, to, selection),
+      };
+  from.left = { before: { chosen, selection }, now: next };
+  return next;
 }
 
 function pick(app, i, at) {

@@ -43,6 +43,16 @@ function numberOf({ center, scale, gain, tails, whole, low, high, levels }, entr
   return Math.min(Math.max(rounded, low ?? -Infinity), high ?? Infinity);
 }
 
+/** What the page calls the numbers that it adds to a row. */
+export function wordsFor({ facts }) {
+  return {
+    error: "reconstruction error",
+    p: facts.novelty.heldOut ? "p-value" : "rows as strange",
+    /** A p-value, or the share of rows that are as strange. */
+    show: (p) => (facts.novelty.heldOut ? formatNumber(p) : `${formatNumber(100 * p)} %`),
+  };
+}
+
 /** A value as text: numbers in short. */
 export function textOf(value) {
   return typeof value === "number" ? formatNumber(value) : value;

@@ -7,7 +7,7 @@ import { inflate } from "./numbers.js";
  * @returns {
  *   fit(request, progress), save(): the backend of app.js
  *   ask(path), upload(file), take(source), cancel()
- *   listen(act): told of { busy, share, words, source } }
+ *   listen(act): told of { busy, share, words, seconds, source, plan } }
  */
 export function makeDesk(token) {
   const address = (path, more = {}) =>
@@ -19,6 +19,8 @@ export function makeDesk(token) {
     words: "",
     busy: false,
     share: null,
+    seconds: 0, // since the request was sent
+    plan: null, // what the fit makes of the columns, see plan.py
     show: () => {},
     listen(act) {
       listeners.add(act);
@@ -66,7 +68,7 @@ export function makeDesk(token) {
   }
 
   async function open(source) {
-    tell({ source, words: source.model ? `reading ${source.name} …` : `fitting ${source.name} …` });
+    tell({ source, plan: null, words: source.model ? `reading ${source.name} …` : `fitting ${source.name} …` });
     const made = await send(source.model ? { open: source.id } : { fit: { data: source.id } });
     desk.show(await load(made));
   }
@@ -84,13 +86,17 @@ export function makeDesk(token) {
   async function send(message, progress = () => {}) {
     const open = await connected();
     waiting?.reject(new Error("overtaken by a later request"));
-    tell({ busy: true, share: null });
+    const started = performance.now();
+    const tick = () => tell({ seconds: Math.floor((performance.now() - started) / 1000) });
+    const clock = setInterval(tick, 500);
+    tell({ busy: true, share: null, seconds: 0 });
     try {
       return await new Promise((resolve, reject) => {
         waiting = { id: ++number, resolve, reject, progress };
         open.send(JSON.stringify({ id: number, ...message }));
       });
     } finally {
+      clearInterval(clock);
       tell({ busy: Boolean(waiting) });
     }
   }
@@ -104,7 +110,8 @@ export function makeDesk(token) {
     if (waiting?.id !== id) return;
     if (answer.stage) {
       const share = answer.total ? answer.done / answer.total : null;
-      tell({ share, words: `${answer.stage}: ${answer.done}${answer.total ? ` of ${answer.total}` : ""}` });
+      const steps = answer.total ? `: ${answer.done} of ${answer.total}` : answer.done ? `: ${answer.done}` : "";
+      tell({ share, words: answer.stage + steps, plan: answer.plan ?? desk.plan });
       waiting.progress(share ?? 0);
       return;
     }

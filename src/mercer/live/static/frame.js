@@ -1,23 +1,32 @@
 // What stands around the panels: title, tabs, the tools of the map.
 
 import { button, cssColour, h } from "./dom.js";
+import { kernelText } from "./kernels.js";
 
 export function makeHeader(app) {
-  const { facts, P, n, d } = app.model;
-  const many = (count) => count.toLocaleString("en");
-  const words = [
-    facts.kernelText,
-    `${many(n)} rows × ${facts.columns?.length ?? d}`,
-    `${P.q} components on ${many(P.m)} support points`,
-  ].join(" · ");
+  const { facts } = app.model;
+  const words = h("p", {});
+  const say = () => (words.textContent = wordsOn(app.adopted));
+  say();
+  app.on("model", say);
   const theme = button("◐", () => turnPaper(app), {
     class: "ml-button ml-theme",
     title: "Light or dark",
     "aria-label": "Change between light and dark",
   });
   const notes = facts.notes.map((note) => h("p", { class: "ml-note" }, note));
-  const text = h("div", {}, h("h1", {}, facts.title), h("p", {}, words), notes);
+  const text = h("div", {}, h("h1", {}, facts.title), words, notes);
   return h("header", { class: "ml-head" }, text, theme);
+}
+
+/** What the panels work with: a kernel, rows, components. */
+function wordsOn({ facts, fitted, P, n, d }) {
+  const many = (count) => count.toLocaleString("en");
+  return [
+    fitted ? `KernelPCA with ${kernelText(P.spec, 4)}` : `${facts.estimator} with ${facts.kernelText}`,
+    `${many(n)} rows × ${facts.columns?.length ?? d} columns`,
+    `${many(P.q)} components on ${many(P.m)} support points`,
+  ].join(" · ");
 }
 
 /** Light paper or dark, whatever the system prefers. */
@@ -28,13 +37,27 @@ function turnPaper(app) {
   if (app.state.probe) app.setProbe(app.state.probe);
 }
 
-/** Says that the map shows a fit of the page, with a way back. */
+/** Says that a fit of the page is used, with a way back. */
 export function makeBadge(app) {
-  const back = button("Back to the model", () => {
-    app.state.fit = null;
-    app.use(app.model);
+  const back = button("Back to the model", () => app.adopt(app.model));
+  const words = h("span", {});
+  const badge = h("p", { class: "ml-badge", hidden: true, role: "status" }, words, back);
+  app.on("model", () => {
+    const { fitted, P } = app.adopted;
+    badge.hidden = !fitted;
+    words.textContent = `You use a fit made in this page, of ${P.m} of the ${app.model.n.toLocaleString("en")} rows.`;
   });
-  return h("p", { class: "ml-badge", hidden: true }, "You see a fit made in this page. ", back);
+  return badge;
+}
+
+/** Says on the map that it shows a trial: over it, so that nothing moves under the hand. */
+export function makeTrialMark(app) {
+  const mark = h("p", { class: "ml-trial", hidden: true, role: "status" });
+  app.on("model", () => {
+    mark.hidden = app.current === app.adopted;
+    mark.textContent = `A trial, fitted to ${app.current.n} rows`;
+  });
+  return mark;
 }
 
 export function makeTabs(app, panels) {
@@ -67,14 +90,15 @@ export function makeTabs(app, panels) {
 }
 
 export function makeTools(map) {
-  const lasso = button(
-    "Lasso",
-    () => {
-      map.mode = map.mode === "lasso" ? "pan" : "lasso";
-      lasso.setAttribute("aria-pressed", map.mode === "lasso");
-    },
-    { "aria-pressed": "false", title: "Draw round points to select them (or hold shift)" },
-  );
+  const set = (mode) => {
+    map.mode = mode;
+    lasso.setAttribute("aria-pressed", mode === "lasso");
+  };
+  const lasso = button("Lasso", () => set(map.mode === "lasso" ? "pan" : "lasso"), {
+    "aria-pressed": "false",
+    title: "Draw round points once to select them (or hold shift)",
+  });
+  map.endLasso = () => set("pan"); // one lasso, and the hand pans again
   const zoom = (factor) => () => map.zoomAt(map.width / 2, map.height / 2, factor);
   return h(
     "div",

@@ -50,6 +50,7 @@ export function followHand(map) {
     if (was === "lasso") {
       if (map.lasso.length > 3) map.on.lasso?.(map.insideLasso());
       map.lasso = null;
+      map.endLasso?.();
       map.draw();
     }
     if (was !== "lasso" && moved < 5 && event.type === "pointerup" && was !== "probe") {

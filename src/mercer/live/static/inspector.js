@@ -1,6 +1,8 @@
 // The inspector: the row under the cursor, the chosen row, or the probe.
 
+import { wordsFor } from "./columns.js";
 import { h } from "./dom.js";
+import { explainRow, strangest } from "./explain.js";
 import { formatNumber, judgePoint, labelOf, rowNumber, rowOf, scoreAt } from "./model.js";
 import { isDark, makePicture, paintSigned, rowPicture } from "./pictures.js";
 import { scoreGradients } from "./subspace.js";
@@ -11,12 +13,15 @@ export function makeInspector(app) {
   const frame = h("div", { class: "ml-frame" });
   const facts = h("dl", { class: "ml-facts" });
   const moves = h("div", { class: "ml-moves" });
+  const why = h("div", { class: "ml-why" });
   const element = h(
     "aside",
     { class: "ml-inspector", "aria-label": "Inspector" },
-    h("div", { class: "ml-subject" }, frame, h("div", {}, title, label, facts)),
+    h("div", { class: "ml-subject" }, h("div", {}, title, label), frame, facts),
+    why,
     moves,
   );
+  let explained = null; // { model, row }
   let picture = makePicture(app.current, "the point, in input space");
 
   app.on("hover", (i) => (i === null ? settle() : showRow(i, false)));
@@ -28,7 +33,7 @@ export function makeInspector(app) {
   /** Nothing under the cursor: the probe while it is dragged, else the chosen row. */
   function settle() {
     const { state } = app;
-    if (app.state.tab === "drag" && app.point && state.probe) showProbe(app.point);
+    if (state.tab === "drag" && app.point && state.probe) showProbe(app.point);
     else if (state.chosen !== null) showRow(state.chosen, true);
   }
 
@@ -36,8 +41,12 @@ export function makeInspector(app) {
     const model = app.current;
     const x = rowOf(model, i);
     title.textContent = `Row ${rowNumber(model, i).toLocaleString("en")}`;
-    label.textContent =
-      labelOf(model, i) === "" ? "" : `${model.codes ? "class" : "value"} ${labelOf(model, i)}`;
+    const name = labelOf(model, i);
+    const words = [
+      ...(name === "" ? [] : [`${model.codes ? "class" : "value"} ${name}`]),
+      ...(i === strangest(model) ? [`the strangest of ${model.n.toLocaleString("en")} rows`] : []),
+    ];
+    label.textContent = words.join(", ");
     const given = rowPicture(model, i);
     if (given) frame.replaceChildren(given);
     else if (x) draw(x);
@@ -51,6 +60,19 @@ export function makeInspector(app) {
       z: Array.from({ length: Math.min(model.scores.q, 4) }, (_, a) => scoreAt(model, i, a)),
     });
     if (explain && x) showMoves(x);
+    if (explain) explainSoon(i);
+    else if (explained?.row !== i) why.replaceChildren();
+  }
+
+  /** After the row itself is on the screen; a row that was passed over is not explained. */
+  function explainSoon(i) {
+    const model = app.current;
+    if (explained?.model !== model || explained.row !== i) why.replaceChildren();
+    setTimeout(() => {
+      if (app.state.chosen !== i || app.current !== model) return;
+      why.replaceChildren(...explainRow(app, i));
+      explained = { model, row: i };
+    });
   }
 
   function showProbe(x) {
@@ -60,6 +82,7 @@ export function makeInspector(app) {
     const seen = judgePoint(app.current, x);
     show({ error: seen.error, p: seen.p, z: Array.from(app.state.probe.subarray(0, 4)) });
     moves.replaceChildren();
+    why.replaceChildren();
   }
 
   function draw(x) {
@@ -68,16 +91,17 @@ export function makeInspector(app) {
   }
 
   function show({ error, p, z }) {
+    const words = wordsFor(app.current);
     const lines = [
-      ["error", formatNumber(error), "squared distance from the subspace, in feature space"],
+      [words.error, formatNumber(error), "squared distance from the subspace, in feature space"],
       [
-        app.current.facts.novelty.heldOut ? "p-value" : "rank",
-        formatNumber(p),
+        words.p,
+        words.show(p),
         app.current.facts.novelty.heldOut
           ? "how rare so large a score is among rows not seen"
           : "share of the rows shown that are as strange",
       ],
-      ...z.map((value, a) => [`z${a}`, formatNumber(value), `score on component ${a}`]),
+      ...z.map((value, a) => [`component ${a}`, formatNumber(value), `score on component ${a}`]),
     ];
     facts.replaceChildren(
       ...lines.flatMap(([name, text, hint]) => [h("dt", { title: hint }, name), h("dd", {}, text)]),

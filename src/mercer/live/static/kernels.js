@@ -31,6 +31,21 @@ export function plainSpec({ class: kind, of, scale, nodes, f, slope, ...plain })
   return plain;
 }
 
+/** A kernel as Python writes it. */
+export function kernelText(spec, digits = 8) {
+  const number = (value) => Number(value?.toPrecision(digits));
+  const inside =
+    {
+      gaussian: `width=${number(spec.length)}`,
+      matern: `${number(spec.length)}, nu=${spec.nu}`,
+      cauchy: number(spec.length),
+      rational_quadratic: `${number(spec.length)}, alpha=${spec.alpha}`,
+      laplacian: `gamma=${number(spec.gamma)}`,
+      polynomial: `3, gamma=${number(spec.gamma)}`,
+    }[spec.name] ?? "";
+  return `${spec.class}(${inside})`;
+}
+
 /** The squared distance between x and the point of S that begins at `at`. */
 export function squaredDistance(x, data, at, d) {
   let sum = 0;

@@ -148,7 +148,7 @@ export function makeMap(label, on = {}, canvas = null) {
     const n = map.points.length / 2;
     // A probe or a lasso that moves lies over the points, and leaves them as they are.
     const view = `${map.view.cx} ${map.view.cy} ${map.view.scale} ${below.width} ${below.height}`;
-    if (stale || view !== drawn) scatter.draw(map.view, sizeOf(n), n > 20000 ? 0.75 : 0.9);
+    if (stale || view !== drawn) scatter.draw(map.view, sizeOf(n), 0.9);
     [stale, drawn] = [false, view];
     drawOverlay(map, above.getContext("2d"));
     map.painted = performance.now();
@@ -188,7 +188,7 @@ export function makeMap(label, on = {}, canvas = null) {
 
 function sizeOf(n) {
   if (n <= 300) return 10;
-  return n <= 3000 ? 7 : n <= 20000 ? 5 : 3;
+  return n <= 3000 ? 7 : 5;
 }
 
 /** Points in square cells: (x, y, reach) → number of the nearest one, or null. */

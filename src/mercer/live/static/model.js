@@ -51,38 +51,56 @@ export function makeModel(facts, arrays) {
   };
 }
 
-/** The model of a fit made in the page, on some rows of another model. */
-export function fittedModel(whole, rows, fit) {
+/** Some rows of a model: { data, m, d, index } of the file's rows. */
+export function someOf(whole, rows) {
   const take = (column) => column && Float32Array.from(rows.index, (i) => column[i]);
-  const P = makeSubspace({ ...fit.parts, support: fit.parts.support ?? rows });
-  const made = {
-    ...whole,
-    P,
-    n: rows.m,
-    rows,
-    index: rows.index,
+  const { q, data } = whole.scores;
+  const scores = Float32Array.from({ length: rows.m * q }, (_, k) => data[rows.index[(k / q) | 0] * q + (k % q)]);
+  const columns = ["codes", "values", "error", "novelty", "pValues"];
+  const taken = Object.fromEntries(columns.map((name) => [name, take(whole[name])]));
+  const some = { n: rows.m, rows, index: rows.index, scores: { data: scores, q } };
+  return { ...whole, ...taken, ...some, left: null };
+}
+
+/**
+ * The model of a fit made in the page, on some rows of another model.
+ * @param knobs { name, width, q, center } of the fit
+ */
+export function fittedModel(whole, rows, fit, knobs = null) {
+  const novelty = { inside: new Array(fit.q).fill(0), outside: 1, rate: 0.05, slack: 0 };
+  return judged({
+    ...someOf(whole, rows),
+    P: makeSubspace({ ...fit.parts, support: fit.parts.support ?? rows }),
     shares: fit.shares,
     scores: { data: fit.scores, q: fit.q },
-    codes: take(whole.codes),
-    values: take(whole.values),
+    error: fit.error,
     drawn: null,
     deviations: null,
-    fitted: true,
-    facts: {
-      ...whole.facts,
-      novelty: {
-        inside: new Array(fit.q).fill(0),
-        outside: 1,
-        rate: 0.05,
-        slack: 0,
-        heldOut: false,
-      },
-    },
-  };
-  const { error } = fit;
+    fitted: knobs,
+    facts: { ...whole.facts, novelty: { ...novelty, heldOut: false } },
+  });
+}
+
+/** The same fit with the scores of all rows. O(n m (d + q)) */
+export function onAllRows(whole, trial) {
+  const { n, rows, codes, values } = whole;
+  const { P } = trial;
+  const [Z, error] = [new Float32Array(n * P.q), new Float32Array(n)];
+  for (let i = 0; i < n; i++) {
+    const { z, residual } = scoresAndResidual(P, pointOf(rows, i));
+    Z.set(z, i * P.q);
+    error[i] = residual;
+  }
+  const all = { n, rows, codes, values, index: null, deviations: null };
+  return judged({ ...trial, ...all, scores: { data: Z, q: P.q }, error });
+}
+
+/** Novelty by the reconstruction error, and ranks among the rows themselves. */
+function judged(model) {
+  const { error } = model;
   const calibration = Float64Array.from(error).sort();
   const pValues = error.map((value) => pValue(calibration, 1e-7, value));
-  return { ...made, error, novelty: error, calibration, pValues };
+  return { ...model, novelty: error, calibration, pValues };
 }
 
 /** What the model says about a point of (shifted) input space. */
@@ -96,6 +114,14 @@ export function judgePoint(model, x) {
 /** The number that a row of this model has in the file. */
 export function rowNumber(model, i) {
   return model.index ? model.index[i] : i;
+}
+
+/** Rows of one model as another one counts them, without those that it lacks. */
+export function sameRows(from, to, rows) {
+  if (!rows || from.index === to.index) return rows;
+  const places = to.index && new Map(Array.from(to.index, (number, i) => [number, i]));
+  const place = (number) => (places ? places.get(number) : number);
+  return rows.map((i) => place(rowNumber(from, i))).filter((i) => i !== undefined);
 }
 
 export function rowOf(model, i) {

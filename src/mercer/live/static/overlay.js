@@ -1,5 +1,6 @@
 // What lies over the points: axes, the probe, arrows, a walk, a lasso, contours of a component.
 
+import { placeNames } from "./arrows.js";
 import { cssColour } from "./dom.js";
 import { css, signedColour } from "./palette.js";
 import { formatNumber } from "./model.js";
@@ -16,7 +17,7 @@ export function drawOverlay(map, context) {
   if (map.field) drawField(map, context, ink);
   drawAxes(map, context, quiet);
   if (map.path) drawPath(map, context, accent);
-  map.arrows.forEach((arrow) => drawArrow(map, context, arrow, ink, paper));
+  drawArrows(map, context, ink, paper);
   if (map.hovered !== null)
     ring(map, context, [map.points[2 * map.hovered], map.points[2 * map.hovered + 1]], ink, 8);
   if (map.chosen != null)
@@ -103,25 +104,35 @@ function drawPath(map, context, colour) {
   context.setLineDash([]);
 }
 
-/** An arrow { from, by: pixels, text }. */
-function drawArrow(map, context, arrow, ink, paper) {
-  const [x, y] = map.toPixels(...arrow.from);
-  const [tx, ty] = [x + arrow.by[0], y - arrow.by[1]];
-  const angle = Math.atan2(ty - y, tx - x);
-  context.strokeStyle = context.fillStyle = ink;
-  context.lineWidth = 1.5;
-  line(context, [x, y], [tx, ty]);
-  context.beginPath();
-  context.moveTo(tx, ty);
-  for (const turn of [2.6, -2.6])
-    context.lineTo(tx + 8 * Math.cos(angle + turn), ty + 8 * Math.sin(angle + turn));
-  context.fill();
-  context.textAlign = tx < x ? "right" : "left";
-  const at = [tx + (tx < x ? -6 : 6), ty + (ty < y ? -4 : 12)];
+/** Arrows { from, by: pixels, text }, and then their names, over all of them. */
+function drawArrows(map, context, ink, paper) {
+  const tips = map.arrows.map((arrow) => {
+    const [x, y] = map.toPixels(...arrow.from);
+    const tip = [x + arrow.by[0], y - arrow.by[1]];
+    drawArrow(context, [x, y], tip, ink);
+    const { width } = context.measureText(arrow.text);
+    return { x: tip[0], y: tip[1], left: tip[0] < x, width };
+  });
+  context.textAlign = "left";
+  context.fillStyle = ink;
   context.lineWidth = 3;
   context.strokeStyle = paper;
-  context.strokeText(arrow.text, ...at);
-  context.fillText(arrow.text, ...at);
+  placeNames(tips, [map.width, map.height]).forEach((at, k) => {
+    context.strokeText(map.arrows[k].text, ...at);
+    context.fillText(map.arrows[k].text, ...at);
+  });
+}
+
+function drawArrow(context, from, [x, y], ink) {
+  const angle = Math.atan2(y - from[1], x - from[0]);
+  context.strokeStyle = context.fillStyle = ink;
+  context.lineWidth = 1.5;
+  line(context, from, [x, y]);
+  context.beginPath();
+  context.moveTo(x, y);
+  for (const turn of [2.6, -2.6])
+    context.lineTo(x + 8 * Math.cos(angle + turn), y + 8 * Math.sin(angle + turn));
+  context.fill();
 }
 
 function drawLasso(map, context, colour) {

@@ -1,6 +1,6 @@
 // Colours that people with any colour vision can tell apart, on light and on dark paper.
 
-import { columnsOf } from "./columns.js";
+import { columnsOf, wordsFor } from "./columns.js";
 import { rowOf } from "./model.js";
 
 /** Classes: after Okabe & Ito and Tol, ordered so that the first few differ most. */
@@ -38,6 +38,13 @@ export function signedColour(value, dark = false) {
   return between(dark ? SIGNED_DARK : SIGNED, (value + 1) / 2);
 }
 
+/** The colouring of a page that opens: by class, or by the first category. */
+export function firstColouring(model) {
+  const few = ({ values }) => values && values.length <= CLASSES.length;
+  const j = model.codes || model.values || !model.rows ? -1 : columnsOf(model).findIndex(few);
+  return j < 0 ? "label" : `column:${j}`;
+}
+
 export function rgb(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
@@ -72,11 +79,11 @@ export function colourPoints(model, by, flagged = []) {
     for (const i of flagged) paint(i, rgb(FLAGS[1]));
     return { rgba, legend: { kind: "classes", names: ["usual", "called new"], colours: FLAGS } };
   }
-  const { values: kinds, of, kind } = column === null ? {} : columnsOf(model)[column];
+  const { name: title, values: kinds, of, kind } = column === null ? {} : columnsOf(model)[column];
   if (kinds && kinds.length <= CLASSES.length && model.rows) {
     const colours = new Map(kinds.map((kind, k) => [kind, rgb(classColour(k))]));
     for (let i = 0; i < model.n; i++) paint(i, colours.get(of(rowOf(model, i))));
-    return { rgba, legend: { kind: "classes", names: kinds } };
+    return { rgba, legend: { kind: "classes", title, names: kinds } };
   }
   const values = valuesFor(model, by, column);
   if (!values) {
@@ -87,7 +94,8 @@ export function colourPoints(model, by, flagged = []) {
   for (let i = 0; i < model.n; i++) paint(i, scaleColour((values[i] - low) / (high - low || 1)));
   const day = (time) => new Date(time).toISOString().slice(0, 10);
   const ends = kind === "date" ? { low: day(low), high: day(high) } : { low, high };
-  return { rgba, legend: { kind: "scale", ...ends } };
+  const word = title ?? wordsFor(model)[by];
+  return { rgba, legend: { kind: "scale", title: word, ...ends } };
 }
 
 function valuesFor(model, by, column) {

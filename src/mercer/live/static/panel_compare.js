@@ -2,7 +2,7 @@
 
 import { button, choice, h, slider } from "./dom.js";
 import { makeMap } from "./map.js";
-import { fittedModel, formatNumber, scoreAt } from "./model.js";
+import { fittedModel, formatNumber, scoreAt, someOf } from "./model.js";
 import { colourPoints } from "./palette.js";
 import { widened } from "./panel_knobs.js";
 import { latest } from "./client.js";
@@ -26,6 +26,7 @@ export function comparePanel(app) {
   const figures = h("dl", { class: "ml-facts" });
   const element = h("div", {});
   const right = { how: "width", width: 0.5, landmarks: 60 };
+  let of = null; // the model on the left
   let sides = [null, null];
   const run = latest(fit);
 
@@ -46,8 +47,13 @@ export function comparePanel(app) {
     title: "Compare",
     element,
     centre,
-    enter: () => model.rows && model.facts.median && run(),
+    enter: () => model.rows && model.facts.median && enter(),
   };
+
+  function enter() {
+    if (of !== app.adopted) [of, sides] = [app.adopted, [null, null]];
+    run();
+  }
 
   function build() {
     const width = slider("Width", {
@@ -96,7 +102,7 @@ export function comparePanel(app) {
       h(
         "p",
         { class: "ml-lead" },
-        "Two fits of the same rows. Draw round points on one map, and see where they are on the other.",
+        `The model and another fit, of ${app.fitRows.m} rows. Draw round points on one map, and see where they are on the other.`,
       ),
       how.element,
       width.element,
@@ -117,13 +123,13 @@ export function comparePanel(app) {
 
   async function fit() {
     const rows = app.fitRows;
-    await app.fitterReady();
-    const own = model.facts.kernel;
-    const q = Math.min(model.P.q, 10);
-    const center = model.facts.centred;
+    const own = of.P.spec;
+    const q = Math.min(of.scores.q, 10);
+    const center = of.fitted ? of.fitted.center : model.facts.centred;
     if (!sides[0]) {
-      const found = await app.client().ask({ fit: { kernel: own, q, center } });
-      sides[0] = { model: fittedModel(model, rows, found), name: "the model's kernel" };
+      sides[0] = { model: someOf(of, rows), name: of.fitted ? "the fit in use" : "the model" };
+      heads[1].textContent = "fitting …";
+      show();
     }
     const { kernels, median } = model.facts;
     const radial = own.length ? own : kernels.gaussian;
@@ -132,6 +138,7 @@ export function comparePanel(app) {
       linear: { kernel: kernels.linear },
       landmarks: { kernel: own, landmarks: right.landmarks },
     };
+    await app.fitterReady();
     const found = await app.client().ask({ fit: { q, center, ...kinds[right.how] } });
     const names = {
       width: `width ${formatNumber(right.width)} × median`,
@@ -204,13 +211,14 @@ function correlation(a, b, k) {
   );
 }
 
-/** The share of the ten nearest rows, by all scores, that two models agree on. */
+/** The share of the ten nearest rows, by the scores that both have, that two models agree on. */
 function keptNeighbours(a, b, count = 10) {
+  const used = Math.min(a.scores.q, b.scores.q);
   const nearest = (one, i) => {
     const { data, q } = one.scores;
     const r2 = Array.from({ length: one.n }, (_, j) => {
       let sum = 0;
-      for (let k = 0; k < q; k++) sum += (data[i * q + k] - data[j * q + k]) ** 2;
+      for (let k = 0; k < used; k++) sum += (data[i * q + k] - data[j * q + k]) ** 2;
       return sum;
     });
     return [...r2.keys()]

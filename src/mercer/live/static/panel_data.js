@@ -16,7 +16,8 @@ const TAKES = ".csv,.tsv,.txt,.parquet,.npy,.npz,.zip,.mercer";
 
 /** @param app null where nothing is shown yet */
 export function dataForm(desk, app) {
-  const wanted = (desk.wanted ??= { model: "kpca", name: "gaussian", medians: 1, q: 20, label: "" });
+  // label: the column of classes, "" for none, null for the page to choose
+  const wanted = (desk.wanted ??= { model: "kpca", name: "gaussian", medians: 1, q: 20, label: null });
   const file = h("input", {
     type: "file",
     accept: TAKES,
@@ -27,33 +28,85 @@ export function dataForm(desk, app) {
   const bar = h("progress", { max: 1, "aria-label": "How far the fit is" });
   const cancel = button("Cancel", () => desk.cancel());
   const name = h("p", { class: "ml-lead" });
-  const form = h("div", {}, ...knobs(wanted), h("div", { class: "ml-row" }, fitButton()));
-  const element = h("div", {}, name, file, form, words, bar, cancel);
+  const plan = h("div", { class: "ml-plan" });
+  const label = h("div", {});
+  const form = h("div", {}, ...knobs(wanted, showPlan), label, plan, fitButton(desk, wanted));
+  const element = h("div", {}, name, file, words, bar, cancel, form);
   let shown = false;
-  desk.listen(({ busy, share, source }) => {
+  let listed = null;
+  desk.listen(({ busy, share, source, seconds }) => {
     if (shown && !element.isConnected && app && globalThis.mercerLive?.app !== app) return false;
     shown = true;
-    words.textContent = desk.words;
+    words.textContent = busy && seconds ? `${desk.words} (${seconds} s)` : desk.words;
     bar.hidden = cancel.hidden = !busy;
     if (share === null) bar.removeAttribute("value");
     else bar.value = share;
     form.hidden = !source;
     name.textContent = source ? `Rows of ${source.name}.` : "A file of rows, or a model:";
+    if (listed !== desk.plan) {
+      listed = desk.plan;
+      label.replaceChildren(listed ? labelChoice(listed, wanted, showPlan) : "");
+      showPlan();
+    }
     return true;
   });
   return element;
 
-  function fitButton() {
-    return button("Fit all rows", () => {
-      const kernel = { name: wanted.name };
-      if (!WITHOUT_WIDTH.includes(wanted.name)) kernel.medians = wanted.medians;
-      const label = wanted.label ? { label: wanted.label } : {};
-      desk.run({ model: wanted.model, kernel, q: wanted.q, center: true, ...label });
-    });
+  function showPlan() {
+    plan.replaceChildren(...(desk.plan ? planLines(desk.plan, wanted) : []));
   }
 }
 
-function knobs(wanted) {
+function fitButton(desk, wanted) {
+  const fit = () => {
+    const kernel = { name: wanted.name };
+    if (!WITHOUT_WIDTH.includes(wanted.name)) kernel.medians = wanted.medians;
+    const label = wanted.label === null ? {} : { label: wanted.label };
+    desk.run({ model: wanted.model, kernel, q: wanted.q, center: true, ...label });
+  };
+  return h("div", { class: "ml-row" }, button("Fit all rows", fit));
+}
+
+/** The column of classes, from a list; names may be anything, so they are numbered. */
+function labelChoice({ columns, label }, wanted, act) {
+  const guess = wanted.label === null && label ? ` (${label})` : "";
+  const options = [
+    ["auto", `the first category${guess}`],
+    ["none", "none"],
+    ...columns.map((column, k) => [k, column.name]),
+  ];
+  const known = columns.findIndex(({ name }) => name === wanted.label);
+  if (known < 0 && wanted.label) wanted.label = null; // of another file
+  const value = known >= 0 ? known : wanted.label === null ? "auto" : "none";
+  return choice("Column of classes", options, value, (key) => {
+    wanted.label = key === "auto" ? null : key === "none" ? "" : columns[key].name;
+    act();
+  }).element;
+}
+
+/** What the fit would do with the columns, in words. */
+function planLines({ rows, columns, label, labelLearnt }, wanted) {
+  const auto = wanted.label === null;
+  const coloured = auto ? label : wanted.label;
+  const aside = auto && labelLearnt ? null : coloured;
+  const out = columns.filter((column) => column.left_out && column.name !== coloured);
+  const learnt = columns.filter((column) => !column.left_out && column.name !== aside);
+  const names = learnt.slice(0, 12).map(({ name, kind }) => `${name} (${kind})`);
+  const more = learnt.length - names.length;
+  const [, model] = MODELS.find(([key]) => key === wanted.model);
+  const line = (head, text) => h("p", { class: "ml-sub" }, h("b", {}, `${head}: `), text);
+  return [
+    h("h3", {}, "What the fit does"),
+    line("Model", `${model}, at most ${wanted.q} components, ${rows.toLocaleString("en")} rows`),
+    line("Learns from", names.join(", ") + (more > 0 ? `, and ${more} more columns` : "")),
+    ...(coloured
+      ? [line("Colours by", aside ? `${coloured}, which it does not learn from` : coloured)]
+      : []),
+    ...out.slice(0, 8).map((column) => line("Leaves out", `${column.name}: ${column.left_out}`)),
+  ];
+}
+
+function knobs(wanted, act) {
   const width = slider("Width", {
     min: -4,
     max: 4,
@@ -64,7 +117,10 @@ function knobs(wanted) {
     oninput: (v) => (wanted.medians = 2 ** v),
   });
   const hide = () => (width.element.hidden = WITHOUT_WIDTH.includes(wanted.name));
-  const model = choice("Estimator", MODELS, wanted.model, (key) => (wanted.model = key));
+  const model = choice("Estimator", MODELS, wanted.model, (key) => {
+    wanted.model = key;
+    act();
+  });
   const kernel = choice("Kernel", KERNELS, wanted.name, (key) => {
     wanted.name = key;
     hide();
@@ -75,18 +131,10 @@ function knobs(wanted) {
     max: 100,
     step: 1,
     value: wanted.q,
-    oninput: (q) => (wanted.q = q),
+    oninput: (q) => {
+      wanted.q = q;
+      act();
+    },
   });
-  const id = "ml-label-column";
-  const label = h("input", { type: "text", id, value: wanted.label, maxLength: 200 });
-  label.addEventListener("input", () => (wanted.label = label.value));
-  const column = h("label", { htmlFor: id }, "Column of classes");
-  const hint = { class: "ml-field ml-choice" };
-  return [
-    model.element,
-    kernel.element,
-    width.element,
-    count.element,
-    h("div", hint, column, label),
-  ];
+  return [model.element, kernel.element, width.element, count.element];
 }

@@ -8,20 +8,28 @@ import { denoise } from "./preimage.js";
 const METHODS = ["clean", "noisy", "linear PCA", "kernel PCA"];
 
 export function denoisePanel(app) {
-  const { model } = app; // the model of the file; what is shown may be a fit of the page
+  const { model } = app;
   const figures = h("table", { class: "ml-table" });
+  const words = h("p", { class: "ml-verdict", role: "status" });
   const sheet = h("div", { class: "ml-denoise" });
   const centre = h("div", { class: "ml-scroll" }, sheet);
   const element = h("div", {});
   let level = 0.6;
-  let used = model.P.q;
+  let used = null;
+  let built = null;
   let timer = null;
   let seed = 1;
-  if (model.rows) build();
-  else element.append(h("p", { class: "ml-lead" }, "The file holds no rows to disturb."));
-  return { id: "denoise", title: "Denoise", element, centre, enter: () => model.rows && compute() };
+  if (!model.rows) element.append(h("p", { class: "ml-lead" }, "The file holds no rows to disturb."));
+  return { id: "denoise", title: "Denoise", element, centre, enter: () => model.rows && enter() };
+
+  function enter() {
+    if (built !== app.current) build();
+    compute();
+  }
 
   function build() {
+    built = app.current;
+    used = built.P.q;
     const noise = slider("Noise", {
       min: 0,
       max: 1.5,
@@ -32,7 +40,7 @@ export function denoisePanel(app) {
     });
     const components = slider("Components", {
       min: 1,
-      max: model.P.q,
+      max: used,
       step: 1,
       value: used,
       oninput: (v) => later(() => (used = v)),
@@ -42,7 +50,7 @@ export function denoisePanel(app) {
       { type: "button", class: "ml-button", onclick: () => later(() => (seed += 1)) },
       "Other noise",
     );
-    element.append(
+    element.replaceChildren(
       h(
         "p",
         { class: "ml-lead" },
@@ -54,6 +62,7 @@ export function denoisePanel(app) {
       h("div", { class: "ml-row" }, again),
       h("h3", {}, "Root mean square error per value"),
       figures,
+      words,
     );
   }
 
@@ -68,7 +77,7 @@ export function denoisePanel(app) {
 
   function compute() {
     const model = app.current;
-    const q = Math.min(used, model.P.q);
+    const q = used;
     const shown = someRows(model, model.d === 2 ? 200 : model.facts.imageShape ? 8 : 5);
     const spread = Math.sqrt(model.spread.deviation.reduce((sum, s) => sum + s * s, 0) / model.d);
     const random = normals(seed);
@@ -94,6 +103,7 @@ export function denoisePanel(app) {
         ),
       ),
     );
+    words.textContent = verdict(errors);
     app.lastDenoise = errors;
     draw(model, shown, all, errors);
   }
@@ -150,6 +160,17 @@ export function denoisePanel(app) {
       }),
     );
   }
+}
+
+/** Who is better, and what to do where kernel PCA is not. */
+function verdict([, noisy, linear, kernel]) {
+  if (noisy < Math.min(linear, kernel)) return "So little noise is best left alone.";
+  if (kernel <= linear)
+    return `Kernel PCA is better by ${Math.round(100 * (1 - kernel / linear))} %.`;
+  return (
+    `Linear PCA is better by ${Math.round(100 * (1 - linear / kernel))} % with this kernel and number of ` +
+    "components. Move the slider; or let model.tune(X), or mercer tune on the command line, choose both."
+  );
 }
 
 /** Rows to show: evenly spaced, or the first of each class. */

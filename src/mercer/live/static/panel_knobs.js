@@ -1,10 +1,10 @@
-// Knobs: kernel, width, components, centring; the map is fitted again while they turn.
+// Knobs: kernel, width, components, centring; while they turn, the map shows a trial.
 
 import { latest } from "./client.js";
 import { button, choice, h, slider, toggle } from "./dom.js";
 import { evenly } from "./fit.js";
 import { plainSpec } from "./kernels.js";
-import { fittedModel, formatNumber, scoreAt } from "./model.js";
+import { fittedModel, formatNumber, onAllRows, scoreAt } from "./model.js";
 import { columnChart } from "./pictures.js";
 
 /** Rows that a page fits while a hand moves; more go to Python. */
@@ -37,23 +37,26 @@ export function widened(spec, length, d) {
 
 export function knobsPanel(app) {
   const { model, state } = app;
-  const { median } = model.facts;
-  const usable = model.rows && median;
+  const usable = model.rows && model.facts.median;
   const rows = usable ? evenly(model.rows, MOST_ROWS) : null;
+  const most = usable ? Math.min(Math.max(30, model.P.q), rows.m - 1) : 1;
   const words = h("p", { class: "ml-verdict", role: "status" });
   const figures = h("dl", { class: "ml-facts" });
   const scree = columnChart("Shares of the true variance by component");
   const element = h("div", {});
-  const knobs = state.fit ?? startFrom(model);
+  const decide = h(
+    "div",
+    { class: "ml-row" },
+    button("Use this fit", () => adoptTrial()),
+    button("Put it away", () => putAway()),
+  );
+  let knobs = { ...(state.fit ?? startFrom(model, most)) };
+  let trial = null;
+  let round = 0; // answers of a trial that was put away come too late
   const run = latest((wanted) => fit(wanted, true));
-  if (usable) build();
-  else
+  if (!usable)
     element.append(
-      h(
-        "p",
-        { class: "ml-lead" },
-        "The file holds no rows to fit: give X with fewer numbers to to_html.",
-      ),
+      h("p", { class: "ml-lead" }, "The file has no rows to fit: give X with fewer numbers to to_html."),
     );
   app.fitRows = rows;
   app.fitterReady = () =>
@@ -62,9 +65,29 @@ export function knobsPanel(app) {
       start: scoresOf(model, rows.index),
     }));
   app.refit = (next) => run(Object.assign(knobs, next));
-  return { id: "knobs", title: "Knobs", element, enter: () => usable && run(knobs) };
+  app.adoptTrial = adoptTrial;
+  app.on("model", () => {
+    if (state.tab !== "knobs" || app.current !== app.adopted) return;
+    build();
+    show();
+  });
+  return { id: "knobs", title: "Knobs", element, enter: () => usable && enter(), leave };
+
+  function enter() {
+    build();
+    if (trial) app.use(trial);
+    else if (state.fit && !state.used) run(knobs); // a link to a trial
+    show();
+  }
+
+  /** A trial is seen here alone. */
+  function leave() {
+    clearTimeout(app.restTimer);
+    if (app.current !== app.adopted) app.use(app.adopted);
+  }
 
   function build() {
+    knobs = { ...(trial?.fitted ?? state.fit ?? startFrom(model, most)) };
     const width = slider("Width", {
       min: -4,
       max: 4,
@@ -81,7 +104,7 @@ export function knobsPanel(app) {
     width.element.hidden = WITHOUT_WIDTH.includes(knobs.name);
     const count = slider("Components", {
       min: 1,
-      max: Math.min(30, rows.m - 1),
+      max: most,
       step: 1,
       value: knobs.q,
       oninput: (q) => change({ q }),
@@ -89,16 +112,18 @@ export function knobsPanel(app) {
     const centring = toggle("Centre in feature space", knobs.center, (center) =>
       change({ center }),
     );
-    const note =
-      rows.m < model.n
-        ? `Fitted here to ${rows.m} of the ${model.n.toLocaleString("en")} rows, evenly spaced.`
-        : `Fitted here to all ${rows.m} rows.`;
+    const few = rows.m < model.n ? `${rows.m} of the ${model.n.toLocaleString("en")}` : `all ${rows.m}`;
     element.replaceChildren(
-      h("p", { class: "ml-lead" }, note),
+      h(
+        "p",
+        { class: "ml-lead" },
+        `Turn a knob to try another fit, of ${few} rows. The model stays as it is until you use the trial.`,
+      ),
       kernel.element,
       width.element,
       count.element,
       centring.element,
+      decide,
       words,
       h("h3", {}, "Shares of the true variance"),
       scree.element,
@@ -120,24 +145,26 @@ export function knobsPanel(app) {
 
   /** @param rough to three digits while the hand moves; when it rests, to eight */
   async function fit(wanted, rough) {
+    const mine = round;
     await app.fitterReady();
     const kernel = kernelOf(wanted.name, wanted.width, model);
     const request = { kernel, q: wanted.q, center: wanted.center, rough };
     const found = await app.client().ask({ fit: request });
-    if (state.tab !== "knobs" && state.tab !== "compare") return;
-    app.lastFit = found;
-    state.fit = { ...wanted };
+    if (mine !== round) return;
+    trial = fittedModel(model, rows, found, { ...wanted });
+    trial.verdict = verdict(found, kernel);
+    trial.milliseconds = found.milliseconds;
     app.fits = (app.fits ?? 0) + 1;
-    app.emit("fit", found, kernel);
-    if (state.tab === "knobs") app.use(fittedModel(model, rows, found));
-    show(found, kernel);
+    if (state.tab !== "knobs") return;
+    [state.fit, state.used] = [trial.fitted, false];
+    app.use(trial);
+    show();
     clearTimeout(app.restTimer);
     if (rough) app.restTimer = setTimeout(() => rest({ ...wanted }), 250);
   }
 
   /** The hand has rested: exact components, and the error in input space. */
   async function rest(wanted) {
-    if (state.tab !== "knobs") return;
     await fit(wanted, false);
     const { inputError: error } = await app.client().ask({ inputError: true });
     figures.append(
@@ -146,13 +173,30 @@ export function knobsPanel(app) {
     );
   }
 
-  function show(found, kernel) {
-    scree.show(found.shares, found.q);
-    words.textContent = verdict(found, kernel);
-    const kept = found.shares.reduce((a, b) => a + b, 0);
+  /** The trial becomes what every panel works with. */
+  async function adoptTrial() {
+    clearTimeout(app.restTimer);
+    await fit({ ...knobs }, false);
+    const next = onAllRows(model, trial);
+    trial = null;
+    app.adopt(next);
+  }
+
+  function putAway() {
+    clearTimeout(app.restTimer);
+    [trial, round] = [null, round + 1];
+    app.adopt(app.adopted);
+  }
+
+  function show() {
+    const { shares, verdict: said, milliseconds } = app.current;
+    decide.hidden = !trial;
+    scree.show(shares ?? [], shares?.length ?? 0);
+    words.textContent = said ?? "";
+    const kept = shares?.reduce((a, b) => a + b, 0);
     const lines = [
-      ["kept", `${(100 * kept).toFixed(1)} % of the variance`],
-      ["time", `${found.milliseconds.toFixed(0)} ms`],
+      ...(shares ? [["kept", `${(100 * kept).toFixed(1)} % of the variance`]] : []),
+      ...(milliseconds ? [["time", `${milliseconds.toFixed(0)} ms`]] : []),
     ];
     figures.replaceChildren(
       ...lines.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]),
@@ -181,7 +225,7 @@ function scoresOf(model, index) {
 }
 
 /** The knobs that come nearest to the model of the file. */
-function startFrom(model) {
+function startFrom(model, most) {
   const { kernel, median, centred } = model.facts;
   const name = KERNELS.some(([key]) => key === kernel.name) ? kernel.name : "gaussian";
   let width = kernel.length ? kernel.length / median : 1;
@@ -190,7 +234,7 @@ function startFrom(model) {
   return {
     name,
     width: Math.min(Math.max(width, 1 / 16), 16) || 1,
-    q: Math.min(model.P.q, 10),
+    q: Math.min(model.P.q, most),
     center: centred,
   };
 }

@@ -1,9 +1,9 @@
 // The map panel: which plane, which colours, and what is selected.
 
-import { columnsOf, textOf } from "./columns.js";
-import { button, choice, download, h } from "./dom.js";
-import { labelOf, rowNumber, rowOf } from "./model.js";
+import { columnsOf, textOf, wordsFor } from "./columns.js";
+import { choice, h } from "./dom.js";
 import { classColour, css, scaleColour } from "./palette.js";
+import { selectionView } from "./selection.js";
 import { scores } from "./subspace.js";
 
 export function mapPanel(app) {
@@ -24,9 +24,10 @@ export function mapPanel(app) {
   };
 
   function build() {
+    const share = (a) => app.current.shares?.[a];
     const components = Array.from({ length: app.current.scores.q }, (_, a) => [
       a,
-      `component ${a}`,
+      `component ${a}${share(a) === undefined ? "" : ` (${(100 * share(a)).toFixed(1)} %)`}`,
     ]);
     const planes = [
       ["components", "two components"],
@@ -40,7 +41,7 @@ export function mapPanel(app) {
       h(
         "p",
         { class: "ml-lead" },
-        "Every dot is a row. Point at one, choose it, or draw round several.",
+        "Every dot is a row. Point at one, press it, or draw round several.",
       ),
       planes.length > 1
         ? choice("Plane", planes, state.space, (value) => {
@@ -48,12 +49,8 @@ export function mapPanel(app) {
             app.refresh();
           }).element
         : "",
-      h(
-        "div",
-        { class: "ml-two" },
-        choice("Across", components, state.x, set("x")).element,
-        choice("Up", components, state.y, set("y")).element,
-      ),
+      choice("Across", components, state.x, set("x")).element,
+      choice("Up", components, state.y, set("y")).element,
       choice("Colour", colourings(), state.colour, (value) => {
         state.colour = value;
         app.recolour();
@@ -74,106 +71,40 @@ export function mapPanel(app) {
       ? [["label", "class"]]
       : model.values
         ? [["label", "value"]]
-        : [["plain", "none"]];
+        : [["label", "none"]];
     return [
       ...label,
-      ["error", "reconstruction error"],
-      ["p", facts.novelty.heldOut ? "p-value" : "rank by error"],
+      ["error", wordsFor(app.current).error],
+      ["p", wordsFor(app.current).p],
       ...columns,
     ];
   }
 
   function list() {
-    const rows = state.selection;
-    if (!rows) {
-      listed.replaceChildren(
-        h("p", { class: "ml-sub" }, "Shift and drag, or press Lasso, to select rows."),
-      );
-      return;
-    }
     listed.replaceChildren(
-      h("h3", {}, `${rows.length.toLocaleString("en")} rows selected`),
-      h(
-        "ul",
-        {},
-        rows.slice(0, 60).map((i) =>
-          h(
-            "li",
-            {},
-            button(
-              `${rowNumber(app.current, i)} ${labelOf(app.current, i)}`,
-              () => app.choose(i),
-              { class: "ml-button ml-chip" },
-            ),
-          ),
-        ),
-      ),
-      rows.length > 60
-        ? h(
-            "p",
-            { class: "ml-sub" },
-            `and ${(rows.length - 60).toLocaleString("en")} more, in the CSV`,
-          )
-        : "",
-      h(
-        "div",
-        { class: "ml-row" },
-        button("CSV of these", () =>
-          download("selection.csv", new Blob([csvOf(app.current, rows)], { type: "text/csv" })),
-        ),
-        button("Clear", () => app.select(null)),
-      ),
+      ...(state.selection
+        ? selectionView(app, state.selection)
+        : [h("p", { class: "ml-sub" }, "Shift and drag, or press Lasso, to compare rows with the rest.")]),
     );
   }
 }
 
 /** What the colours mean. */
 export function legendOf(meaning) {
+  if (meaning.kind === "plain") return [];
+  const title = meaning.title ? [h("strong", {}, meaning.title)] : [];
   if (meaning.kind === "classes") {
-    return meaning.names.map((name, k) => {
+    const entries = meaning.names.map((name, k) => {
       const dot = h("i", {});
       dot.style.background = meaning.colours?.[k] ?? classColour(k);
       return h("span", {}, dot, name);
     });
+    return [...title, ...entries];
   }
-  if (meaning.kind === "plain") return [];
   const bar = h("b", { class: "ml-ramp" });
   const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(scaleColour(share)));
   bar.style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
-  return [h("span", {}, textOf(meaning.low), bar, textOf(meaning.high))];
-}
-
-/** Rows as CSV: number, label, scores, error, p-value, and the columns where the file holds them. */
-export function csvOf(model, rows) {
-  const { facts, scores: Z } = model;
-  const quote = (text) => {
-    // A cell that a spreadsheet would take for a formula is kept as text.
-    const safe = /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  const withRows = model.rows && model.d <= 2000;
-  const columns = columnsOf(model);
-  const short = (value) => (typeof value === "number" ? Number(value.toPrecision(7)) : value);
-  const head = [
-    "row",
-    ...(model.codes || model.values ? ["label"] : []),
-    ...Array.from({ length: Z.q }, (_, a) => `z${a}`),
-    "error",
-    facts.novelty.heldOut ? "p_value" : "rank",
-    ...(withRows ? columns.map(({ name }) => name) : []),
-  ];
-  const lines = rows.map((i) => [
-    rowNumber(model, i),
-    ...(model.codes || model.values ? [labelOf(model, i)] : []),
-    ...Z.data.subarray(i * Z.q, (i + 1) * Z.q),
-    model.error[i],
-    model.pValues[i],
-    ...(withRows ? columns.map(({ of }) => short(of(rowOf(model, i)))) : []),
-  ]);
-  return (
-    [head, ...lines].map((line) => line.map((cell) => quote(String(cell))).join(",")).join("\n") +
-    "\n"
-  );
+  return [...title, h("span", {}, textOf(meaning.low), bar, textOf(meaning.high))];
 }
 
 /** A component over the input plane. */

@@ -1,10 +1,10 @@
-// Novelty: a threshold by its false-alarm rate, the strangest rows, and what made them so.
+// Novelty: a threshold by its false-alarm rate, and the strangest rows.
 
-import { columnsOf } from "./columns.js";
+import { wordsFor } from "./columns.js";
 import { drawing, cssColour, h, slider } from "./dom.js";
-import { formatNumber, labelOf, rowNumber, rowOf } from "./model.js";
-import { contributions, threshold } from "./novelty.js";
-import { barList, isDark, makePicture, paintSigned } from "./pictures.js";
+import { formatNumber, labelOf, rowNumber } from "./model.js";
+import { threshold } from "./novelty.js";
+import { thumbnail } from "./pictures.js";
 
 const LISTED = 12;
 
@@ -13,7 +13,6 @@ export function noveltyPanel(app) {
   const element = h("div", {});
   const words = h("p", { class: "ml-verdict" });
   const list = h("ol", { class: "ml-strange" });
-  const why = h("div", {});
   const histogram = drawing(drawHistogram, {
     class: "ml-chart ml-tall",
     role: "img",
@@ -38,8 +37,8 @@ export function noveltyPanel(app) {
     h(
       "p",
       { class: "ml-lead" },
-      "A row is new if its image lies far from the subspace. ",
-      "The threshold lets so many normal rows be called new:",
+      "A row is called new if it lies far from what the model has learnt. ",
+      "Choose how many normal rows may be called new by mistake; press a row to see why.",
     ),
     control.element,
     words,
@@ -47,9 +46,7 @@ export function noveltyPanel(app) {
     histogram.canvas,
     h("h3", {}, "Strangest rows"),
     list,
-    why,
   );
-  app.on("chosen", (i) => state.tab === "novelty" && i !== null && explain(i));
   app.on("model", () => state.tab === "novelty" && show());
   return {
     id: "novelty",
@@ -78,7 +75,7 @@ export function noveltyPanel(app) {
     words.textContent = `${many(found.length)} of ${many(current.n)} rows are called new.`;
     promise.textContent = heldOut
       ? `The rate holds for new rows: ${many(current.calibration.length)} rows that the model had not seen set it.`
-      : "The rows shown are those of the fit: this is their ranking, and no promise. KernelNovelty makes one.";
+      : "These are the rows of the fit: this is a ranking, without a guarantee for new rows. A KernelNovelty model gives one.";
     app.flagged = found;
     app.recolour();
     histogram.redraw();
@@ -87,65 +84,22 @@ export function noveltyPanel(app) {
 
   function entry(current, i) {
     const label = labelOf(current, i);
-    const x = rowOf(current, i);
-    const small =
-      current.facts.imageShape && x
-        ? makePicture(current, `row ${rowNumber(current, i)}`)
-        : null;
-    small?.show(x);
+    const words = wordsFor(current);
     return h(
       "li",
       {},
       h(
         "button",
         { type: "button", class: "ml-strange-row", onclick: () => app.choose(i) },
-        small?.element ?? "",
+        thumbnail(current, i) ?? "",
         h("span", {}, `row ${rowNumber(current, i)}${label === "" ? "" : ` · ${label}`}`),
         h(
           "small",
           {},
-          `${current.facts.novelty.heldOut ? "p" : "rank"} ${formatNumber(current.pValues[i])}`,
+          `${words.p} ${words.show(current.pValues[i])}`,
         ),
       ),
     );
-  }
-
-  /** Which variables made a row strange. */
-  function explain(i) {
-    const { current } = app;
-    const x = rowOf(current, i);
-    if (!x) return why.replaceChildren();
-    const { parts } = contributions(current.P, current.facts.novelty, x);
-    const title = h("h3", {}, `What makes row ${rowNumber(current, i)} strange`);
-    if (current.facts.imageShape) {
-      const canvas = h("canvas", {
-        class: "ml-image",
-        role: "img",
-        "aria-label": "contribution of each pixel",
-      });
-      paintSigned(canvas, parts, current.facts.imageShape, isDark(app.root));
-      return why.replaceChildren(
-        title,
-        canvas,
-        h("p", { class: "ml-sub" }, "Orange pixels make it newer, blue ones more usual."),
-      );
-    }
-    const sums = columnsOf(current).map(({ name, at, width }) => ({
-      name,
-      part: parts.slice(at, at + width).reduce((a, b) => a + b, 0),
-    }));
-    const order = sums.sort((a, b) => Math.abs(b.part) - Math.abs(a.part)).slice(0, 8);
-    const largest = Math.abs(order[0].part) || 1;
-    const bars = h("div", { class: "ml-bars" });
-    barList(
-      bars,
-      order.map(({ name, part }) => ({
-        name,
-        share: part / largest,
-        text: formatNumber(part),
-      })),
-    );
-    why.replaceChildren(title, bars);
   }
 
   function drawHistogram(context, width, height) {

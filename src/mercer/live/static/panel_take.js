@@ -1,8 +1,8 @@
 // Take away: a picture, the numbers, the lines that repeat the view, and a link.
 
 import { button, download, h } from "./dom.js";
-import { csvOf } from "./panel_map.js";
-import { isRadial } from "./kernels.js";
+import { csvOf } from "./selection.js";
+import { isRadial, kernelText } from "./kernels.js";
 import { kernelOf } from "./panel_knobs.js";
 
 export function takePanel(app) {
@@ -54,32 +54,19 @@ export function takePanel(app) {
 
   function show() {
     python.textContent = pythonLines(app);
-    command.textContent = commandLines(model, state);
+    command.textContent = commandLines(model, app.current.fitted);
   }
-}
-
-/** The kernel of a fit as Python writes it. */
-function kernelText(spec) {
-  const length = spec.length?.toPrecision(8);
-  const inside =
-    {
-      gaussian: `width=${length}`,
-      matern: `${length}, nu=${spec.nu}`,
-      cauchy: length,
-      rational_quadratic: `${length}, alpha=${spec.alpha}`,
-      laplacian: `gamma=${spec.gamma?.toPrecision(8)}`,
-      polynomial: `3, gamma=${spec.gamma?.toPrecision(8)}`,
-    }[spec.name] ?? "";
-  return `${spec.class}(${inside})`;
 }
 
 export function pythonLines({ state, current, model }) {
   const lines = ["import mercer", "import numpy as np", ""];
   if (current.fitted) {
-    const { name, width, q, center } = state.fit;
+    const { name, width, q, center } = current.fitted;
     const spec = kernelOf(name, width, model);
     const few =
-      current.n < model.n ? `[np.floor(np.linspace(0, len(X) - 1, ${current.n})).astype(int)]` : "";
+      current.P.m < model.n
+        ? `[np.floor(np.linspace(0, len(X) - 1, ${current.P.m})).astype(int)]`
+        : "";
     lines.push(
       `from mercer.kernels import ${spec.class}`,
       "",
@@ -110,13 +97,13 @@ export function pythonLines({ state, current, model }) {
   return lines.join("\n");
 }
 
-function commandLines(model, state) {
+function commandLines(model, fit) {
   const lines = [];
-  if (state.fit) {
-    const { kernel, inside } = commandKernel(state.fit, model);
-    if (!state.fit.center) lines.push("# the command line always centres; in Python: center=False");
+  if (fit) {
+    const { kernel, inside } = commandKernel(fit, model);
+    if (!fit.center) lines.push("# the command line always centres; in Python: center=False");
     lines.push(
-      `mercer fit rows.csv --kernel ${kernel}${inside} --components ${state.fit.q} -o model.mercer`,
+      `mercer fit rows.csv --kernel ${kernel}${inside} --components ${fit.q} -o model.mercer`,
     );
   }
   lines.push(

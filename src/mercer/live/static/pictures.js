@@ -2,6 +2,7 @@
 
 import { columnsOf, textOf } from "./columns.js";
 import { cssColour, drawing, h } from "./dom.js";
+import { rowNumber, rowOf } from "./model.js";
 import { css, signedColour } from "./palette.js";
 
 /** Values in the reader's own coordinates. */
@@ -128,6 +129,15 @@ export function rowPicture(model, i) {
   return canvas;
 }
 
+/** A small picture of a row, or null where rows have none. */
+export function thumbnail(model, i) {
+  const given = rowPicture(model, i);
+  if (given || !model.facts.imageShape || !model.rows) return given;
+  const picture = makePicture(model, `row ${rowNumber(model, i)}`);
+  picture.show(rowOf(model, i));
+  return picture.element;
+}
+
 const MOST_BARS = 12;
 
 /** The variables that differ most from the mean, as bars to the left and right of it. */
@@ -167,6 +177,27 @@ export function barList(element, lines) {
     track.firstChild.style.left = `${100 * (line.share < 0 ? 0.5 - size : 0.5)}%`;
     track.firstChild.style.background = css(signedColour(line.share < 0 ? -0.9 : 0.9));
   });
+}
+
+/** Two histograms over each other: shares of a selection, strong, before those of the rest. */
+export function pairChart(label, inside, outside) {
+  const chart = drawing(
+    (context, width, height) => {
+      const top = Math.max(...inside, ...outside, 1e-300);
+      const step = width / inside.length;
+      const paint = (shares, colour, from, wide) => {
+        context.fillStyle = cssColour(chart.canvas, colour);
+        shares.forEach((share, k) => {
+          const size = (share / top) * (height - 2);
+          context.fillRect((k + from) * step, height - size, wide * step, size);
+        });
+      };
+      paint(outside, "--ml-line", 0.04, 0.92);
+      paint(inside, "--ml-accent", 0.26, 0.48);
+    },
+    { class: "ml-chart ml-pairchart", role: "img", "aria-label": label },
+  );
+  return chart.canvas;
 }
 
 /** A small chart of numbers as columns, the first `lit` of them strong. */

@@ -2,6 +2,10 @@
 
 import { onGraphicsCard } from "./scatter_webgl.js";
 import { onPlainCanvas } from "./scatter_plain.js";
+import { asDensity } from "./scatter_density.js";
+
+/** More points than these are drawn as a density. */
+export const MANY = 20000;
 
 /**
  * A renderer of points.
@@ -9,10 +13,11 @@ import { onPlainCanvas } from "./scatter_plain.js";
  *   setColours(rgba)   4n bytes
  *   draw({ cx, cy, scale, ratio }, size, opacity)   centre, pixels per unit, pixels of the screen
  *     per pixel of the page; size of a point in pixels
- * @param kind "webgl2", "plain", or nothing: WebGL2, unless it is missing or a program that plays
+ * @param kind "density", "webgl2", "plain", or nothing: WebGL2, unless it is missing or a program that plays
  *   the card, which was measured to be ten times slower than painting the dots here
  */
 export function makeScatter(canvas, kind = null) {
+  if (kind === "density") return asDensity(canvas);
   if (kind === "plain" || (kind === null && !hasCard())) return onPlainCanvas(canvas);
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   return gl ? onGraphicsCard(canvas, gl) : onPlainCanvas(canvas);

@@ -19,6 +19,7 @@ export function writeState(app) {
         ",",
       ),
     );
+  if (state.used) parts.set("used", 1);
   const text = `#${parts.toString().replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
   if (text === globalThis.location.hash || text === app.lastHash) return;
   app.lastHash = text;
@@ -47,7 +48,7 @@ export function readState(app) {
   const colour = parts.get("colour");
   if (colour && WORDS.test(colour)) state.colour = colour;
   const row = Number(parts.get("row")) - 1;
-  if (Number.isInteger(row) && row >= 0 && row < current.n) state.chosen = app.map.chosen = row;
+  if (Number.isInteger(row) && row >= 0 && row < current.n) state.chosen = row;
   const z = (parts.get("z") ?? "").split(",").map(Number);
   if (z.length === current.P.q && z.every(Number.isFinite)) state.probe = Float64Array.from(z);
   const fit = (parts.get("fit") ?? "").split(",");
@@ -57,9 +58,10 @@ export function readState(app) {
       state.fit = {
         name,
         width: Number(width),
-        q: Math.min(Math.round(Number(q)), 40),
+        q: Math.min(Math.round(Number(q)), 400),
         center: center === "1",
       };
+      state.used = parts.get("used") === "1";
     }
   }
 }

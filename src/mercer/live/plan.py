@@ -1,0 +1,43 @@
+"""What a fit makes of a table, in plain values: the page shows it before the fit is done."""
+
+from typing import Any
+
+from mercer.io import Table
+from mercer.tables import Category, Date, TableEncoder
+
+#: Columns that are listed.
+MOST_LISTED = 200
+
+
+def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
+    """Rows, columns with their kinds, why some are left out, and the column of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.io import MemoryRows
+    >>> plan_of(Table(MemoryRows(np.eye(3), ("a", "b", "c"))), None)["columns"][0]
+    {'name': 'a', 'kind': 'number', 'left_out': None}
+    """
+    n, d = table.rows.shape
+    label = next(iter(table.beside), None)
+    if encoder is None:
+        columns = [_entry(name, "number") for name in table.rows.columns or ()]
+    else:
+        left = encoder.left_out_
+        columns = [_entry(k, _kind(c), left.get(k)) for k, c in encoder.columns_.items()]
+    learnt = {entry["name"] for entry in columns}
+    if label is not None and label not in learnt:
+        columns.append(_entry(label, "category"))
+    coloured = {"label": label, "labelLearnt": label in learnt}
+    return {"rows": n, "entries": d, "columns": columns[:MOST_LISTED], **coloured}
+
+
+def _entry(name: str, kind: str, why: str | None = None) -> dict[str, Any]:
+    return {"name": str(name), "kind": kind, "left_out": why}
+
+
+def _kind(column: Any) -> str:
+    if isinstance(column, Category):
+        return "category"
+    return "date" if isinstance(column, Date) else "number"
