@@ -100,7 +100,7 @@ def linear(cell: Cell) -> tuple[float, float]:
     mean = cell.noisy.mean(axis=0)
     U, s, Vt = np.linalg.svd(cell.noisy - mean, full_matrices=False)
     errors = [error(cell, mean + (U[:, :q] * s[:q]) @ Vt[:q]) for q in range(1, len(s) + 1)]
-    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()
+    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()[0]
     return min(errors), errors[int(np.argmin(said))]
 
 
