@@ -103,7 +103,8 @@ def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
         with console.progress():
             noise = tables.noise_of_vectors(noise, encoder)
             model.tune(table.loaded().rows, noise=noise, rows="noisy")
-    console.remark(str(model.risk_))
+    if not model.risk_.trouble:  # else a warning has said it
+        console.remark(str(model.risk_))
     return model if encoder is None else mercer.TableModel.from_fitted(model, encoder)
 
 

@@ -390,7 +390,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
         if isinstance(choice, selection.NoisyChoice):
             self.set_params(preimage=choice.preimage)
-            choice.risk.warn_if_no_help()
+            if choice.risk.trouble:
+                warn(choice.risk.trouble, exceptions.DenoisingWarning)
         self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
         self.tuning_, self.risk_ = choice, getattr(choice, "risk", None)
         return self

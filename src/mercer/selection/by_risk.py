@@ -25,7 +25,7 @@ from sklearn.base import clone
 from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
-from mercer.exceptions import DenoisingWarning, Remedy, warn
+from mercer.exceptions import Remedy
 from mercer.kernels import Kernel, Linear
 from mercer.preimage import Shrunk, as_preimage
 from mercer.selection.noise_level import NoiseLevel, noise_of
@@ -98,8 +98,9 @@ class Risk:
             f"{self.level}"
         )
 
-    def warn_if_no_help(self) -> None:
-        """Warn where the level cannot be right, or nothing is gained."""
+    @property
+    def trouble(self) -> str:
+        """That the level cannot be right, or that nothing is gained; empty where all is well."""
         if self.error < 0:
             what = (
                 "the estimated error is below zero, so the rows carry less noise than was assumed"
@@ -117,8 +118,8 @@ class Risk:
                 shell="leave them as they are, or give --noise, if it is larger.",
             )
         else:
-            return
-        warn(f"{what}: {self}; " + remedy, DenoisingWarning)
+            return ""
+        return f"{what}: {self}; " + remedy
 
 
 @dataclass(frozen=True)
