@@ -12,7 +12,8 @@ from benchmarks._denoise_data import rows_of
 
 __all__ = ["CONFIRMATION", "DEVELOPMENT", "Cell", "cells_of", "wrong_cells"]
 
-ROWS = 300
+#: Clean rows, so many.
+Rows = Callable[[np.random.Generator, int], np.ndarray]
 #: Noise as a share of the rows' standard deviation (root mean square over the columns).
 LEVELS, LOW_LEVELS = (0.3, 0.6, 1.2), (0.15, 0.3, 0.45)
 
@@ -38,50 +39,50 @@ class Cell:
         )
 
 
-def _sensors(rng: np.random.Generator) -> np.ndarray:
+def _sensors(rng: np.random.Generator, n: int) -> np.ndarray:
     """Sixteen sensors with bent answers to three states."""
-    state = rng.uniform(-1, 1, (ROWS, 3))
+    state = rng.uniform(-1, 1, (n, 3))
     return np.tanh(2 * state @ rng.standard_normal((3, 16)) + rng.standard_normal(16))
 
 
-def _spectra(rng: np.random.Generator) -> np.ndarray:
+def _spectra(rng: np.random.Generator, n: int) -> np.ndarray:
     """A peak that moves and one that stays."""
     t = np.linspace(0, 1, 100)
-    place, width = rng.uniform(0.2, 0.8, (ROWS, 1)), rng.uniform(0.05, 0.2, (ROWS, 1))
-    share = rng.uniform(0, 1, (ROWS, 1))
+    place, width = rng.uniform(0.2, 0.8, (n, 1)), rng.uniform(0.05, 0.2, (n, 1))
+    share = rng.uniform(0, 1, (n, 1))
     return 0.1 + np.exp(-(((t - place) / width) ** 2)) + share * np.exp(-(((t - 0.3) / 0.05) ** 2))
 
 
-def _chirps(rng: np.random.Generator) -> np.ndarray:
+def _chirps(rng: np.random.Generator, n: int) -> np.ndarray:
     """Waves of different frequency and phase, about two."""
     t = np.linspace(0, 1, 80)
-    speed, phase = rng.uniform(3, 9, (ROWS, 1)), rng.uniform(0, 2 * np.pi, (ROWS, 1))
+    speed, phase = rng.uniform(3, 9, (n, 1)), rng.uniform(0, 2 * np.pi, (n, 1))
     return 2 + np.sin(speed * t * (1 + t) + phase)
 
 
-def _plane(rank: int, d: int) -> Callable[[np.random.Generator], np.ndarray]:
-    def rows(rng: np.random.Generator) -> np.ndarray:
-        return rng.standard_normal((ROWS, rank)) @ rng.standard_normal((rank, d))
+def _plane(rank: int, d: int) -> Rows:
+    def rows(rng: np.random.Generator, n: int) -> np.ndarray:
+        return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
 
     return rows
 
 
-def _circle(rng: np.random.Generator) -> np.ndarray:
-    angle = rng.uniform(0, 2 * np.pi, ROWS)
+def _circle(rng: np.random.Generator, n: int) -> np.ndarray:
+    angle = rng.uniform(0, 2 * np.pi, n)
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def _roll(rng: np.random.Generator) -> np.ndarray:
+def _roll(rng: np.random.Generator, n: int) -> np.ndarray:
     """A rolled sheet in space."""
-    turn = rng.uniform(1.5 * np.pi, 4.5 * np.pi, ROWS)
-    return np.column_stack([turn * np.cos(turn), rng.uniform(0, 20, ROWS), turn * np.sin(turn)]) / 5
+    turn = rng.uniform(1.5 * np.pi, 4.5 * np.pi, n)
+    return np.column_stack([turn * np.cos(turn), rng.uniform(0, 20, n), turn * np.sin(turn)]) / 5
 
 
-def _real(name: str) -> Callable[[np.random.Generator], np.ndarray]:
-    return lambda rng: rng.permutation(rows_of(name, 3 * ROWS))[:ROWS]
+def _real(name: str) -> Rows:
+    return lambda rng, n: rng.permutation(rows_of(name, 3 * n))[:n]
 
 
-_SETS: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], str]] = {
+_SETS: dict[str, tuple[Rows, str]] = {
     "digits": (_real("digits"), "gaussian column poisson"),
     "USPS": (_real("USPS"), "gaussian"),
     "spectra": (_spectra, "gaussian poisson speckle"),
@@ -100,10 +101,10 @@ DEVELOPMENT = ("digits", "USPS", "spectra", "sensors", "circle", "plane")
 CONFIRMATION = tuple(name for name in _SETS if name not in DEVELOPMENT)
 
 
-def cells_of(name: str, seed: int) -> list[Cell]:
+def cells_of(name: str, seed: int, n: int) -> list[Cell]:
     """Every kind of noise that a set can have, at three levels."""
     rows, kinds = _SETS[name]
-    clean = rows(np.random.default_rng([seed, 0]))
+    clean = rows(np.random.default_rng([seed, 0]), n)
     levels = LOW_LEVELS if clean.shape[1] < 4 else LEVELS
     found = []
     for kind in kinds.split():
@@ -137,9 +138,9 @@ def _noisy(
     return clean, clean * factor, f"speckle:{share}"
 
 
-def wrong_cells(name: str, seed: int) -> list[Cell]:
+def wrong_cells(name: str, seed: int, n: int) -> list[Cell]:
     """The same noise as it is not supposed to be: of another level, correlated, with long tails."""
-    clean = _SETS[name][0](np.random.default_rng([seed, 0]))
+    clean = _SETS[name][0](np.random.default_rng([seed, 0]), n)
     rng = np.random.default_rng([seed, 2])
     sigma = 0.6 * float(np.sqrt(clean.var(axis=0).mean()))
     added = rng.standard_normal(clean.shape)

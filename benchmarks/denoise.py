@@ -1,7 +1,7 @@
 """Only noisy rows: what ``tune`` chooses without a clean one, beside the best choice and rivals.
 
-``python -m benchmarks denoise [--only NAME] [--confirm] [--wrong]``: errors are squared distances
-of a row from its clean version, which only the columns marked * have seen.
+``python -m benchmarks denoise [--only NAME] [--confirm] [--wrong] [--rows N]``: errors are squared
+distances of a row from its clean version, which only the columns marked * have seen.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -19,8 +20,10 @@ from benchmarks._noisy_data import CONFIRMATION, DEVELOPMENT, Cell, cells_of, wr
 from mercer import KernelPCA
 from mercer.exceptions import DataError
 from mercer.kernels import Linear
+from mercer.preimage import Shrunk
 from mercer.selection.by_risk import Probes
 from mercer.selection.noise_level import noise_of
+from mercer.selection.search import Denoiser
 
 #: The second "said" belongs to the level that was estimated.
 HEADS = ("noisy", "PCA*", "PCA", "shrunk*", "k-NN*", "wavelet", "sklearn*", "ours", "said",
@@ -40,17 +43,18 @@ def main() -> None:
     parser.add_argument("--only", action="append")
     parser.add_argument("--confirm", action="store_true")
     parser.add_argument("--wrong", action="store_true", help="noise that is not as given")
+    parser.add_argument("--rows", type=int, default=1000)
     options = parser.parse_args()
     names = options.only or (CONFIRMATION if options.confirm else DEVELOPMENT)
     seed = 1 if options.confirm else 0
     warnings.simplefilter("ignore")
     if options.wrong:
-        wrong(names, seed)
+        wrong(names, seed, options.rows)
         return
     print(f"{'':<27}" + "".join(f"{head:>9}" for head in HEADS))
     rows = []
     for name in names:
-        for cell in cells_of(name, seed):
+        for cell in cells_of(name, seed, options.rows):
             found = study(cell)
             rows.append((cell, found))
             label = f"{cell.name} {cell.kind} {cell.level}"
@@ -99,9 +103,12 @@ def linear(cell: Cell) -> tuple[float, float]:
     """Linear PCA with the best number of components, and with that of Stein's estimate."""
     mean = cell.noisy.mean(axis=0)
     U, s, Vt = np.linalg.svd(cell.noisy - mean, full_matrices=False)
-    errors = [error(cell, mean + (U[:, :q] * s[:q]) @ Vt[:q]) for q in range(1, len(s) + 1)]
-    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()
-    return min(errors), errors[int(np.argmin(said))]
+    # Of one component more |x - f|² is less by z² - 2 z (x - μ)ᵀv, with x the clean row.
+    left = (cell.clean - mean) @ Vt.T
+    gained = ((U * s) ** 2 - 2 * (U * s) * left).sum(axis=0).cumsum() / len(left)
+    errors = error(cell, np.broadcast_to(mean, cell.clean.shape)) + gained
+    said = Probes.of(cell.noisy, noise_of(cell.noisy, cell.noise)).linear()[0]
+    return float(errors.min()), float(errors[int(np.argmin(said))])
 
 
 def shrunk(cell: Cell) -> np.ndarray:
@@ -151,10 +158,13 @@ def sklearn_grid(X: np.ndarray) -> list[np.ndarray]:
 def best(cell: Cell, model: KernelPCA) -> float:
     """The least error over the cells that were looked at; the chosen one is among them."""
     errors = [error(cell, model.denoise(cell.noisy)), linear(cell)[0]]
-    for kernel, q, _ in model.tuning_.table:
-        if not isinstance(kernel, Linear):
-            other = KernelPCA(q, kernel=kernel, random_state=0).fit(cell.noisy)
-            errors.append(error(cell, other.denoise(cell.noisy)))
+    table = [row for row in model.tuning_.table if not isinstance(row[0], Linear)]
+    for kernel in {repr(row[0]): row[0] for row in table}.values():
+        counts = {q for other, q, _ in table if repr(other) == repr(kernel)}
+        fitted = KernelPCA(max(counts), kernel=kernel, random_state=0).fit(cell.noisy)
+        plain = Denoiser.of(fitted, cell.noisy, "auto")
+        for way in (plain, replace(plain, solver=Shrunk())):
+            errors += [error(cell, way(q, False).rows) for q in counts]
     return min(errors)
 
 
@@ -190,10 +200,10 @@ def summary(rows: list[tuple[Cell, dict[str, float]]]) -> None:
     print(f"CPU of one tune: mean {np.mean([row['s'] for row in found]):.1f} s")
 
 
-def wrong(names: list[str], seed: int) -> None:
+def wrong(names: list[str], seed: int, rows: int) -> None:
     """What noise that is not as given costs."""
     for name in names:
-        for cell in wrong_cells(name, seed):
+        for cell in wrong_cells(name, seed, rows):
             model = KernelPCA(random_state=0).tune(cell.noisy, noise=cell.noise, rows="noisy")
             own = error(cell, model.denoise(cell.noisy))
             blind = KernelPCA(random_state=0).tune(cell.noisy, rows="noisy")

@@ -81,6 +81,13 @@ def test_noisy_rows_alone(mercer, noisy, tmp_path):
     assert "0.3, given" in told_level.err
 
 
+@pytest.mark.filterwarnings("default::mercer.exceptions.DenoisingWarning")
+def test_what_is_warned_of_is_said_once(mercer, noisy, tmp_path):
+    done = mercer("denoise", noisy[1], "--noise", "3", "-o", tmp_path / "clean.csv")
+    assert "below zero" in done.err
+    assert done.err.count("squared error of a row") == 1
+
+
 def test_tune_on_noisy_rows(mercer, noisy, tmp_path):
     _, path = noisy
     done = mercer("tune", path, "--rows", "noisy", "-o", tmp_path / "m.mercer", "--json")

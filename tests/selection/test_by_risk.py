@@ -1,12 +1,14 @@
 """The choice on noisy rows: an estimate of the error that no clean row was needed for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from mercer import KernelPCA, TableModel
 from mercer.exceptions import DataError, DenoisingWarning, said
-from mercer.kernels import Gaussian
+from mercer.kernels import Gaussian, Linear
 from mercer.selection import choose_by_noise, choose_by_risk, kernels_around
 from mercer.selection.by_risk import Probes
 from mercer.selection.noise_level import estimate_noise, noise_of
@@ -48,13 +50,38 @@ def test_cells_are_ranked_as_their_errors_are():
     assert true[np.argmin(said)] <= 1.05 * min(true)
 
 
-def test_rows_of_a_plane_ask_for_linear_pca():
+def gavish_donoho(X, sigma):
+    """Singular values shrunk for the squared error, the level of the noise known."""
+    mean, (n, d) = X.mean(axis=0), X.shape
+    U, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
+    beta, y = d / n, s / (sigma * np.sqrt(n))
+    kept = np.sqrt(np.maximum((y**2 - beta - 1) ** 2 - 4 * beta, 0)) / y * (y > 1 + np.sqrt(beta))
+    return mean + (U * kept * sigma * np.sqrt(n)) @ Vt
+
+
+@pytest.mark.parametrize("noise", [0.5, 2.0])
+def test_rows_of_a_plane_ask_for_linear_pca_with_shrunk_scores(noise):
     rng = np.random.default_rng(1)
-    clean = rng.standard_normal((300, 2)) @ rng.standard_normal((2, 10))
-    noisy = clean + 0.5 * rng.standard_normal(clean.shape)
-    choice = choose_by_risk(KernelPCA(random_state=0), noisy, 0.5)
+    clean = rng.standard_normal((400, 3)) @ rng.standard_normal((3, 20))
+    noisy = clean + noise * rng.standard_normal(clean.shape)
+    choice = choose_by_risk(KernelPCA(random_state=0), noisy, noise)
     assert choice.risk.error <= choice.risk.linear
-    assert choice.risk.linear == pytest.approx(2 * 0.25, rel=0.3)
+    error = true_error(choice.preimage, clean, noisy, choice.kernel, choice.n_components)
+    shrunk = ((gavish_donoho(noisy, noise) - clean) ** 2).sum(axis=1).mean()
+    assert error <= 1.05 * shrunk
+    assert choice.risk.error == pytest.approx(error, rel=0.25)
+
+
+def test_shrunk_linear_pca_is_estimated_as_any_other_candidate():
+    """From one decomposition, and from fits with probes: the same number."""
+    rng = np.random.default_rng(1)
+    noisy = rng.standard_normal((80, 3)) @ rng.standard_normal((3, 7)) + rng.normal(size=(80, 7))
+    probes = Probes.of(noisy, noise_of(noisy, 1.0))
+    for row, preimage in zip(probes.linear(), ("auto", "shrunk"), strict=True):
+        candidate = KernelPCA(preimage=preimage, solver="dense")
+        cells = Cells(candidate, replace(probes, length=16), [2, 4], [Linear()])
+        cells.fill()
+        assert [value for *_, value in cells.table()] == pytest.approx(row[[1, 3]], rel=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(1000, 100), (200, 500)], ids=["tall", "wide"])

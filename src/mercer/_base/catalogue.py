@@ -48,6 +48,7 @@ PREIMAGES = {
     "inverse_dot": "mercer.preimage.distances:InverseDot",
     "nearest": "mercer.preimage.nearest:Nearest",
     "combination": "mercer.preimage.combination:Combination",
+    "shrunk": "mercer.preimage.shrunk:Shrunk",
 }
 SPARSE_SOLVERS = {
     "auto": "mercer.sparse.column_generation:Auto",

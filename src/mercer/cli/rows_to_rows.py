@@ -105,7 +105,8 @@ def _tuned(data: str, reading: Reading, noise: Any) -> Estimator:
     with opening as opened, console.progress():
         noise = tables.noise_of_vectors(noise, opened.encoder)
         model.tune(opened.table.loaded().rows, noise=noise, rows="noisy")
-    console.remark(str(model.risk_))
+    if not model.risk_.trouble:  # else a warning has said it
+        console.remark(str(model.risk_))
     return opened.whole(model)
 
 

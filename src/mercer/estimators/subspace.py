@@ -239,7 +239,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         start, Z = self._projected(X, match_noise)
         _warn_if_all_is_kept(self)
         _warn_of_far_rows(self, Z)
-        return self._points(Z, start)
+        return self._points(self._shrunk(Z), start)
 
     @verb("rows", "points")
     def preimages(
@@ -261,6 +261,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             ``points, converged, iterations, status, objective``.
         """
         start, Z = self._projected(X, match_noise)
+        Z = self._shrunk(Z)
         found = self._solver().solve(Z, start)
         subspace = model_of(self).subspace
         found = found.measured(subspace, Z) if report else found
@@ -305,8 +306,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         noisy = selection.add_noise(rows, selection.typical_noise(rows), fixed_rng(0)).astype(
             rows.dtype, copy=False
         )
-        Z = matched_scores(subspace, noisy, "auto")
-        found = as_points(self._solver().solve(Z, noisy).points)
+        start, Z = self._projected(noisy, "auto")
+        found = as_points(self._solver().solve(self._shrunk(Z), start).points)
         return -float(found.squared_differences(points).mean(dtype=np.float64))
 
     @verb(
@@ -389,7 +390,8 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
             raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
         if isinstance(choice, selection.NoisyChoice):
             self.set_params(preimage=choice.preimage)
-            choice.risk.warn_if_no_help()
+            if choice.risk.trouble:
+                warn(choice.risk.trouble, exceptions.DenoisingWarning)
         self.set_params(kernel=choice.kernel, n_components=choice.n_components).fit(X)
         self.tuning_, self.risk_ = choice, getattr(choice, "risk", None)
         return self
@@ -554,6 +556,11 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         Z = matched_scores(subspace, rows, match_noise)
         # A start has the form of the answer, which is of its size.
         return subspace.points.adopt(subspace.kernel.points(rows)).rows, Z
+
+    def _shrunk(self, Z: Array) -> Array:
+        """Scores of noisy rows as the pre-image method takes them."""
+        factors = self.preimage_.shrinkage(np.asarray(model_of(self).explained_variance))
+        return np.asarray(Z * factors.astype(Z.dtype))
 
     def _points(self, Z: Array, start: Any = None) -> Any:
         """Pre-images of scores; says which did not converge."""

@@ -8,6 +8,7 @@ from mercer.preimage.fixed_point import FixedPoint
 from mercer.preimage.gradient import Gradient
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
+from mercer.preimage.shrunk import Shrunk
 from mercer.preimage.smoother import Smoother
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "PreImageSolver",
     "PreImages",
     "Ridge",
+    "Shrunk",
     "Smoother",
     "Status",
     "as_preimage",

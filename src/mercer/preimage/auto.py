@@ -8,12 +8,13 @@ import numpy as np
 from mercer._base.types import Array
 from mercer.kernels import Chi2, Cosine, Kernel, Laplacian, Linear
 from mercer.model import Subspace
-from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status
+from mercer.preimage.base import BoundPreImage, PreImages, PreImageSolver, Status, as_preimage
 from mercer.preimage.distances import InverseDot
 from mercer.preimage.fixed_point import FixedPoint, in_single, shifted
 from mercer.preimage.gradient import Gradient
 from mercer.preimage.nearest import Nearest
 from mercer.preimage.ridge import Ridge
+from mercer.preimage.shrunk import Shrunk
 from mercer.preimage.smoother import Smoother
 
 
@@ -118,6 +119,8 @@ TOL = 1e-3
 
 def rough_preimage(solver: PreImageSolver, subspace: Subspace) -> BoundPreImage:
     """Good enough to compare models by: a fixed point in float32 alone and to three digits."""
+    if isinstance(solver, Shrunk):
+        return rough_preimage(as_preimage(solver.preimage), subspace)
     chosen = solver.choose(subspace, has_start=True) if isinstance(solver, Auto) else solver
     if not isinstance(chosen, FixedPoint) or chosen.early_stop is not None or chosen.input_weight:
         return solver.init(subspace)

@@ -137,6 +137,10 @@ class PreImageSolver(Config, ABC):
     def init(self, subspace: Subspace) -> BoundPreImage:
         """Look at the subspace once; what this costs is not paid again per query."""
 
+    def shrinkage(self, variances: Array) -> Array:
+        """Factors of a noisy row's scores before the way back, from their variances, (q,)."""
+        return np.ones_like(variances)
+
     def check_kernel(self, kernel: Kernel) -> None:
         """Raise for a kernel that the strategy cannot work with."""
         for need in self.requires:

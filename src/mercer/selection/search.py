@@ -112,18 +112,21 @@ class Denoiser:
     solver: PreImageSolver
     noisy: RowsLike
     Z: Array  # scores, for all components
+    variances: Array
 
     @classmethod
     def of(cls, model: Estimator, noisy: RowsLike, match_noise: bool | str) -> Denoiser:
         """Project the rows."""
         subspace, solver = model.subspace_, model.preimage_
         rows = noisy.astype(subspace.coef.dtype, copy=False)
-        return cls(subspace, solver, rows, matched_scores(subspace, rows, match_noise))
+        Z = matched_scores(subspace, rows, match_noise)
+        return cls(subspace, solver, rows, Z, model.explained_variance_)
 
     def __call__(self, q: int, in_full: bool) -> Any:
         """The rows after denoising by the first q components (or all, if fewer exist)."""
         q = min(q, self.subspace.n_components)
-        leading, Z = self.subspace.leading(q), self.Z[:, :q]
+        factors = self.solver.shrinkage(self.variances[:q])
+        leading, Z = self.subspace.leading(q), self.Z[:, :q] * factors.astype(self.Z.dtype)
         solver = self.solver.init(leading) if in_full else rough_preimage(self.solver, leading)
         return as_points(solver.solve(Z, self.noisy).points)
 

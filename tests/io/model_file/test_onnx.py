@@ -31,7 +31,7 @@ from mercer.kernels import (
     RationalQuadratic,
     Sigmoid,
 )
-from mercer.preimage import FixedPoint, Smoother
+from mercer.preimage import FixedPoint, Shrunk, Smoother
 from mercer.solvers import Landmarks
 
 pytestmark = [
@@ -138,7 +138,9 @@ def test_lost_points_start_again_as_in_the_model(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("preimage", ["smoother", "nearest", Smoother(n_neighbors=3)], ids=repr)
+@pytest.mark.parametrize(
+    "preimage", ["smoother", "nearest", Smoother(n_neighbors=3), Shrunk("smoother")], ids=repr
+)
 @pytest.mark.parametrize(
     "kernel", [Polynomial(3), Sigmoid(gamma=1e-4), Cosine(), Gaussian()], ids=repr
 )

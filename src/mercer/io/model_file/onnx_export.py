@@ -16,7 +16,16 @@ from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel
 from mercer.kernels import Linear, RadialKernel
 from mercer.model import Subspace, model_of
 from mercer.model.model import OnTables
-from mercer.preimage import Auto, FixedPoint, InverseDot, Nearest, PreImageSolver, Smoother
+from mercer.preimage import (
+    Auto,
+    FixedPoint,
+    InverseDot,
+    Nearest,
+    PreImageSolver,
+    Shrunk,
+    Smoother,
+    as_preimage,
+)
 from mercer.preimage._sweep import Sweep
 from mercer.preimage.fixed_point import CANCELLED
 from mercer.preimage.nearest import SupportScores
@@ -142,7 +151,11 @@ class _Nodes:
         if name == "reconstruction_error":
             return self.g.with_axis("Squeeze", self.residual, 1)
         if name == "denoise":
-            return _preimage(self.g, model.preimage_, self.subspace, self._matched, steps)
+            Z, solver = self._matched, model.preimage_
+            if isinstance(solver, Shrunk):
+                Z = Z * solver.shrinkage(model.explained_variance_)[None]
+                solver = as_preimage(solver.preimage)
+            return _preimage(self.g, solver, self.subspace, Z, steps)
         inside = (self.scores * self.scores) @ model.score_.inside[:, None]
         novelty = inside + self.residual * model.score_.outside
         shift = model.offset_ if name == "decision_function" else 0.0
