@@ -261,7 +261,7 @@ def rounding(model: LandmarkModel, few: Few) -> Array:
     centring = eps * (lam[0] + model.removed) / lam
     known = score + score**2 + summed + length + centring
     stored = float(np.finfo(features.dtype).eps) + features.cut * model.weight / lam
-    return np.asarray(8 * known + stored)
+    return np.asarray(16 * known + stored)
 
 
 def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float, float]:
