@@ -7,7 +7,6 @@ Code written for scikit-learn changes one import. New code is better served by
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,9 +28,9 @@ from mercer.gram import CenteredGram, GramOperator, MatrixOperator
 from mercer.kernels import Basis, Kernel
 from mercer.kernels.base import full_precision
 from mercer.model import Count
-from mercer.points import Points, as_points
+from mercer.points import as_points
 from mercer.solvers import Davidson, Dense, EigenSolver, Lanczos, Problem
-from mercer.solvers.policy import noise_floor, smallest_eigenvalue
+from mercer.solvers.policy import rank_floor, smallest_eigenvalue
 
 __all__ = ["KernelPCA"]
 
@@ -98,6 +97,11 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
                 "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
             )
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise KernelError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} "
+                "matrix; give k(train, train) to fit and k(new, train) to transform."
+            )
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         rows = full_precision(X)
         with self._threads():
@@ -148,29 +152,23 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
 
     def _gram(self, rows: RowsLike) -> tuple[GramOperator, Array]:
         """The centred kernel matrix, and the means of the columns of the matrix itself."""
-        kernel = self._kernel_for(rows)
+        kernel = self._own_kernel()
         if kernel is None:
             return _centred(self._foreign_kernel(rows))
-        if isinstance(kernel, kernels.Precomputed):
-            return _centred(rows)
         problem = Problem(kernel, rows, Count(self._count(n := len(rows))), fixed_rng(0))
         direction = np.full(n, 1 / np.sqrt(n), dtype=problem.dtype)
         operator = CenteredGram(self._solver(n).bind(problem), direction)
         means = operator.mean_product * float(direction[0])
         return operator, means.astype(problem.dtype, copy=False)
 
-    def _kernel_for(self, rows: RowsLike) -> Kernel | None:
+    def _own_kernel(self) -> Kernel | None:
         """The kernel as one of ours; None where only scikit-learn's function knows it."""
-        foreign = callable(self.kernel) or self.kernel == "precomputed"
-        if isinstance(rows, Points) and foreign:
+        if callable(self.kernel) or self.kernel == "precomputed":
             return None
-        if callable(self.kernel):
-            return kernels.FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
         gamma, coef0 = float(self.gamma_), float(self.coef0)
         kernel: Kernel = {
             "linear": kernels.Linear(),
             "cosine": kernels.Cosine(),
-            "precomputed": kernels.Precomputed(),
             "rbf": kernels.Gaussian(gamma=gamma),
             "poly": kernels.Polynomial(self.degree, gamma=gamma, coef0=coef0),
             "sigmoid": kernels.Sigmoid(gamma=gamma, coef0=coef0),
@@ -189,11 +187,9 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
 
     def _products(self, rows: RowsLike, support: RowsLike, W: Array) -> Array:
         """``k(rows, support) @ W``, in tiles where the kernel is ours."""
-        kernel = self._kernel_for(rows)
+        kernel = self._own_kernel()
         if kernel is None:
             return np.asarray(self._foreign_kernel(rows, support) @ W)
-        if isinstance(kernel, kernels.Precomputed):
-            return np.asarray(rows.astype(W.dtype, copy=False) @ W)
         rows, support = (full_precision(X).astype(W.dtype, copy=False) for X in (rows, support))
         return Basis(kernel, support).matmat(rows, W)
 
@@ -202,10 +198,7 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         rng = make_rng(self.random_state)
         found = self._solver(operator.n).solve(operator, k, rng)
         values = found.values
-        scale = float(np.abs(operator.diagonal()).max())
-        floor = noise_floor(
-            float(values[0]), operator.n, scale, operator.precision, operator.removed()
-        )
+        floor = rank_floor(operator, float(values[0]))
         smallest = float(values.min())
         indefinite = callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
         if self.eigen_solver == "randomized" and indefinite:
@@ -215,11 +208,9 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
         _refuse_negative(smallest, float(values[0]), floor, values.dtype)
         values = np.where(values <= floor, 0, values)
         if not found.converged:
-            warn(
-                f"{self.eigen_solver} stopped with an estimated relative error of "
-                f"{found.errors.max():.2g}; raise max_iter, or use eigen_solver='dense'.",
-                ConvergenceWarning,
-            )
+            error = f"with an estimated relative error of {found.errors.max():.2g}"
+            remedy = "raise max_iter, or use eigen_solver='dense'."
+            warn(f"{self.eigen_solver} stopped {error}; {remedy}", ConvergenceWarning)
         vectors = found.vectors * fix_signs(found.vectors)
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[values > 0], vectors[:, values > 0]
@@ -234,12 +225,8 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
                 "Inverse transform not implemented for sparse matrices; give X.toarray()."
             )
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
-        kernel = self._kernel_for(scores)
-        K = (
-            self._foreign_kernel(scores)
-            if kernel is None
-            else Basis(kernel.resolve(scores), scores).gram()
-        )
+        kernel = self._own_kernel()
+        K = self._foreign_kernel(scores) if kernel is None else kernel(scores)
         K.flat[:: len(K) + 1] += self.alpha
         try:
             self.dual_coef_ = linalg.solve(K, rows, assume_a="pos", overwrite_a=True)
@@ -270,11 +257,6 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
 
 def _centred(K: Array) -> tuple[GramOperator, Array]:
     """H K H of a matrix, which has to be symmetric after the centring, not before."""
-    if K.shape[0] != K.shape[1]:
-        raise KernelError(
-            f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} "
-            "matrix; give k(train, train) to fit and k(new, train) to transform."
-        )
     means = K.mean(axis=0)
     C = K - means - K.mean(axis=1, keepdims=True) + means.mean()
     size, skew = np.abs(K).max(), np.abs(C - C.T).max()
