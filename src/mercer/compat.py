@@ -5,27 +5,22 @@ Code written for scikit-learn changes one import. New code is better served by
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import KW_ONLY
-from functools import partial
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import linalg
+from sklearn import decomposition
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from mercer import kernels
-from mercer._base.config import with_parameters
 from mercer._base.linalg import fix_signs
 from mercer._base.numbers import fixed_rng, make_rng
-from mercer._base.sklearn import ClassNamePrefixFeaturesOutMixin, Tags, TransformerMixin
-from mercer._base.types import Array, RowsLike, Seed, Targets
+from mercer._base.types import Array, RowsLike, Targets
 from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import ConvergenceWarning, DegenerateKernelWarning, KernelError, warn
@@ -33,15 +28,14 @@ from mercer.gram import CenteredGram, GramOperator, MatrixOperator
 from mercer.kernels import Basis, Kernel
 from mercer.kernels.base import full_precision
 from mercer.model import Count
-from mercer.points import Points, as_points
+from mercer.points import as_points
 from mercer.solvers import Davidson, Dense, EigenSolver, Lanczos, Problem
-from mercer.solvers.policy import noise_floor, smallest_eigenvalue
+from mercer.solvers.policy import rank_floor, smallest_eigenvalue
 
 __all__ = ["KernelPCA"]
 
 
-@with_parameters
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
     """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
 
     Parameters
@@ -91,29 +85,23 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "_sklearn_output_config",
     )
 
-    n_components: int | None = None
-    _: KW_ONLY
-    kernel: str | Callable[..., float] = "linear"
-    gamma: float | None = None
-    degree: float = 3
-    coef0: float = 1
-    kernel_params: dict[str, Any] | None = None
-    alpha: float = 1.0
-    fit_inverse_transform: bool = False
-    eigen_solver: str = "auto"
-    tol: float = 0
-    max_iter: int | None = None
-    iterated_power: int | str = "auto"
-    remove_zero_eig: bool = False
-    random_state: Seed = None
-    copy_X: bool = True  # noqa: N815  scikit-learn's
-    n_jobs: int | None = None
+    # Written again for the answers that our constructors give to arguments they do not have.
+    __init__ = decomposition.KernelPCA.__init__
 
     @verb()
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
         """Find the components of X, (n, d) dense or sparse; (n, n) for a precomputed kernel."""
-        self._check_parameters()
+        self._validate_params()
+        if self.fit_inverse_transform and self.kernel == "precomputed":
+            raise KernelError(
+                "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
+            )
         X = validate_data(self, X, accept_sparse="csr", copy=self.copy_X)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise KernelError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} "
+                "matrix; give k(train, train) to fit and k(new, train) to transform."
+            )
         self.gamma_ = 1 / X.shape[1] if self.gamma is None else self.gamma
         rows = full_precision(X)
         with self._threads():
@@ -162,50 +150,27 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """``inverse_transform(transform(X))``; :class:`mercer.KernelPCA` starts at the rows."""
         return self.inverse_transform(self.transform(X))
 
-    def _check_parameters(self) -> None:
-        if self.fit_inverse_transform and self.kernel == "precomputed":
-            raise KernelError(
-                "Cannot fit_inverse_transform with a precomputed kernel; give the rows themselves."
-            )
-        names = ("linear", "poly", "rbf", "sigmoid", "cosine", "precomputed")
-        _require("kernel", self.kernel, names, callable(self.kernel))
-        _require("eigen_solver", self.eigen_solver, ("auto", "dense", "arpack", "randomized"))
-        power = self.iterated_power
-        _require("iterated_power", power, ("auto",), _is_at_least(power, 0, Integral))
-        for name in ("n_components", "max_iter"):
-            value = getattr(self, name)
-            _require(name, value, (None,), _is_at_least(value, 1, Integral))
-        _require("gamma", self.gamma, (None,), _is_at_least(self.gamma, 0, Real))
-        for name in ("degree", "alpha", "tol"):
-            _require(name, getattr(self, name), (), _is_at_least(getattr(self, name), 0, Real))
-
     def _gram(self, rows: RowsLike) -> tuple[GramOperator, Array]:
         """The centred kernel matrix, and the means of the columns of the matrix itself."""
-        kernel = self._kernel_for(rows)
+        kernel = self._own_kernel()
         if kernel is None:
             return _centred(self._foreign_kernel(rows))
-        if isinstance(kernel, kernels.Precomputed):
-            return _centred(rows)
         problem = Problem(kernel, rows, Count(self._count(n := len(rows))), fixed_rng(0))
         direction = np.full(n, 1 / np.sqrt(n), dtype=problem.dtype)
         operator = CenteredGram(self._solver(n).bind(problem), direction)
         means = operator.mean_product * float(direction[0])
         return operator, means.astype(problem.dtype, copy=False)
 
-    def _kernel_for(self, rows: RowsLike) -> Kernel | None:
+    def _own_kernel(self) -> Kernel | None:
         """The kernel as one of ours; None where only scikit-learn's function knows it."""
-        foreign = callable(self.kernel) or self.kernel == "precomputed"
-        if isinstance(rows, Points) and foreign:
+        if callable(self.kernel) or self.kernel == "precomputed":
             return None
-        if callable(self.kernel):
-            return kernels.FunctionKernel(partial(self.kernel, **(self.kernel_params or {})))
         gamma, coef0 = float(self.gamma_), float(self.coef0)
         kernel: Kernel = {
             "linear": kernels.Linear(),
             "cosine": kernels.Cosine(),
-            "precomputed": kernels.Precomputed(),
             "rbf": kernels.Gaussian(gamma=gamma),
-            "poly": kernels.Polynomial(self.degree, gamma=gamma, coef0=coef0),  # type: ignore[arg-type]
+            "poly": kernels.Polynomial(self.degree, gamma=gamma, coef0=coef0),
             "sigmoid": kernels.Sigmoid(gamma=gamma, coef0=coef0),
         }[self.kernel]
         try:
@@ -217,18 +182,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return kernel
 
     def _foreign_kernel(self, X: RowsLike, Y: RowsLike = None) -> Array:
-        named = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
-        params = (self.kernel_params or {}) if callable(self.kernel) else named
-        X, Y = (as_points(part).for_user() for part in (X, Y))
-        return np.asarray(pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **params))
+        """By scikit-learn's own functions."""
+        return np.asarray(self._get_kernel(*(as_points(part).for_user() for part in (X, Y))))
 
     def _products(self, rows: RowsLike, support: RowsLike, W: Array) -> Array:
         """``k(rows, support) @ W``, in tiles where the kernel is ours."""
-        kernel = self._kernel_for(rows)
+        kernel = self._own_kernel()
         if kernel is None:
             return np.asarray(self._foreign_kernel(rows, support) @ W)
-        if isinstance(kernel, kernels.Precomputed):
-            return np.asarray(rows.astype(W.dtype, copy=False) @ W)
         rows, support = (full_precision(X).astype(W.dtype, copy=False) for X in (rows, support))
         return Basis(kernel, support).matmat(rows, W)
 
@@ -237,10 +198,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         rng = make_rng(self.random_state)
         found = self._solver(operator.n).solve(operator, k, rng)
         values = found.values
-        scale = float(np.abs(operator.diagonal()).max())
-        floor = noise_floor(
-            float(values[0]), operator.n, scale, operator.precision, operator.removed()
-        )
+        floor = rank_floor(operator, float(values[0]))
         smallest = float(values.min())
         indefinite = callable(self.kernel) or self.kernel in ("precomputed", "sigmoid")
         if self.eigen_solver == "randomized" and indefinite:
@@ -250,11 +208,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         _refuse_negative(smallest, float(values[0]), floor, values.dtype)
         values = np.where(values <= floor, 0, values)
         if not found.converged:
-            warn(
-                f"{self.eigen_solver} stopped with an estimated relative error of "
-                f"{found.errors.max():.2g}; raise max_iter, or use eigen_solver='dense'.",
-                ConvergenceWarning,
-            )
+            error = f"with an estimated relative error of {found.errors.max():.2g}"
+            remedy = "raise max_iter, or use eigen_solver='dense'."
+            warn(f"{self.eigen_solver} stopped {error}; {remedy}", ConvergenceWarning)
         vectors = found.vectors * fix_signs(found.vectors)
         if self.remove_zero_eig or self.n_components is None:
             values, vectors = values[values > 0], vectors[:, values > 0]
@@ -269,12 +225,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
                 "Inverse transform not implemented for sparse matrices; give X.toarray()."
             )
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
-        kernel = self._kernel_for(scores)
-        K = (
-            self._foreign_kernel(scores)
-            if kernel is None
-            else Basis(kernel.resolve(scores), scores).gram()
-        )
+        kernel = self._own_kernel()
+        K = self._foreign_kernel(scores) if kernel is None else kernel(scores)
         K.flat[:: len(K) + 1] += self.alpha
         try:
             self.dual_coef_ = linalg.solve(K, rows, assume_a="pos", overwrite_a=True)
@@ -302,25 +254,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         limited: AbstractContextManager[Any] = threadpool_limits(limits=jobs, user_api="blas")
         return limited
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
 
 def _centred(K: Array) -> tuple[GramOperator, Array]:
     """H K H of a matrix, which has to be symmetric after the centring, not before."""
-    if K.shape[0] != K.shape[1]:
-        raise KernelError(
-            f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} "
-            "matrix; give k(train, train) to fit and k(new, train) to transform."
-        )
     means = K.mean(axis=0)
     C = K - means - K.mean(axis=1, keepdims=True) + means.mean()
     size, skew = np.abs(K).max(), np.abs(C - C.T).max()
@@ -340,13 +276,3 @@ def _refuse_negative(smallest: float, largest: float, floor: float, dtype: np.dt
             "the maximum positive): the kernel is not positive definite. Ask for fewer "
             "components, or use another kernel."
         )
-
-
-def _is_at_least(value: Any, least: float, kind: Any) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool) and bool(value >= least)
-
-
-def _require(name: str, value: Any, choices: tuple[Any, ...], otherwise: bool = False) -> None:
-    if not otherwise and not any(value is c or value == c for c in choices):
-        options = f"give one of {', '.join(map(repr, choices))}, or " if choices else "give "
-        raise KernelError(f"{name}={value!r} cannot be used; {options}what the docstring says.")

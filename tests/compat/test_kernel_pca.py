@@ -144,8 +144,14 @@ def test_a_singular_ridge_system_names_alpha():
     ],
 )
 def test_wrong_arguments_are_named(wrong):
-    with pytest.raises(ValueError, match=f"^{next(iter(wrong))}="):
+    with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' parameter of KernelPCA must be"):
         KernelPCA(**wrong).fit(TRAIN)
+
+
+def test_it_is_scikit_learns_class_and_answers_a_mistyped_argument():
+    assert isinstance(KernelPCA(), Theirs)
+    with pytest.raises(TypeError, match="did you mean kernel="):
+        KernelPCA(kernl="rbf")
 
 
 def test_clone_and_unfitted():

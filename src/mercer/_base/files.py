@@ -235,10 +235,8 @@ class FileWatch:
             names = sorted(found.keys() | self._seen.keys())
             name = next(name for name in names if found.get(name) != self._seen.get(name))
             what = "changed" if name in found else "was removed"
-            raise DataError(
-                f"'{name}' {what} while it was read; wait until nobody writes to it, or copy it, "
-                "and start again."
-            )
+            remedy = "wait until nobody writes to it, or copy it, and start again."
+            raise DataError(f"'{name}' {what} while it was read; {remedy}")
         ended = time.monotonic()
         self._next = ended + (ended - started) / _WATCHING
 

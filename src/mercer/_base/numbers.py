@@ -1,7 +1,7 @@
 """Numbers that users give, checked; numbers in texts, shortened; and random ones, made."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -36,6 +36,13 @@ def check_positive(name: str, value: object, instead: str = "") -> float:
     if not 0 < float(number) < float("inf"):
         raise DataError(argument(name, value) + f": give a positive number{instead}.")
     return float(number)
+
+
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """One of a few words."""
+    if value not in (known := list(choices)):
+        words = ", ".join(map(repr, known))
+        raise DataError(argument(name, value) + f" is not known; give one of {words}.")
 
 
 def counted(n: int, what: str) -> str:

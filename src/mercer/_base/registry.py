@@ -118,10 +118,8 @@ def register(cls: Class, name: str | None = None) -> Class:
     known = _CLASSES.get(word, cls)
     again = known.__module__ == cls.__module__ == "__main__"  # a notebook's cell that is run again
     if known is not cls and not again:
-        raise ModelFileError(
-            f"{word!r} is the name of another class already, {known!r}; give name=, or register "
-            "one of them only."
-        )
+        taken = f"{word!r} is the name of another class already, {known!r}"
+        raise ModelFileError(f"{taken}; give name=, or register one of them only.")
     _CLASSES[word] = cls
     _WORDS.setdefault(cls, word)
     return cls

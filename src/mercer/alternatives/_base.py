@@ -81,18 +81,13 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def _check_parameters(self) -> None:
         """Those that many methods have; methods with others check these, too."""
-        for name, check in (
-            ("n_components", numbers.check_count),
-            ("penalty", numbers.check_positive),
-        ):
-            value = getattr(self, name, None)
-            if value is not None:
-                check(name, value, instead=", or None")
+        if (count := getattr(self, "n_components", None)) is not None:
+            numbers.check_count("n_components", count, instead=", or None")
+        if (penalty := getattr(self, "penalty", None)) is not None:
+            numbers.check_positive("penalty", penalty, instead=", or None")
         if not 0 < self.tol < 1 or self.max_iter < 1:
-            raise DataError(
-                f"tol={self.tol!r} and max_iter={self.max_iter!r}: give tol between 0 and 1, and "
-                "max_iter of 1 or more."
-            )
+            given = f"tol={self.tol!r} and max_iter={self.max_iter!r}"
+            raise DataError(f"{given}: give tol between 0 and 1, and max_iter of 1 or more.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, self._saved[0])
@@ -146,6 +141,13 @@ def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Arr
     if largest == 0:
         raise DataError(f"all {noun} are equal; {method} needs {noun} that differ.")
     return mean, around / largest, largest
+
+
+def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:
+    """An error that names the first of the codes that lie on no point of the shape, if any does."""
+    if outside.any():
+        first = f"the first is {np.array2string(codes[outside][0], precision=4)}"
+        raise DataError(f"{outside.sum()} codes lie off the {shape}, {first}; give {remedy}.")
 
 
 def warn_unsettled(what: str, remedy: str = "raise max_iter or tol.") -> None:

@@ -46,10 +46,8 @@ def count_ranks(ranks: Any, spectra: Sequence[Array]) -> tuple[int, ...]:
     K = len(spectra)
     wanted = [ranks] * K if isinstance(ranks, Real) else list(ranks)
     if len(wanted) != K:
-        raise DataError(
-            f"ranks has {len(wanted)} entries, but a sample has {K} modes; give one for each mode, "
-            "or one number for all."
-        )
+        entries = f"ranks has {len(wanted)} entries, but a sample has {K} modes"
+        raise DataError(f"{entries}; give one for each mode, or one number for all.")
     return tuple(_count(rank, values) for rank, values in zip(wanted, spectra, strict=True))
 
 
@@ -68,10 +66,9 @@ class TensorAlternative(_base.Alternative):
         flat, shape = _flatten(X)
         known = None if reset else getattr(self, "tensor_shape_", None)
         if known and (shape or len(known) > 1) and shape != known:
-            raise DataError(
-                f"X has shape {np.shape(X)}, but {type(self).__name__} was fitted to samples of "
-                f"shape {known}; give X of shape (n, {', '.join(map(str, known))})."
-            )
+            fitted = f"{type(self).__name__} was fitted to samples of shape {known}"
+            wanted = f"(n, {', '.join(map(str, known))})"
+            raise DataError(f"X has shape {np.shape(X)}, but {fitted}; give X of shape {wanted}.")
         rows, dtype = super()._samples(flat, reset=reset)
         if reset:
             self.tensor_shape_ = shape or rows.shape[1:]
@@ -105,11 +102,8 @@ def _flatten(X: RowsLike) -> tuple[Any, tuple[int, ...] | None]:
 def _count(rank: Any, values: Array) -> int:
     if isinstance(rank, Integral) and not isinstance(rank, bool) and int(rank) >= 1:
         if int(rank) > len(values):
-            warn(
-                f"a mode of length {len(values)} has fewer than the {rank} components asked for; "
-                "all of them are kept.",
-                RankWarning,
-            )
+            few = f"a mode of length {len(values)} has fewer than the {rank} components asked for"
+            warn(f"{few}; all of them are kept.", RankWarning)
         return min(int(rank), len(values))
     if isinstance(rank, Real) and not isinstance(rank, Integral) and 0 < float(rank) <= 1:
         shares = np.cumsum(values) / values.sum()
@@ -323,11 +317,8 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
         room = int(min(*tensors.shape[1:], len(tensors) - 1))
         wanted = room if self.n_components is None else self.n_components
         if wanted > room:
-            warn(
-                f"samples of shape {tensors.shape[1:]} leave room for {room} uncorrelated "
-                f"components, not {wanted}; {room} are kept.",
-                RankWarning,
-            )
+            room_for = f"samples of shape {tensors.shape[1:]} leave room for {room} uncorrelated"
+            warn(f"{room_for} components, not {wanted}; {room} are kept.", RankWarning)
         return min(wanted, room)
 
     def _extract(self, X: Array, q: int) -> tuple[list[Array], Array]:
@@ -340,10 +331,8 @@ class UncorrelatedMultilinearPCA(TensorAlternative):
             vectors = self._component(X, scores)
             y = _contract(X, vectors)
             if y @ y <= smallest and found:
-                warn(
-                    f"{p} uncorrelated components carry all that can be had; asked were {q}.",
-                    RankWarning,
-                )
+                every = f"{p} uncorrelated components carry all that can be had"
+                warn(f"{every}; asked were {q}.", RankWarning)
                 break
             found.append(vectors)
             scores = np.column_stack([scores, y])

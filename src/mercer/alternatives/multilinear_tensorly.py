@@ -4,6 +4,7 @@ import math
 from dataclasses import KW_ONLY
 
 import numpy as np
+from sklearn.preprocessing import normalize
 
 from mercer._base import numbers, optional
 from mercer._base.config import with_parameters
@@ -91,7 +92,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
             tol=self.tol,
             random_state=int(numbers.make_rng(self.random_state).integers(2**31)),
         )
-        self.factors_ = [_unit_columns(np.asarray(U)).astype(dtype) for U in factors[1:]]
+        self.factors_ = [normalize(np.asarray(U), axis=0).astype(dtype) for U in factors[1:]]
         self.ranks_ = counts
         self.error_, self.n_iter_ = float(errors[-1]), len(errors)
         change = abs(float(errors[-1] - errors[-2])) if len(errors) > 1 else np.inf
@@ -129,11 +130,6 @@ def _codes(X: Array, factors: list[Array]) -> Array:
         if np.abs(change).max() <= SETTLED * max(np.abs(Z).max(), 1e-300):
             break
     return Z
-
-
-def _unit_columns(U: Array) -> Array:
-    size = np.linalg.norm(U, axis=0)
-    return np.asarray(U / np.where(size > 0, size, 1.0))
 
 
 def _check_sign(X: Array, name: str) -> None:

@@ -14,7 +14,13 @@ from sklearn.metrics import pairwise_distances_argmin
 from mercer._base import linalg, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array
-from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.alternatives._base import (
+    SEEN,
+    ReversibleAlternative,
+    centred,
+    refuse_outside,
+    warn_unsettled,
+)
 from mercer.exceptions import DataError
 
 
@@ -41,10 +47,7 @@ class Polyline:
 
     def at(self, t: Array) -> Array:
         """The points at arc lengths t, (n, d)."""
-        i = np.clip(np.searchsorted(self.arc, t, side="right") - 1, 0, len(self.nodes) - 2)
-        step = self.arc[i + 1] - self.arc[i]
-        part = np.divide(t - self.arc[i], step, out=np.zeros_like(t), where=step > 0)
-        return np.asarray(self.nodes[i] + part[:, None] * (self.nodes[i + 1] - self.nodes[i]))
+        return np.column_stack([np.interp(t, self.arc, x) for x in self.nodes.T])
 
     def project(self, X: Array) -> tuple[Array, Array]:
         """Arc length of the nearest point of the curve, and the squared distance to it.
@@ -96,9 +99,7 @@ class PenalizedSpline:
         pieces = max(20, int(4 * df))
         B = basis(t, length, pieces, closed=closed)
         k = B.shape[1]
-        D = np.diff(np.eye(k), 2, axis=0)
-        if closed:
-            D = np.eye(k) - 2 * np.roll(np.eye(k), 1, axis=0) + np.roll(np.eye(k), 2, axis=0)
+        D = np.diff(np.eye(k)[np.arange(k + 2 * closed) % k], 2, axis=0)  # around, if it is closed
         G, P = B.T @ B, D.T @ D
         P *= np.trace(G) / np.trace(P)
         P += 1e-12 * np.trace(G) / k * np.eye(k)
@@ -258,12 +259,9 @@ class PrincipalCurve(ReversibleAlternative):
     def _decode(self, codes: Array) -> Array:
         t, length = codes[:, 0], self.length_
         rounding = 1e-5 * length  # codes may have been kept in single precision
-        outside = (t < -rounding) | (t > length + rounding)
-        if outside.any() and not self.closed:
-            raise DataError(
-                f"{outside.sum()} codes lie off the curve, the first is {t[outside][0]:.4g}; "
-                f"give arc lengths from 0 to {length:.4g}."
-            )
+        if not self.closed:
+            outside = (t < -rounding) | (t > length + rounding)
+            refuse_outside(t, outside, "curve", f"arc lengths from 0 to {length:.4g}")
         t = np.mod(t, length) if self.closed else np.clip(t, 0.0, length)
         return np.asarray(self._center + self._scale * self._line.at(t / self._scale))
 

@@ -10,7 +10,13 @@ from sklearn.metrics import pairwise_distances_argmin
 from mercer._base import linalg, numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array
-from mercer.alternatives._base import SEEN, ReversibleAlternative, centred, warn_unsettled
+from mercer.alternatives._base import (
+    SEEN,
+    ReversibleAlternative,
+    centred,
+    refuse_outside,
+    warn_unsettled,
+)
 from mercer.exceptions import DataError
 
 
@@ -88,8 +94,8 @@ def _weights(part: Array) -> Array:
 
 def _nearest_in_triangle(R: Array, E: Array, F: Array) -> Array:
     """(s, t) of the point s E + t F nearest to R with s, t >= 0 and s + t <= 1, (n, 2)."""
-    ee, ef, ff = _dots(E, E), _dots(E, F), _dots(F, F)
-    er, fr = _dots(E, R), _dots(F, R)
+    ee, ef, ff = np.vecdot(E, E), np.vecdot(E, F), np.vecdot(F, F)
+    er, fr = np.vecdot(E, R), np.vecdot(F, R)
     zero = np.zeros_like(ee)
     along_e = np.clip(_ratio(er, ee), 0, 1)
     along_f = np.clip(_ratio(fr, ff), 0, 1)
@@ -106,10 +112,6 @@ def _nearest_in_triangle(R: Array, E: Array, F: Array) -> Array:
     rows = np.arange(len(R))
     on_edge = np.column_stack([S[best, rows], T[best, rows]])
     return np.where(inside[:, None], np.column_stack([s, t]), on_edge)
-
-
-def _dots(A: Array, B: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", A, B))
 
 
 def _ratio(a: Array, b: Array) -> Array:
@@ -205,12 +207,8 @@ class PrincipalSurface(ReversibleAlternative):
         return np.asarray(place.coordinates / (self._mesh.side - 1))
 
     def _decode(self, codes: Array) -> Array:
-        outside = ((codes < -1e-6) | (codes > 1 + 1e-6)).any(axis=1)
-        if outside.any():
-            raise DataError(
-                f"{outside.sum()} codes lie off the surface, the first is {codes[outside][0]}; "
-                "give parameters from 0 to 1."
-            )
+        outside = np.any((codes < -1e-6) | (codes > 1 + 1e-6), axis=1)
+        refuse_outside(codes, outside, "surface", "parameters from 0 to 1")
         points = self._mesh.at(np.clip(codes, 0.0, 1.0) * (self._mesh.side - 1))
         return np.asarray(self._center + self._scale * points)
 

@@ -268,11 +268,8 @@ class RobustPCA(ReversibleAlternative):
     def _keep(self, found: Pursuit, scale: float, dtype: np.dtype) -> None:
         q = len(found.s) if self.n_components is None else self.n_components
         if q > len(found.s):
-            warn(
-                f"the low-rank part has rank {len(found.s)}, fewer than the {q} components asked "
-                "for; raise the penalty to leave more to it.",
-                RankWarning,
-            )
+            few = f"has rank {len(found.s)}, fewer than the {q} components asked for"
+            warn(f"the low-rank part {few}; raise the penalty to leave more to it.", RankWarning)
         if not found.converged:
             residuals = f"with residuals of {found.primal:.1e} and {found.dual:.1e}"
             steps = f"principal component pursuit stopped after {found.n_iter} steps"
@@ -289,10 +286,8 @@ def _check_observed(rows: Array, observed: Array) -> None:
     check_no_empty_row(rows)
     empty = np.flatnonzero(~observed.any(axis=0))
     if empty.size:
-        raise DataError(
-            f"{empty.size} columns have no observed value at all, the first is column {empty[0]}; "
-            "remove them."
-        )
+        columns = f"{empty.size} columns have no observed value at all"
+        raise DataError(f"{columns}, the first is column {empty[0]}; remove them.")
     if not rows[observed].any():
         raise DataError("all entries are zero; give rows with something in them.")
 

@@ -191,10 +191,8 @@ def _nothing_to_tune(model: Estimator, instead: str) -> str | None:  # noqa: ARG
     """A wrapper has no kernel and no number of components of its own."""
     if {"kernel", "n_components"} <= set(model.get_params(deep=False)):
         return None
-    return (
-        "kernel and components are those of the wrapped estimator; tune that one first: "
-        f"{type(model).__name__}(KernelPCA().tune(X, noise=...))."
-    )
+    tuned = f"{type(model).__name__}(KernelPCA().tune(X, noise=...))."
+    return f"kernel and components are those of the wrapped estimator; tune that one first: {tuned}"
 
 
 _LACKS: dict[str, Lack] = {

@@ -180,11 +180,9 @@ def _rows_of_the_fit(model: Estimator) -> tuple[Any, Array | None]:
     learnt = model_of(model)
     subspace, weight = learnt.subspace, support_weight(learnt.subspace)
     if weight is None and learnt.n_rows != subspace.n_support:
-        raise DataError(
-            f"the model keeps {subspace.n_support} points, which are no sample of the rows "
-            "that it was fitted to; "
-            + Remedy("give these rows as X.", shell="name their file as DATA.")
-        )
+        remedy = Remedy("give these rows as X.", shell="name their file as DATA.")
+        few = f"the model keeps {subspace.n_support} points, which are no sample of the rows"
+        raise DataError(f"{few} that it was fitted to; " + remedy)
     return subspace.support, weight
 
 
@@ -194,10 +192,7 @@ def _given_rows(rows: Any, sample_weight: ArrayLike) -> tuple[Any, Array | None]
             raise DataError("sample_weight belongs to rows; give X, too.")
         return None
     if isinstance(rows, Source) and rows.allow_nan:
-        raise DataError(
-            "rows with missing values have no derivatives; "
-            + Remedy(
-                "impute them first.", shell="fill them in first by 'mercer impute MODEL DATA'."
-            )
-        )
+        shell = "fill them in first by 'mercer impute MODEL DATA'."
+        remedy = Remedy("impute them first.", shell=shell)
+        raise DataError("rows with missing values have no derivatives; " + remedy)
     return rows, check_weight(sample_weight, rows)

@@ -167,10 +167,10 @@ class SparseKernelPCA(SubspaceEstimator):
         spectrum = (variance * rows.n, variance, variance / chosen.pool.mean_diag)
         unexplained = max(1 - float(inside.sum()) / chosen.pool.mean_diag, 0.0)
         report = report_of(chosen, solver, reason, rows, fits)
-        report = replace(report, unexplained=unexplained)
         if subspace.points.is_open:  # else new rows have no definition but themselves
             report = audited(report, audit_rows(subspace, subspace.points, variance, np.zeros(q)))
-        report = replace(report, seconds=time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        report = replace(report, unexplained=unexplained, seconds=seconds)
         values, variance, share = (part.astype(points.dtype) for part in spectrum)
         self._set_model(Model(subspace, values, variance, share, None, report, rows.n))
 
@@ -222,11 +222,9 @@ class SparseKernelPCA(SubspaceEstimator):
     def _announce(self, chosen: Selection, values: Array, rows: KernelRows) -> None:
         """Warnings about what was found; ``values`` are the variances of the data in the span."""
         if not chosen.converged:
-            warn(
-                f"the weights did not converge in {chosen.steps} steps (kkt_ {chosen.kkt:.2g}); "
-                + Remedy("use solver='greedy', or raise max_iter.", shell="use --solver greedy."),
-                ConvergenceWarning,
-            )
+            remedy = Remedy("use solver='greedy', or raise max_iter.", shell="use --solver greedy.")
+            steps = f"the weights did not converge in {chosen.steps} steps"
+            warn(f"{steps} (kkt_ {chosen.kkt:.2g}); " + remedy, ConvergenceWarning)
         operator = StreamedGram.from_rows(rows.kernel, rows.X)
         total = rows.n * chosen.pool.mean_diag
         warn_if_degenerate(rows.kernel, rows.X, rows.n * values, total, operator)
@@ -337,11 +335,8 @@ def compress(
 def _within(big: Subspace, m: int) -> Subspace:
     """As many of the directions as m kernels can express."""
     if big.n_components > m:
-        warn(
-            f"{m} kernels span only {m} of the {big.n_components} components; kept {m}. "
-            "Ask for more kernels to keep all.",
-            RankWarning,
-        )
+        few = f"{m} kernels span only {m} of the {big.n_components} components; kept {m}."
+        warn(f"{few} Ask for more kernels to keep all.", RankWarning)
     return big.leading(min(big.n_components, m))
 
 

@@ -44,10 +44,9 @@ class Precomputed(_Foreign):
 
     def resolve(self, X: Rows, weight: Array | None = None) -> Precomputed:  # noqa: ARG002
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
-            raise KernelError(
-                f"a precomputed kernel matrix must be square, not {X.shape}; "
-                "give k(train, train) to fit and k(new, train) to transform."
-            )
+            square = f"a precomputed kernel matrix must be square, not {X.shape}"
+            remedy = "give k(train, train) to fit and k(new, train) to transform."
+            raise KernelError(f"{square}; {remedy}")
         size = np.abs(X).max(initial=0.0)
         skew = np.abs(X - X.T).max(initial=0.0)
         if skew > max(1e-10, 16 * float(np.finfo(X.dtype).eps)) * size:
@@ -67,10 +66,8 @@ class Precomputed(_Foreign):
     def fill(self, A: PackedParts, B: PackedParts, out: Array) -> None:
         values, columns = A.parts[0], B.parts[1]
         if columns.size and columns.max() >= values.shape[1]:
-            raise KernelError(
-                f"rows of {values.shape[1]} kernel values do not fit the "
-                f"{columns.max() + 1} training points; give k(new, train)."
-            )
+            misfit = f"do not fit the {columns.max() + 1} training points; give k(new, train)."
+            raise KernelError(f"rows of {values.shape[1]} kernel values {misfit}")
         if out.dtype == values.dtype:
             np.take(values, columns, axis=1, out=out, mode="clip")  # no copy in between
         else:
@@ -78,10 +75,8 @@ class Precomputed(_Foreign):
 
     def diag(self, X: Array) -> Array:
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
-            raise KernelError(
-                "k(x, x) of new points is not in a precomputed matrix; use a kernel object or "
-                "FunctionKernel to get reconstruction errors."
-            )
+            remedy = "use a kernel object or FunctionKernel to get reconstruction errors."
+            raise KernelError(f"k(x, x) of new points is not in a precomputed matrix; {remedy}")
         return np.diagonal(X).copy()
 
 

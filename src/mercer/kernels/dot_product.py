@@ -60,10 +60,8 @@ class DotProductKernel(ProfileKernel):
         """The values themselves; an error that says how large the rows are if they overflow."""
         if not np.isfinite(K).all():
             most = max(x.largest if hasattr(x, "largest") else np.abs(x).max() for x in rows)
-            raise KernelError(
-                f"{self!r} overflows {K.dtype}: the rows reach a magnitude of {most:.3g}; "
-                "scale them first (for example with StandardScaler)."
-            )
+            large = f"{self!r} overflows {K.dtype}: the rows reach a magnitude of {most:.3g}"
+            raise KernelError(f"{large}; scale them first (for example with StandardScaler).")
         return K
 
 
@@ -166,10 +164,8 @@ class Polynomial(_Affine):
 
     def invert(self, k: Array) -> Array:
         if self.degree % 2 == 0:
-            raise KernelError(
-                f"an even power ({self.degree}) hides the sign of x·y; use an odd degree, "
-                "or preimage='gradient'."
-            )
+            hidden = f"an even power ({self.degree}) hides the sign of x·y"
+            raise KernelError(f"{hidden}; use an odd degree, or preimage='gradient'.")
         return self.unaffine(np.sign(k) * np.abs(k) ** (1 / self.degree))
 
 

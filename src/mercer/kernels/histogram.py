@@ -51,19 +51,16 @@ class _EntrywiseKernel(Kernel):
     def diag(self, X: Array) -> Array:
         return np.ones(len(X), dtype=X.dtype)
 
-    def gradient(self, Z: Array, S: Array, G: Array) -> Array:
-        return self._weighted_slopes(Z, S, G)
+    def gradient(self, Z: Array, S: Array, G: Iterable[Array]) -> Array:
+        """For each point its weights, (m,) or (q, m), times the slopes of k by its entries."""
+        gamma = self._number()
+        K = np.exp(-gamma * self._cost(Z, S))
+        every = zip(Z, K, G, strict=True)
+        return np.stack([(-gamma * w * k) @ self.formula(x, S, np)[1] for x, k, w in every])
 
     def jacobian(self, X: Array, S: Array, B: Array) -> Array:
         """As :func:`mercer.kernels.jacobian.jacobian`: one matrix product for each point."""
-        return self._weighted_slopes(X, S, [B.T] * len(X)).astype(B.dtype, copy=False)
-
-    def _weighted_slopes(self, X: Array, S: Array, weights: Iterable[Array]) -> Array:
-        """For each point its weights, (m,) or (q, m), times the slopes of k by its entries."""
-        gamma = self._number()
-        K = np.exp(-gamma * self._cost(X, S))
-        every = zip(X, K, weights, strict=True)
-        return np.stack([(-gamma * w * k) @ self.formula(x, S, np)[1] for x, k, w in every])
+        return self.gradient(X, S, [B.T] * len(X)).astype(B.dtype, copy=False)
 
     def diag_gradient(self, Z: Array) -> Array:
         return np.zeros_like(Z)

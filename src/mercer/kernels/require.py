@@ -28,13 +28,9 @@ def nonnegative(name: str, value: Any) -> None:
     if finite(name, value) < 0:
         raise KernelError(argument(name, value) + " is negative; give a positive number.")
     if value == 0:
-        warn(
-            argument(name, 0)
-            + " makes the kernel constant (effective rank 1); give "
-            + argument(name, "median")
-            + " or a positive number.",
-            DegenerateKernelWarning,
-        )
+        constant = argument(name, 0) + " makes the kernel constant (effective rank 1)"
+        remedy = "; give " + argument(name, "median") + " or a positive number."
+        warn(constant + remedy, DegenerateKernelWarning)
 
 
 def positive_or(name: str, value: Any, words: Sequence[str]) -> None:

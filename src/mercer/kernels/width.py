@@ -50,11 +50,9 @@ def median_length(X: Rows, weight: Array | None = None) -> float:
             "kernel has no variance: all rows are equal; give rows that differ, or a width."
         )
     if weight is None and 2 * apart.sum() < len(r2):
-        warn(
-            f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide (median distance 0); "
-            "took the median over pairs that differ. Remove duplicates, or give a width.",
-            DegenerateKernelWarning,
-        )
+        pairs = f"{len(r2) - apart.sum()} of {len(r2)} pairs of rows coincide (median distance 0)"
+        remedy = "took the median over pairs that differ. Remove duplicates, or give a width."
+        warn(f"{pairs}; {remedy}", DegenerateKernelWarning)
     if pair_weight is None:
         return float(np.sqrt(_middle(r2[apart]).mean()) * unit)
     return float(np.sqrt(_weighted_median(r2[apart], pair_weight[apart])) * unit)
@@ -164,8 +162,5 @@ def _direct(points: Array, pairs: Array) -> Array:
 
 def _weighted_median(values: Array, weight: Array) -> float:
     """The middle of the two central values where they tie, as np.median does."""
-    order = np.argsort(values)
-    share = np.cumsum(weight[order]) / weight.sum()
-    low = values[order[np.searchsorted(share, 0.5 - 1e-12)]]
-    high = values[order[min(int(np.searchsorted(share, 0.5 + 1e-12)), len(values) - 1)]]
-    return float((low + high) / 2)
+    around = [0.5 - 1e-12, 0.5 + 1e-12]
+    return float(np.quantile(values, around, weights=weight, method="inverted_cdf").mean())

@@ -54,8 +54,6 @@ class Given(LandmarkRule):
         points = make(self.points, dtype=X.dtype)
         fit = points.ndim == 2 and points.shape[1] == X.shape[1]
         if not fit or not np.isfinite(as_points(points).largest):
-            raise DataError(
-                f"landmarks of shape {points.shape} do not fit rows of {X.shape[1]} columns; "
-                "give finite points with the same columns."
-            )
+            misfit = f"landmarks of shape {points.shape} do not fit rows of {X.shape[1]} columns"
+            raise DataError(f"{misfit}; give finite points with the same columns.")
         return points

@@ -1,6 +1,8 @@
 """Landmarks as cluster centres: a few Lloyd steps after a good start."""
 
 from dataclasses import KW_ONLY
+from functools import reduce
+from operator import iadd
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -143,10 +145,8 @@ def _means(nearest: Array, m: int, rows: Array, dtype: Precision) -> tuple[Array
         member = csr_array((shares, (nearest[part], each)), shape=(m, len(each)))
         return member @ rows[part]
 
-    means, *others = thread_map(add, blocks(len(rows), -(-len(rows) // PARTS)))
-    for part in others:
-        means += part
-    return counts > 0, means
+    parts = thread_map(add, blocks(len(rows), -(-len(rows) // PARTS)))
+    return counts > 0, reduce(iadd, parts)
 
 
 def sparse_lloyd_step(X: SparseRows, centres: SparseRows) -> SparseRows:

@@ -192,10 +192,8 @@ def model_of(estimator: Estimator) -> Model:
     except (NotFittedError, TypeError):
         if hasattr(estimator, "fit"):
             raise NotFittedError(f"this {name} is not fitted yet; call fit(X) first.") from None
-    raise DataError(
-        f"{type(estimator).__module__}.{name} has no subspace; "
-        "give a fitted model of mercer, such as mercer.KernelPCA."
-    )
+    remedy = "give a fitted model of mercer, such as mercer.KernelPCA."
+    raise DataError(f"{type(estimator).__module__}.{name} has no subspace; {remedy}")
 
 
 @runtime_checkable
@@ -302,14 +300,9 @@ def close_groups(values: Array, n: float) -> list[tuple[int, int]]:
     [(1, 2)]
     """
     lam = np.asarray(values, dtype=np.float64)
-    near = lam[:-1] - lam[1:] < lam[:-1] * 2 / np.sqrt(max(n, 1))
-    groups: list[tuple[int, int]] = []
-    for k in np.flatnonzero(near):
-        if groups and groups[-1][1] == k:
-            groups[-1] = (groups[-1][0], int(k) + 1)
-        else:
-            groups.append((int(k), int(k) + 1))
-    return groups
+    near = np.flatnonzero(lam[:-1] - lam[1:] < lam[:-1] * 2 / np.sqrt(max(n, 1)))
+    runs = np.split(near, np.flatnonzero(np.diff(near) > 1) + 1)
+    return [(int(run[0]), int(run[-1]) + 1) for run in runs if run.size]
 
 
 def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
@@ -318,15 +311,10 @@ def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
     if not groups:
         return ""
     named = [listed(range(first, last + 1)) for first, last in groups]
-    measured = Remedy(
-        "; uncertainty() measures it",
-        shell="; 'mercer relevance MODEL --intervals' measures it",
-        table="",
-    )
-    return (
-        f"by their eigenvalues, {n:.0f} rows hardly tell components {'; '.join(named)} apart: "
-        "read such a group as one" + measured
-    )
+    shell = "; 'mercer relevance MODEL --intervals' measures it"
+    measured = Remedy("; uncertainty() measures it", shell=shell, table="")
+    close = f"by their eigenvalues, {n:.0f} rows hardly tell components {'; '.join(named)} apart"
+    return f"{close}: read such a group as one" + measured
 
 
 def listed(numbers: Sequence[int] | Array | range) -> str:

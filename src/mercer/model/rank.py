@@ -48,9 +48,8 @@ class ComponentRule(Config, ABC):
         """Say so if there are fewer components than were asked for."""
         asked = self.guess(sys.maxsize)  # what the user wrote, whatever n is
         if self.is_request and rank < asked:
-            warn(
-                f"{asked} components were asked for, but {but}; kept {rank}. {remedy}", RankWarning
-            )
+            fewer = f"{asked} components were asked for, but {but}; kept {rank}"
+            warn(f"{fewer}. {remedy}", RankWarning)
 
 
 class All(ComponentRule):
@@ -213,8 +212,6 @@ def as_rule(n_components: Any) -> ComponentRule:
             return Count(int(n_components))
     elif isinstance(n_components, Real) and 0 < float(n_components) < 1:
         return Share(float(n_components))
-    raise DataError(
-        argument("n_components", n_components)
-        + ": give a whole number from 1 on, a share of the variance "
-        "between 0 and 1, a rule such as ParallelAnalysis(), or None for all."
-    )
+    numbers = ": give a whole number from 1 on, a share of the variance between 0 and 1, "
+    others = "a rule such as ParallelAnalysis(), or None for all."
+    raise DataError(argument("n_components", n_components) + numbers + others)

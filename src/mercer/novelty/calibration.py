@@ -205,10 +205,8 @@ class Split(Calibration):
         n = len(X)
         aside = min(5_000, round(self.share * n))
         if not 1 <= aside <= n - 2:
-            raise DataError(
-                f"share={self.share} of {n} rows sets {aside} aside; leave at least 2 rows to fit "
-                "and 1 to calibrate."
-            )
+            remedy = "leave at least 2 rows to fit and 1 to calibrate."
+            raise DataError(f"share={self.share} of {n} rows sets {aside} aside; {remedy}")
         order = rng.permutation(n)
         rows, others = np.sort(order[:aside]), np.sort(order[aside:])
         score = learn(others)

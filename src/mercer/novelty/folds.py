@@ -57,9 +57,8 @@ def gram_folds(
     def held_out(fold: int) -> Array:
         rows, others = _parted(fold_of, fold)
         n = len(others)
-        operator = CenteredGram(
-            MatrixOperator(_block(K, others, others)), np.full(n, 1 / np.sqrt(n))
-        )
+        among = MatrixOperator(_block(K, others, others))
+        operator = CenteredGram(among, np.full(n, 1 / np.sqrt(n)))
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
         rank = int((values > rank_floor(operator, float(values[0]))).sum())
         values = values[:rank]

@@ -13,10 +13,9 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from mercer._base.machine import blocks, held, thread_map
-from mercer._base.numbers import fixed_rng
+from mercer._base.numbers import check_choice, fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Estimator, RowsLike
-from mercer.exceptions import DataError
 from mercer.io import Table
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Gaussian
@@ -102,10 +101,7 @@ def novelty_score(kind: str, subspace: Subspace, variance: Array) -> NoveltyScor
     >>> bool(near < far)
     True
     """
-    if kind not in KINDS:
-        raise DataError(
-            f"measure={kind!r} is not known; give one of {', '.join(map(repr, KINDS))}."
-        )
+    check_choice("measure", kind, KINDS)
     inside, outside = KINDS[kind](np.asarray(variance))
     return NoveltyScore(subspace, inside.astype(subspace.coef.dtype, copy=False), outside)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from mercer import KernelPCA
 from mercer._base import linalg, progress
@@ -130,21 +131,17 @@ class Curve:
 
     def squared_distance(self, points: Array) -> float:
         """Mean squared distance of points to the curve."""
-        return float(self._to_curve(points).min(axis=1).mean())
+        return float(cdist(points, self.curve, "sqeuclidean").min(axis=1).mean())
 
     def coverage(self, points: Array, bins: int = 40) -> float:
         """Share of the curve's pieces that a point lies nearest to: collapse is not denoising."""
-        nearest = self._to_curve(points).argmin(axis=1)
+        nearest = cdist(points, self.curve).argmin(axis=1)
         return len(np.unique(nearest * bins // len(self.curve))) / bins
-
-    def _to_curve(self, points: Array) -> Array:
-        return np.asarray(((points[:, None] - self.curve) ** 2).sum(axis=2))
 
 
 def half_circle(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:
     """Points on the upper half of the unit circle."""
-    fine = np.linspace(0, np.pi, 2000)
-    return _curve(on_circle(fine), rng, n, noise)
+    return _curve(on_circle(np.linspace(0, np.pi, 2000)), rng, n, noise)
 
 
 def square(rng: np.random.Generator, n: int = 200, noise: float = 0.1) -> Curve:

@@ -111,11 +111,9 @@ class Sources:
     def _found(self, name: str) -> Labelled:
         found, why = _find(name, self.folder, self.offline)
         if why:
-            warn(
-                f"{name} is not here: {why}. {found.stands_in[0].upper()}{found.stands_in[1:]}; "
-                f"verdicts say so. Give the folder that holds {name} with --data.",
-                MercerWarning,
-            )
+            instead = found.stands_in[0].upper() + found.stands_in[1:]
+            remedy = f"Give the folder that holds {name} with --data."
+            warn(f"{name} is not here: {why}. {instead}; verdicts say so. {remedy}", MercerWarning)
         return found
 
 

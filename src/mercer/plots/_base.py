@@ -61,10 +61,9 @@ def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:
         return given.reshape(rows, columns)
     place = given.item().get_subplotspec() if given.size == 1 else None
     if place is None:
-        raise DataError(
-            f"the picture has {rows} × {columns} panels, and {given.size} axes were given; "
-            f"give {rows * columns} axes, one made by plt.subplots, or none."
-        )
+        remedy = f"give {rows * columns} axes, one made by plt.subplots, or none."
+        both = f"the picture has {rows} × {columns} panels, and {given.size} axes were given"
+        raise DataError(f"{both}; {remedy}")
     given.item().set_axis_off()
     return np.asarray(place.subgridspec(rows, columns).subplots(squeeze=False))
 
@@ -210,10 +209,8 @@ def model_to_draw(estimator: Estimator, method: str | None = None) -> Model:
     It must have the ``method`` that the picture needs, one of :data:`NEEDS`.
     """
     if hasattr(estimator, "steps"):
-        raise DataError(
-            f"{type(estimator).__name__}: a display draws one model; give pipeline[-1], and "
-            "pipeline[:-1].transform(X) as rows."
-        )
+        remedy = "give pipeline[-1], and pipeline[:-1].transform(X) as rows."
+        raise DataError(f"{type(estimator).__name__}: a display draws one model; {remedy}")
     if method is not None:
         require_method(estimator, method)
     return model_of(estimator)
@@ -387,10 +384,9 @@ def first_of_each(labels: Array | None, n: int, limit: int) -> Array:
 
 def in_lines(rows: Array, columns: int) -> Array:
     """(n, d) rows as tiles in reading order, NaN behind the last one."""
-    (n, d), lines = rows.shape, -(-len(rows) // columns)
-    tiles = np.full((lines * columns, d), np.nan)
-    tiles[:n] = rows
-    return tiles.reshape(lines, columns, d)
+    spare = ((0, -len(rows) % columns), (0, 0))
+    tiles = np.pad(rows.astype(float), spare, constant_values=np.nan)
+    return tiles.reshape(-1, columns, rows.shape[1])
 
 
 def mosaic(tiles: Array, shape: tuple[int, ...], gap: int | None = None) -> Array:

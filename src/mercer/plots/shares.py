@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._base.linalg import square_sums
-from mercer._base.numbers import check_count
+from mercer._base.numbers import check_choice, check_count
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.estimators import KernelPCA
 from mercer.estimators.relevance import relevance_of
@@ -323,9 +323,7 @@ class RelevanceDisplay(base.Display):
         >>> display.values.shape
         (3, 4)
         """
-        if kind not in KINDS:
-            known = ", ".join(map(repr, KINDS))
-            raise DataError(f"kind={kind!r} is not known; give one of {known}.")
+        check_choice("kind", kind, KINDS)
         available = base.model_to_draw(estimator).subspace.n_components
         shown = base.check_components(components, available, default=3 if kind == "bars" else 10)
         rows = None if X is None else base.rows_of(estimator, X)

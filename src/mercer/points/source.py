@@ -96,10 +96,8 @@ class Source(Points):
         return self.gather(np.asarray(rows))
 
     def __array__(self, dtype: Precision = None, copy: Any = None) -> Array:
-        raise TypeError(
-            f"{type(self).__name__} of {len(self)} rows is not made an array in silence; "
-            "use rows[:] to load it."
-        )
+        rows = f"{type(self).__name__} of {len(self)} rows"
+        raise TypeError(f"{rows} is not made an array in silence; use rows[:] to load it.")
 
     def gather(self, index: Array) -> Array:
         """The rows with these increasing numbers; one pass over the storage."""
@@ -215,10 +213,9 @@ def reblock(pieces: Iterator[Array], chunks: Sequence[slice]) -> Iterator[Array]
         while have < size:
             piece = next(pieces, None)
             if piece is None:
-                raise DataError(
-                    f"the rows end {size - have} before row {rows.stop}: the data changed while "
-                    "they were read; open them again."
-                )
+                early = f"the rows end {size - have} before row {rows.stop}"
+                changed = "the data changed while they were read; open them again."
+                raise DataError(f"{early}: {changed}")
             waiting.append(piece)
             have += len(piece)
         block = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
@@ -245,11 +242,8 @@ def check_finite(
     row, column = bad[0]
     label = f"{column}" if columns is None else f"{column} ({columns[column]!r})"
     value = block[row, column]
-    raise DataError(
-        f"Input X contains {value} at {place(start + int(row))}, column {label}; "
-        + remedy_for(value)
-        + "."
-    )
+    where = f"Input X contains {value} at {place(start + int(row))}, column {label}; "
+    raise DataError(where + remedy_for(value) + ".")
 
 
 def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
@@ -260,15 +254,13 @@ def warn_of_long(block: Array, columns: Sequence[str] | None) -> bool:
     for i, j in places:
         value = int(block[i, j])
         if int(float(value)) != value:
-            keep = Remedy("")
+            name, keep = f"{j}", Remedy("")
             if columns is not None:
+                name = repr(columns[j])
                 keep = "keep the column as it is with " + argument("label", columns[j]) + ", "
-            warn(
-                f"column {j if columns is None else repr(columns[j])} holds {value}, a whole "
-                f"number too long for float64, and it is read as {int(float(value))}; "
-                + keep
-                + "leave it out, or subtract the same whole number from all of them before."
-            )
+            long = f"column {name} holds {value}, a whole number too long for float64"
+            remedy = "leave it out, or subtract the same whole number from all of them before."
+            warn(f"{long}, and it is read as {int(float(value))}; " + keep + remedy)
             return True
     return False
 

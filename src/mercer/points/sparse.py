@@ -295,9 +295,8 @@ class SparseRows(Numbers):
         except ValueError as error:
             what = f"sparse rows make no sense, or reach beyond their {self.width} columns"
             raise ModelFileError(f"{what}: {error}") from error
-        if (
-            rows.nnz != len(self.data) or not rows.has_canonical_format
-        ):  # SciPy cuts off what is over
+        # SciPy cuts off what is over.
+        if rows.nnz != len(self.data) or not rows.has_canonical_format:
             raise ModelFileError("entries of sparse rows are too many, or not in order")
         if not np.isfinite(self.data).all():
             raise ModelFileError("sparse rows hold NaN or infinity")

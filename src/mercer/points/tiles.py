@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import iadd
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -147,11 +149,7 @@ class Tiles:
                     Y[j] += tile.T @ factor[i]
             return Y
 
-        parts = thread_map(multiply, split_evenly(pairs, n_threads()))
-        total = parts[0]
-        for part in parts[1:]:
-            total += part
-        return total
+        return reduce(iadd, thread_map(multiply, split_evenly(pairs, n_threads())))
 
     @property
     def width(self) -> int:

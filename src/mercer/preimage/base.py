@@ -146,11 +146,8 @@ class PreImageSolver(Config, ABC):
         for need in self.requires:
             has, words, remedy = _NEEDS[need]
             if not has(kernel):
-                raise KernelError(
-                    f"{type(self).__name__} needs {words}, which {kernel!r} has not; "
-                    + remedy
-                    + "."
-                )
+                lack = f"{type(self).__name__} needs {words}, which {kernel!r} has not; "
+                raise KernelError(lack + remedy + ".")
 
     def check_subspace(self, subspace: Subspace) -> None:
         """Raise for a model that the strategy cannot work with: its kernel, or sparse rows."""

@@ -68,10 +68,8 @@ class Combination(PreImageSolver):
         if min(self.rows, self.max_iter) < 1 or not self.tol >= 0:
             raise KernelError(f"{self!r}: give rows and max_iter from 1 on, tol from 0 on.")
         if not subspace.points.is_sparse:
-            raise KernelError(
-                "Combination is for models of sparse rows, and this one has dense rows; use "
-                "preimage='fixed_point'."
-            )
+            dense = "Combination is for models of sparse rows, and this one has dense rows"
+            raise KernelError(f"{dense}; use preimage='fixed_point'.")
         return _BoundCombination(self, subspace)
 
 

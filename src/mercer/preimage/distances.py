@@ -107,19 +107,8 @@ def _trilaterate(neighbours: Array, squared: Array) -> Array:
     A = (neighbours - centre).astype(np.float64)
     right = (np.einsum("njd,njd->nj", A, A) - squared) / 2
     right -= right.mean(axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh(np.einsum("nid,njd->nij", A, A))
-    cut = values[:, -1:] * 1e-10
-    inverse = np.divide(1, values, out=np.zeros_like(values), where=values > cut)
-    lost = ~np.isfinite(right).all(axis=1)
-    weights = np.einsum(
-        "nij,nj,nkj,nk->ni",
-        vectors,
-        inverse,
-        vectors,
-        np.where(lost[:, None], 0, right),
-        optimize=True,
-    )
-    weights[lost] = np.nan
+    inverse = np.linalg.pinv(np.einsum("nid,njd->nij", A, A), rcond=1e-10, hermitian=True)
+    weights = np.einsum("nij,nj->ni", inverse, right)  # not numbers where a distance is none
     return np.asarray(centre[:, 0] + np.einsum("nj,njd->nd", weights, A))
 
 

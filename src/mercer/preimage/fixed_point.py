@@ -253,13 +253,9 @@ class _BoundFixedPoint(BoundPreImage):
         if self.rough is not None:
             self._begin_roughly(points, Z)
         self._run(points, Z)
-        code = points.code
-        return PreImages(
-            points=self.sweep.to_input(points.at),
-            converged=(code == _CONVERGED) | (code == _RESTARTED),
-            iterations=points.iterations,
-            status=np.array(_ENDS)[code],
-        )
+        good = (points.code == _CONVERGED) | (points.code == _RESTARTED)
+        found, status = self.sweep.to_input(points.at), np.array(_ENDS)[points.code]
+        return PreImages(found, good, points.iterations, status)
 
     def _run(self, points: _Points, Z: Array) -> None:
         """Sweeps until no point is left."""

@@ -127,10 +127,8 @@ def _scores_of_columns(subspace: Subspace) -> Array:
     gram = B.T @ (B / w[:, None])
     factor = np.diagonal(gram)
     if np.abs(gram - np.diag(factor)).max() > 1e-3 * factor.max():
-        raise KernelError(
-            "the training scores of this model cannot be recovered from a precomputed kernel; "
-            "use a kernel object or FunctionKernel."
-        )
+        lost = "the training scores of this model cannot be recovered from a precomputed kernel"
+        raise KernelError(f"{lost}; use a kernel object or FunctionKernel.")
     return np.asarray(B / w[:, None] / factor)
 
 

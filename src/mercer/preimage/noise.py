@@ -49,10 +49,8 @@ def match_noise(subspace: Subspace, X: Rows, Z: Array) -> Array:
     diagonal = subspace.kernel.diag(subspace.support) if subspace.points.is_open else np.array([])
     if not diagonal.size or not np.ptp(diagonal) <= 1e-5 * np.abs(diagonal).max():
         # The largest entry says nothing about nearness.
-        raise KernelError(
-            "match_noise needs a kernel whose k(x, x) is constant, such as Gaussian, not "
-            f"{subspace.kernel!r}; leave match_noise out."
-        )
+        needs = "match_noise needs a kernel whose k(x, x) is constant, such as Gaussian"
+        raise KernelError(f"{needs}, not {subspace.kernel!r}; leave match_noise out.")
     factor = _factor(subspace, _products_and_largest(subspace, X, subspace.coef[:, :0])[1])
     return np.asarray(_scaled(Z + subspace.offset, factor) - subspace.offset, dtype=Z.dtype)
 

@@ -8,7 +8,7 @@ import numpy as np
 from mercer._base.config import with_parameters
 from mercer._base.linalg import evenly, square_sums, unit_size
 from mercer._base.machine import blocks, thread_map
-from mercer._base.numbers import check_count, fixed_rng
+from mercer._base.numbers import check_choice, check_count, fixed_rng
 from mercer._base.types import Array
 from mercer.exceptions import DataError
 from mercer.model import Subspace
@@ -126,8 +126,7 @@ class KernelSmoother(PreImageSolver):
 
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_subspace(subspace)
-        if self.by not in ("similarity", "distance"):
-            raise DataError(f"by={self.by!r} is not known; give 'similarity' or 'distance'.")
+        check_choice("by", self.by, ("similarity", "distance"))
         if self.noise is not None and not 0 <= self.noise < np.inf:
             raise DataError(f"noise={self.noise!r}: give a standard deviation, or None.")
         bound = BoundSmoother(1, SupportScores(subspace), self.by, is_centred=True)

@@ -100,10 +100,8 @@ class Relevance:
         """
         given = [str(name) for name in groups]
         if len(given) != len(self.names):
-            raise DataError(
-                f"groups has {len(given)} names for {len(self.names)} variables; "
-                "give one for each variable."
-            )
+            count = f"groups has {len(given)} names for {len(self.names)} variables"
+            raise DataError(f"{count}; give one for each variable.")
         names = tuple(dict.fromkeys(given))
         member = np.array([[name == wanted for wanted in names] for name in given], dtype=float)
         added = {name: getattr(self, name) @ member for name in ("components", "overall", "error")}
@@ -146,8 +144,7 @@ def measure_relevance(
     array([[1., 0., 0.],
            [0., 1., 0.]])
     """
-    if unit not in UNITS:
-        raise DataError(f"unit={unit!r} is not known; give one of {', '.join(map(repr, UNITS))}.")
+    numbers.check_choice("unit", unit, UNITS)
     require_variables(subspace, "matter")
     middle = as_points(subspace.support).middle()
     share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
@@ -379,10 +376,8 @@ def permutation(
     rng = numbers.make_rng(random_state)
     rows = np.array(X, dtype=subspace.coef.dtype, order="C")
     if rows.ndim != 2 or rows.shape[1] != subspace.support.shape[1]:
-        raise DataError(
-            f"X has shape {rows.shape}, and the model {subspace.support.shape[1]} variables; "
-            "give the rows of the fit."
-        )
+        both = f"X has shape {rows.shape}, and the model {subspace.support.shape[1]} variables"
+        raise DataError(f"{both}; give the rows of the fit.")
     d = rows.shape[1]
     again, share = _fresh(model), explained_share(subspace, rows)
     drops, angles = np.empty((2, repeats, d))

@@ -113,10 +113,8 @@ class Directions:
         S, q = self.subspace, self.subspace.n_components
         on_landmarks = self.root @ self.turn[q:]
         on_support = S.coef @ (self.turn[:q] - self.products.T @ on_landmarks)
-        return (
-            S.points.joined(as_points(self.landmarks)).rows,
-            np.concatenate([on_support, on_landmarks]).astype(S.coef.dtype),
-        )
+        points = S.points.joined(as_points(self.landmarks)).rows
+        return points, np.concatenate([on_support, on_landmarks]).astype(S.coef.dtype)
 
 
 @dataclass(frozen=True)
@@ -178,15 +176,10 @@ class GroupSums(linalg.Sums):
 
     def covariances(self, shares: Array, center: bool) -> Array:
         """Covariance matrices with the groups weighted by each row of ``shares``, (b, r, r)."""
-        weight = shares @ self.weight
-        r = self.linear.shape[1]
-        upper = np.triu_indices(r)
-        packed = shares @ self.square[:, upper[0], upper[1]] / weight[:, None]
-        C = np.empty((len(shares), r, r))
-        C[:, upper[0], upper[1]] = packed
-        C[:, upper[1], upper[0]] = packed
+        weight = (shares @ self.weight)[:, None]
+        C: Array = np.tensordot(shares, self.square, axes=1) / weight[:, :, None]
         if center:
-            mean = shares @ self.linear / weight[:, None]
+            mean = shares @ self.linear / weight
             C -= mean[:, :, None] * mean[:, None, :]
         return C
 
@@ -284,10 +277,8 @@ class Uncertainty:
     def advice(self) -> list[str]:
         """What follows, in plain words: what is stable, what mixes, and what is noise."""
         q, level, noise = len(self.angle), f"{self.level:.0%}", np.flatnonzero(self.noise)
-        stable = (
-            f"{self.n_stable} of {q} components are stable: in {level} of samples of "
-            f"{self.n_rows:,} rows they turn by less than 45 degrees."
-        )
+        turn = f"in {level} of samples of {self.n_rows:,} rows they turn by less than 45 degrees."
+        stable = f"{self.n_stable} of {q} components are stable: {turn}"
         mixing = [
             f"Components {listed(group)} are not distinguishable from each other: their variances "
             "are close, and sampling turns them into each other. Read them as one."
@@ -295,11 +286,9 @@ class Uncertainty:
         ]
         lines = [stable, *mixing]
         if noise.size:
-            lines.append(
-                f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)} cannot be told "
-                "from noise: sampling replaces most of it by directions that the model has left "
-                "out."
-            )
+            some = f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)}"
+            why = "sampling replaces most of it by directions that the model has left out."
+            lines.append(f"{some} cannot be told from noise: {why}")
         together = f"All {q} together turn by at most {self.subspace_angle:.0f} degrees ({level})."
         return [*lines, together]
 

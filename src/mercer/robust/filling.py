@@ -333,14 +333,10 @@ def fill_missing(
         if changes[-1] < tol:
             break
     else:
-        warn(
-            f"missing values still changed by {changes[-1]:.2g} of their spread in the last of "
-            f"{rounds} rounds ({tol:g} is asked for); "
-            + Remedy(
-                "raise max_iter, or use fewer components.", shell="fit with fewer --components."
-            ),
-            ConvergenceWarning,
-        )
+        last = f"of their spread in the last of {rounds} rounds ({tol:g} is asked for)"
+        python, shell = "raise max_iter, or use fewer components.", "fit with fewer --components."
+        still = f"missing values still changed by {changes[-1]:.2g} {last}; "
+        warn(still + Remedy(python, shell=shell), ConvergenceWarning)
     return filled, np.array(changes), filling
 
 

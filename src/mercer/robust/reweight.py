@@ -56,10 +56,8 @@ class Hampel(Loss):
 
     def weight(self, u: Array) -> Array:
         if not 0 <= self.full < self.none:
-            raise DataError(
-                f"full={self.full} and none={self.none} must be in this order and not negative; "
-                "6 and 8 are usual."
-            )
+            given = f"full={self.full} and none={self.none}"
+            raise DataError(f"{given} must be in this order and not negative; 6 and 8 are usual.")
         v = np.clip((u - self.full) / (self.none - self.full), 0, 1)
         return np.asarray((1 - v**2) ** 2)
 
@@ -122,10 +120,8 @@ class Reweighting:
         n, kept = len(self.weights), self.trust.trusted
         group = int(self.trust.grouped.sum())
         if group >= LARGE_GROUP * n:
-            return (
-                f"{group} of {n} rows lie apart from the others but close together: they may be "
-                "data, not outliers. They have weight 0"
-            )
+            apart = f"{group} of {n} rows lie apart from the others but close together"
+            return f"{apart}: they may be data, not outliers. They have weight 0"
         if kept.mean() < FEW_TRUSTED:
             return f"only {kept.sum()} of {n} rows belong together; the others have weight 0"
         return None

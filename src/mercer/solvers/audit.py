@@ -56,12 +56,9 @@ def audited(report: Report, findings: list[Finding]) -> Report:
     # A fit that has not converged has said so, and claims no more than its residuals.
     if not shares.max() <= 1 and (report.converged or not np.isfinite(sizes.max())):
         other = "" if report.solver == "Dense" else "use solver='dense', or "
-        warn(
-            f"the {worst.what} by the kernel's definition and by {report.solver} differ by "
-            f"{worst.size:.2g} where at most {worst.allowed:.2g} was claimed; "
-            f"{other}give rows in float64.",
-            NumericalWarning,
-        )
+        both = f"the {worst.what} by the kernel's definition and by {report.solver}"
+        apart = f"differ by {worst.size:.2g} where at most {worst.allowed:.2g} was claimed"
+        warn(f"{both} {apart}; {other}give rows in float64.", NumericalWarning)
     return replace(report, audited=float(sizes.max()))
 
 
@@ -95,14 +92,10 @@ def audit_rows(
     worst = np.unravel_index(np.argmax(off / allowed), off.shape)
     total = float(np.abs(own).max() + subspace.mean_square) + np.finfo(float).tiny
     noise = 128 * eps * float((np.abs(Z) * size).sum(axis=1).max())  # of |z|²
-    return [
-        Finding("scores", float(off[worst]), float(allowed[worst])),
-        Finding(
-            "reconstruction errors",
-            float(np.abs(residual - E).max() / total),
-            SLACK * (SLACK * float(errors.max()) + 64 * eps + noise / total),
-        ),
-    ]
+    apart = float(np.abs(residual - E).max() / total)
+    claimed = SLACK * (SLACK * float(errors.max()) + 64 * eps + noise / total)
+    scores_off = Finding("scores", float(off[worst]), float(allowed[worst]))
+    return [scores_off, Finding("reconstruction errors", apart, claimed)]
 
 
 def _rounding(subspace: Subspace, rows: Points, dtype: np.dtype | None = None) -> float:
@@ -223,11 +216,8 @@ def _audit_outside(
     within = float(np.linalg.eigvalsh(D)[-1] - 2 * spectrum.residuals[:q].max())
     bound = max(float(bounds[:1].sum()), within)
     excess = max(bound / float(lam[-1]) - 1, 0.0)
-    return Finding(
-        "spectrum outside of the components",
-        excess,
-        SLACK * (float(spectrum.errors[:q].max()) + floor / float(lam[-1])),
-    )
+    allowed = SLACK * (float(spectrum.errors[:q].max()) + floor / float(lam[-1]))
+    return Finding("spectrum outside of the components", excess, allowed)
 
 
 def _as_seen(

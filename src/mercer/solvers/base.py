@@ -170,12 +170,10 @@ class EigenSolver(Solver):
         trace = total_variance(operator, spectrum.values[:q])
         warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
         if not spectrum.converged:
-            warn(
-                f"{type(self).__name__} stopped after {spectrum.passes} passes with {q} pairs and "
-                f"an estimated relative error of {spectrum.errors.max():.2g}; "
-                "allow more passes (max_iter, max_passes) or raise tol.",
-                ConvergenceWarning,
-            )
+            stopped = f"{type(self).__name__} stopped after {spectrum.passes} passes with {q} pairs"
+            error = f"an estimated relative error of {spectrum.errors.max():.2g}"
+            remedy = "allow more passes (max_iter, max_passes) or raise tol."
+            warn(f"{stopped} and {error}; {remedy}", ConvergenceWarning)
         report = Report(
             solver=type(self).__name__,
             reason="asked for",

@@ -57,10 +57,8 @@ class LandmarkModel:
         scale, largest = sums.diagonal / sums.weight, float(values.max(initial=0.0))
         floor = noise_floor(largest, len(values), scale, np.dtype(np.float64), removed)
         if not largest > floor:
-            raise DataError(
-                "kernel has no variance on the landmarks: the largest eigenvalue is "
-                f"{largest:.2g}; give rows that differ, more landmarks, or another width."
-            )
+            none = f"kernel has no variance on the landmarks: eigenvalues reach {largest:.2g}"
+            raise DataError(f"{none}; give rows that differ, more landmarks, or another width.")
         refuse_magnitude(features.points.cast(features.dtype), float(values[-1]))
         keep = values > floor
         outside = sums.diagonal - float(np.trace(sums.square))
@@ -86,12 +84,9 @@ class LandmarkModel:
 
     def subspace(self) -> Subspace:
         """The directions, written on the landmarks."""
-        parts = (self.features.basis, self.mean, self.vectors)
-        return from_features(
-            self.features.kernel,
-            self.features.landmarks,
-            *(part.astype(self.features.dtype) for part in parts),
-        )
+        features, parts = self.features, (self.features.basis, self.mean, self.vectors)
+        stored = (part.astype(features.dtype) for part in parts)
+        return from_features(features.kernel, features.landmarks, *stored)
 
 
 def _sum_rounding(features: LandmarkFeatures, sums: FeatureSums) -> float:
@@ -220,11 +215,8 @@ def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[Landma
     q = rule.count(model.values, model.trace)
     if q is None:
         held = float(model.values.sum()) / model.trace
-        warn(
-            f"{rule.describe()} was asked for, but the landmarks span only {rank} components, "
-            f"which hold {held:.4g} of it; kept {rank}. Give more landmarks.",
-            RankWarning,
-        )
+        kept = f"{but} components, which hold {held:.4g} of it; kept {rank}"
+        warn(f"{rule.describe()} was asked for, but {kept}. Give more landmarks.", RankWarning)
         q = rank
     return model.leading(q), rounded[:q]
 

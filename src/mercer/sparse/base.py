@@ -138,10 +138,8 @@ def selected(
     """The Selection where an optimiser ended; ``indices`` are the pool's row numbers."""
     at = found.at
     if not len(at.active):
-        raise DataError(
-            f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left; "
-            "give a smaller noise, or n_kernels instead."
-        )
+        noise = f"the noise σ={np.sqrt(at.variance):.3g} explains everything, no kernel is left"
+        raise DataError(f"{noise}; give a smaller noise, or n_kernels instead.")
     order = np.argsort(indices[at.active])
     active = at.active[order]
     chosen, pool = indices[active], at.pool.subset(active)

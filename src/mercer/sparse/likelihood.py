@@ -415,8 +415,7 @@ def _search(at: Likelihood, step: Array) -> Likelihood | None:
         if new.value - at.value > max(1e-4 * promised, at.rounding):
             return new
         # Near the top values differ by rounding only, and the gradient still tells the way.
-        if new.value >= at.value - at.rounding and (
-            np.abs(new.relative_gradient).max() < 0.9 * steepness
-        ):
+        level = new.value >= at.value - at.rounding
+        if level and np.abs(new.relative_gradient).max() < 0.9 * steepness:
             return new
     return None

@@ -140,9 +140,7 @@ def _thinned(fits: _Fits, n_kernels: int) -> Selection:
 
 def _too_many(fits: _Fits, n_kernels: int) -> Selection:
     most = max(fits.found.values(), key=len)
-    warn(
-        f"{n_kernels} kernels were asked for, but only {len(most)} are worth their place even at a "
-        f"noise of {np.sqrt(most.variance):.2g}; kept {len(most)}. Ask for at most {len(most)}.",
-        RankWarning,
-    )
+    m, noise = len(most), f"a noise of {np.sqrt(most.variance):.2g}"
+    few = f"only {m} are worth their place even at {noise}; kept {m}. Ask for at most {m}."
+    warn(f"{n_kernels} kernels were asked for, but {few}", RankWarning)
     return most

@@ -15,6 +15,7 @@ from mercer.kernels import Basis, DotProductKernel, Gaussian, Kernel, Polynomial
 from mercer.model import Subspace
 from mercer.points.tiles import Tiles
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver
+from mercer.solvers.landmarks import describe
 from mercer.testing.operators import about, assert_close, ensure
 
 #: A point that is said to have converged may still move by this share of the data's radius.
@@ -72,11 +73,8 @@ def check_positive_definite(kernel: Kernel, X: RowsLike) -> None:
     K = _gram(kernel, X, X)
     values = np.linalg.eigvalsh((K + K.T) / 2)
     allowed = 16 * len(K) * np.finfo(np.float64).eps * values[-1]
-    ensure(
-        values[0] >= -allowed,
-        f"the kernel says is_mercer, but its matrix has the eigenvalue {values[0]:.3g} "
-        f"beside a largest one of {values[-1]:.3g}",
-    )
+    found = f"the eigenvalue {values[0]:.3g} beside a largest one of {values[-1]:.3g}"
+    ensure(values[0] >= -allowed, f"the kernel says is_mercer, but its matrix has {found}")
 
 
 def check_slices(kernel: Kernel, X: RowsLike) -> None:
@@ -143,12 +141,12 @@ def check_formula(kernel: Kernel, X: RowsLike) -> None:
 
 def check_resolve(kernel: Kernel, X: RowsLike) -> None:
     """A resolved kernel is a new object or the same one, and resolving it again changes nothing."""
-    before, once = _numbers(kernel), kernel.resolve(X)
-    same = _numbers(kernel) == before
+    before, once = describe(kernel), kernel.resolve(X)
+    same = describe(kernel) == before
     ensure(same, f"resolve changed the kernel itself: {before} became {kernel!r}")
     fewer = X[:6] if kernel.points(X).is_open else X
     for again in (once.resolve(X), once.resolve(fewer)):
-        same = _numbers(again) == _numbers(once)
+        same = describe(again) == describe(once)
         ensure(same, f"resolve is not idempotent: {once!r} became {again!r}")
 
 
@@ -164,24 +162,12 @@ def check_parameters(kernel: Kernel) -> None:
     except RuntimeError as error:  # scikit-learn's word for a constructor that computes
         raise AssertionError(f"{kernel!r} cannot be cloned: {error}") from error
     for how, other in made.items():
-        ensure(_numbers(other) == _numbers(kernel), f"{how} turned {kernel!r} into {other!r}")
+        ensure(describe(other) == describe(kernel), f"{how} turned {kernel!r} into {other!r}")
 
 
 def _gram(kernel: Kernel, A: RowsLike, B: RowsLike) -> Array:
     """k(A, B) in float64."""
     return Basis(kernel, B).tiles(A).gram(np.float64)
-
-
-def _numbers(kernel: Kernel) -> dict[str, object]:
-    """All parameters in a form that can be compared, nested kernels by their class."""
-    return {
-        name: type(value)
-        if isinstance(value, Kernel)
-        else (value.shape, value.tobytes())
-        if isinstance(value, np.ndarray)
-        else value
-        for name, value in kernel.get_params().items()
-    }
 
 
 def check_preimage(solver: PreImageSolver, subspace: Subspace | None = None) -> None:
@@ -258,11 +244,9 @@ def check_converged_is_true(solver: PreImageSolver, subspace: Subspace, X: Array
         moved = np.linalg.norm(again.points - found.points, axis=1)
         false = found.converged & (moved > MOVEMENT * _radius(subspace))
         worst = int(np.where(false, moved, -1).argmax())
-        ensure(
-            not false.any(),
-            f"{each!r} calls query {worst} converged after {found.iterations[worst]} "
-            f"iterations, but starting there again moves it by {moved[worst]:.3g}",
-        )
+        calls = f"calls query {worst} converged after {found.iterations[worst]} iterations"
+        but = f"but starting there again moves it by {moved[worst]:.3g}"
+        ensure(not false.any(), f"{each!r} {calls}, {but}")
 
 
 def _check_fields(found: PreImages, n: int, d: int) -> None:

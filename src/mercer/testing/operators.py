@@ -45,17 +45,11 @@ def assert_close(
     Errors are measured against the largest entry, as matrix norms do: a kernel value of 1e-300
     needs not be right in its own digits.
     """
-    A: Array = np.asarray(found, dtype=np.float64)
-    B: Array = np.asarray(wanted, dtype=np.float64)
-    ensure(A.shape == B.shape, f"{what}: shape {A.shape}, expected {B.shape}")
+    A, B = (np.asarray(part, dtype=np.float64) for part in (found, wanted))
     allowed = tol * (float(np.abs(B).max(initial=0)) if scale is None else scale)
-    error = np.abs(A - B)
-    if not (error <= allowed).all():  # a NaN is not <= anything
-        worst = np.unravel_index(np.where(np.isnan(error), np.inf, error).argmax(), error.shape)
-        raise AssertionError(
-            f"{what}: off by {error[worst]:.3g} at {tuple(map(int, worst))} "
-            f"(found {A[worst]}, expected {B[worst]}; allowed {allowed:.3g})"
-        )
+    np.testing.assert_allclose(
+        A, B, rtol=0, atol=allowed, equal_nan=False, err_msg=what, strict=True
+    )
 
 
 def check_operator(operator: GramOperator, dense: Array, tol: float | None = None) -> None:
@@ -288,11 +282,8 @@ def check_residuals(A: Array, found: Spectrum) -> None:
     true = np.linalg.norm(A @ found.vectors - found.vectors * found.values, axis=0)
     slack = 4 * len(A) * np.finfo(found.vectors.dtype).eps * abs(float(found.values[0]))
     worst = int((true - found.residuals).argmax())
-    ensure(
-        (true <= 1.01 * found.residuals + slack).all(),
-        f"pair {worst} has a residual of {true[worst]:.3g} but reports "
-        f"{found.residuals[worst]:.3g}",
-    )
+    both = f"a residual of {true[worst]:.3g} but reports {found.residuals[worst]:.3g}"
+    ensure((true <= 1.01 * found.residuals + slack).all(), f"pair {worst} has {both}")
 
 
 def check_values(found: Spectrum, values: Array, exact: bool = True) -> None:
@@ -309,8 +300,6 @@ def check_values(found: Spectrum, values: Array, exact: bool = True) -> None:
     allowed = np.maximum(rounding, 0 if exact else 10 * found.errors * np.abs(wanted))
     allowed = np.broadcast_to(allowed, error.shape)
     worst = int((error - allowed).argmax())
-    ensure(
-        (error <= allowed).all(),
-        f"eigenvalue {worst} is {found.values[worst]:.17g}, expected {wanted[worst]:.17g} "
-        f"(allowed error {allowed[worst]:.3g})",
-    )
+    both = f"{found.values[worst]:.17g}, expected {wanted[worst]:.17g}"
+    text = f"eigenvalue {worst} is {both} (allowed error {allowed[worst]:.3g})"
+    ensure((error <= allowed).all(), text)
