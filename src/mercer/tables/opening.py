@@ -125,8 +125,10 @@ def open_for_fit(
     if names is None:
         _refuse_scale(encoder)
         return Opened(open_table(look, choice, array=array, allow_nan=takes_missing(model)), None)
-    wanting = _decide(encoder, table.rows, names)
-    passes = wanting and (missing != "refuse" or takes_missing(model))
+    asked = missing in ("fill", "drop") or takes_missing(model)
+    unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
+    wanting = _decide(encoder, table.rows, names) or (unseen and asked)
+    passes = wanting and missing != "refuse"
     if not passes:  # others are refused, by their place in the file, as they are read
         table = open_table(look, choice, array=array)
     if not (as_table or passes) and encoder.is_identity_:
@@ -254,7 +256,8 @@ def open_encoded(
     ['glucose', 'pedigree']
     """
     model = MissingKernelPCA() if allow_nan else None
-    opened = open_for_fit(path, encoder, choice, array=array, missing="refuse", model=model)
+    missing = "auto" if allow_nan else "refuse"
+    opened = open_for_fit(path, encoder, choice, array=array, missing=missing, model=model)
     return opened.table, opened.encoder
 
 
