@@ -18,7 +18,7 @@ from sklearn.base import clone
 from mercer._base.numbers import counted
 from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
-from mercer.exceptions import DataError, Remedy, argument
+from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
 from mercer.io.delimited import CsvRows
 from mercer.io.files import plain_name
@@ -196,10 +196,8 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
         for name, why in encoder.left_out_.items()
     ]
     raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
-    if encoder.scale != "auto":
-        return [*left_out, raw]
-    how = Remedy("TableEncoder(scale='std') scales each", shell="--scale std scales each")
-    return [*left_out, f"{raw}: they seem to have one unit; " + how]
+    why = ": they seem to have one unit" if encoder.scale == "auto" else ""
+    return [*left_out, raw + why]
 
 
 def _refuse_scale(encoder: TableEncoder) -> None:
