@@ -102,8 +102,8 @@ def test_denoise_the_wrong_way(mercer, model, test, noisy, tmp_path):
     few = tmp_path / "few.csv"
     write_csv(few, np.random.default_rng(0).standard_normal((60, 2)), "ab")
     words = ["--noise", "--rows clean"]
-    mercer.fails("denoise", few, "-o", tmp_path / "y.csv", status=3, words=words)
-    mercer.fails("denoise", few, "--noise", "speckle", status=3, words=["speckle:0.3"])
+    mercer.fails("denoise", few, "-o", tmp_path / "y.csv", "-q", status=3, words=words)
+    mercer.fails("denoise", few, "--noise", "speckle", "-q", status=3, words=["speckle:0.3"])
 
 
 def test_denoise_without_a_model_says_what_is_missing(mercer, noisy, tmp_path):
@@ -165,10 +165,11 @@ def test_a_fit_with_holes(mercer, tmp_path):
     X = make_rows()
     X[3, 1] = X[8, 0] = np.nan
     holes, model = write_csv(tmp_path / "holes.csv", X), tmp_path / "m.mercer"
-    mercer.fails("fit", holes, "-o", model, "-q", status=3, words=["nan", "line 5", "'width'"])
+    refuse = ("fit", holes, "-o", model, "-q", "--missing", "refuse")
+    mercer.fails(*refuse, status=3, words=["nan", "line 5", "'width'"])
     mercer("fit", holes, "--model", "missing", "--components", 5, "-o", model, "-q")
     expected = MissingKernelPCA(KernelPCA(5, random_state=0), random_state=0).fit(X)
-    Z = package.load(model).subspace_.scores(make_rows(9, seed=2))
+    Z = package.load(model).model_.subspace_.scores(make_rows(9, seed=2))
     np.testing.assert_array_equal(Z, expected.transform(make_rows(9, seed=2)))
 
 
@@ -186,7 +187,7 @@ def test_sparse(mercer, train, test, tmp_path):
     facts = json.loads(mercer("fit", train, *options).out)
     assert facts["support_points"] == 8
     expected = SparseKernelPCA(8, random_state=0).fit(make_rows())
-    Z = package.load(model).subspace_.scores(make_rows(9, seed=2))
+    Z = package.load(model).model_.subspace_.scores(make_rows(9, seed=2))
     np.testing.assert_array_equal(Z, expected.transform(make_rows(9, seed=2)))
 
 

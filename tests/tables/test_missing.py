@@ -10,7 +10,7 @@ import mercer
 from mercer import KernelNovelty, KernelPCA, MissingKernelPCA
 from mercer.cli import main
 from mercer.exceptions import DataError
-from mercer.tables import TableModel
+from mercer.tables import TableModel, open_encoded, opening
 
 pd = pytest.importorskip("pandas")
 
@@ -188,3 +188,20 @@ def test_numbers_of_one_unit_are_filled_in_too(rng, tmp_path, capsys):
         capsys.readouterr()
         assert main(["novelty", str(model), str(data)]) == 0
         assert "nan" not in capsys.readouterr().out
+
+
+def test_files_of_which_the_first_rows_decide(rng, tmp_path, monkeypatch):
+    """A value that is missing behind them is found by those who ask for it."""
+    monkeypatch.setattr(opening, "WHOLE", 100)
+    monkeypatch.setattr(opening, "FIRST_ROWS", 50)
+    X = rows(150, rng)
+    X[140, 1] = np.nan
+    path = tmp_path / "x.csv"
+    pd.DataFrame(X, columns=list("abcde")).to_csv(path, index=False)
+    with pytest.raises(DataError, match="line 142"):
+        TableModel(KernelPCA(3)).fit(path)
+    for missing, n in (("fill", 150), ("drop", 149)):
+        model = TableModel(KernelPCA(3, solver="dense"), missing=missing).fit(path)
+        assert len(model.model_.subspace_.support) == n
+    table, _ = open_encoded(path, allow_nan=True)
+    assert np.isnan(table.rows[:]).sum() == 1

@@ -80,7 +80,8 @@ def fit(
         if checkpoint is not None and not plan.resumable:
             raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
         kept = state if plan.resumable else None
-        size = console.size_of(*table.rows.shape, encoder)
+        n, d = table.rows.shape
+        size = console.size_of(n, d, encoder)
         _announce(plan, f"{data}: {size}", resumed=kept is not None and kept.exists())
         with console.progress():
             model = _run(recipe.make(kept), table, kept)

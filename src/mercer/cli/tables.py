@@ -56,9 +56,9 @@ def open_input(
         kept = _read_kept(look, reading.kept)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
-        filled = fill is not None and look.kind in TEXT
-        table = _open(look, reading, like=like, allow_nan=allow_nan or filled)
-        if filled:
+        fill = fill if look.kind in TEXT else None
+        table = _open(look, reading, like=like, allow_nan=allow_nan or fill is not None)
+        if fill is not None:
             table = table.map(fill, table.rows.shape[1], table.rows.columns)
         yield replace(table, beside={**table.beside, **kept})
 

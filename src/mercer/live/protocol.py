@@ -180,15 +180,15 @@ class Wanted:
     def make(self, rows: Array) -> Any:
         """The estimator, unfitted."""
         kind = catalogue.load(catalogue.MODELS[self.model])
-        kernel: Kernel | None = self.make_kernel(rows)
+        kernel, count = self.make_kernel(rows), self.components
         if self.model == "novelty" and self.kernel == {"name": "gaussian"}:
-            kernel = None  # it has a width of its own
-        count: Any = self.components
-        if count is None and self.model not in ("novelty", "sparse"):
-            count = usual_rule()
-        if self.model in ("novelty", "generative", "sparse"):
+            return kind(n_components=count, random_state=0)  # it has a width of its own
+        if self.model in ("novelty", "sparse"):
             return kind(n_components=count, kernel=kernel, random_state=0)
-        pca = KernelPCA(count, kernel=kernel, center=self.center, random_state=0)
+        rule = usual_rule() if count is None else count
+        if self.model == "generative":
+            return kind(n_components=rule, kernel=kernel, random_state=0)
+        pca = KernelPCA(rule, kernel=kernel, center=self.center, random_state=0)
         return pca if self.model == "kpca" else kind(pca, random_state=0)
 
     def make_kernel(self, rows: Array) -> Kernel:

@@ -215,6 +215,9 @@ class OnTables(Protocol):
     encoder_: Any
     model_: Any
 
+    def vectors(self, X: Any) -> Array:
+        """The rows as the model inside sees them."""
+
 
 def remember(estimator: Estimator, fingerprint: Mapping[str, Any] | None) -> None:
     """Keep the fingerprint of the rows of a fit with the estimator, and with its model."""

@@ -1,12 +1,7 @@
 """What displays share: matplotlib when it is needed, a look, models and rows, and image tiles."""
 
-import functools
-import inspect
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from copy import copy
+from collections.abc import Iterable, Sequence
 from math import isqrt
 from typing import Any, Self
 
@@ -20,7 +15,9 @@ from mercer._base.types import Array, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError, Remedy, argument
 from mercer.model import Model, model_of
-from mercer.model.model import OnTables
+from mercer.plots._tables import model_inside as model_inside
+from mercer.plots._tables import nameless_rows as nameless_rows
+from mercer.plots._tables import of_tables
 
 #: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,
 #: arXiv:2107.02270), and that stand out on white and on black paper.
@@ -140,7 +137,7 @@ class Display(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if (own := vars(cls).get("from_estimator")) is not None:
-            cls.from_estimator = classmethod(_of_tables(own.__func__))  # type: ignore[attr-defined]
+            cls.from_estimator = classmethod(of_tables(own.__func__))  # type: ignore[attr-defined]
 
     @property
     def figure_(self) -> Figure:
@@ -153,31 +150,6 @@ class Display(ABC):
         words |= {"limits": limits, "cmap": cmap}
         self.ax_, self.image_ = show_tiles(ax, tiles, self.image_shape, **words)
         return self
-
-
-def _of_tables(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """``from_estimator`` that also takes a model of tables, and draws the model inside it."""
-
-    @functools.wraps(draw)
-    def from_estimator(cls: type, estimator: Estimator, *args: Any, **options: Any) -> Any:
-        # A picture of one row asks for its contributions, which are those of columns.
-        if not isinstance(estimator, OnTables) or "row" in inspect.signature(draw).parameters:
-            return draw(cls, estimator, *args, **options)
-        given = inspect.signature(draw).bind(cls, model_inside(estimator), *args, **options)
-        for name in {"X", "X_new", "X_noisy"} & set(given.arguments):
-            if (rows := given.arguments[name]) is not None:
-                given.arguments[name] = estimator.vectors(rows)
-        with nameless_rows():
-            return draw(*given.args, **given.kwargs)
-
-    return from_estimator
-
-
-def model_inside(table: OnTables) -> Any:
-    """The model of vectors, with the names of their entries: ``city=Oslo``."""
-    model = copy(table.model_)
-    model.feature_names_in_ = table.encoder_.get_feature_names_out()
-    return model
 
 
 #: More different numbers than this in ``y`` are a scale, not classes.
@@ -229,14 +201,6 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
         X = estimator.impute(X)  # as its transform does
     rows = check_rows(estimator, X, subspace.kernel, reset=False)
     return np.asarray(rows, dtype=subspace.coef.dtype)
-
-
-@contextmanager
-def nameless_rows() -> Iterator[None]:
-    """Rows that were checked already are arrays, whose columns have no names any more."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        yield
 
 
 def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:

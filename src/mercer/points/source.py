@@ -287,6 +287,7 @@ def fill_in(what: str) -> Remedy:
     """What to do about missing values, ``"it"`` or ``"them"``."""
     return Remedy(
         f"fill {what} in by impute, MissingKernelPCA, or TableModel(...) of any estimator",
-        shell=f"fill {what} in by 'mercer impute MODEL DATA', or fit with '--model missing'",
+        shell=f"fill {what} in by 'mercer impute MODEL DATA', or fit with '--model missing', "
+        "a text file with '--missing fill'",
         page="choose the estimator 'With missing values'",
     )

@@ -115,10 +115,11 @@ def have_one_unit(columns: Mapping[str, Array]) -> bool:
 def _warn_of_one(columns: Mapping[str, Array]) -> None:
     """Say so if the distances between rows are those of one column."""
     spread = {name: float(np.nanvar(values)) for name, values in columns.items()}
-    name, share = max(spread, key=lambda name: spread[name], default=""), 0.0
-    if len(spread) > 1 and (total := sum(spread.values())):
-        share = spread[name] / total
-    if share > ALMOST_ALL:
+    spread = {name: variance for name, variance in spread.items() if variance > 0}
+    if len(spread) < 2:
+        return
+    name = max(spread, key=lambda name: spread[name])
+    if (share := spread[name] / sum(spread.values())) > ALMOST_ALL:
         warn(
             f"the numbers seem to have one unit and are not scaled, and {name!r} holds "
             f"{share:.1%} of their variance, so that a model sees little else; if they have "

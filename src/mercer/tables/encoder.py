@@ -326,6 +326,7 @@ class TableEncoder(TransformerMixin, Estimator):
             name: values
             for name, values in frame.columns.items()
             if values.dtype.kind == "f"
+            and name not in frame.exact
             and kinds.get(name) not in ("drop", "index")
             and np.isfinite(values).any()
             and not (name not in kinds and is_id(name, values[~np.isnan(values)]))

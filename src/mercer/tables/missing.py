@@ -59,7 +59,7 @@ def complete(rows: Array, encoder: TableEncoder, way: str, model: Estimator) -> 
     if not missing.any():
         return Complete(rows, every)
     check_complete(rows, encoder, refused=way == "refuse")
-    wanting = missing.any(axis=1) if way == "drop" else missing.all(axis=1)
+    wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
     if (~wanting).sum() < 2:
         raise DataError(
             f"{(~wanting).sum()} of {len(rows)} rows are left without those with missing values; "
@@ -166,8 +166,9 @@ def legal(rows: Array, guesses: Array, encoder: TableEncoder) -> Array:
 def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
     """Columns with missing values → the rows in which they are, (n,) bool."""
     groups, missing = np.array(encoder.groups_), np.isnan(rows)
-    found = {name: missing[:, groups == name].any(axis=1) for name in dict.fromkeys(groups)}
-    return {str(name): where for name, where in found.items() if where.any()}
+    names = dict.fromkeys(encoder.groups_)
+    found = {name: np.asarray(missing[:, groups == name].any(axis=1)) for name in names}
+    return {name: where for name, where in found.items() if where.any()}
 
 
 def _note(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> str:

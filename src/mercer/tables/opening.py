@@ -18,7 +18,7 @@ from sklearn.base import clone
 from mercer._base.numbers import counted
 from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
-from mercer.exceptions import DataError, Remedy, argument
+from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
 from mercer.io.delimited import CsvRows
 from mercer.io.files import plain_name
@@ -125,8 +125,10 @@ def open_for_fit(
     if names is None:
         _refuse_scale(encoder)
         return Opened(open_table(look, choice, array=array, allow_nan=takes_missing(model)), None)
-    wanting = _decide(encoder, table.rows, names)
-    passes = wanting and (missing != "refuse" or takes_missing(model))
+    asked = missing in ("fill", "drop") or takes_missing(model)
+    unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
+    wanting = _decide(encoder, table.rows, names) or (unseen and asked)
+    passes = wanting and missing != "refuse"
     if not passes:  # others are refused, by their place in the file, as they are read
         table = open_table(look, choice, array=array)
     if not (as_table or passes) and encoder.is_identity_:
@@ -194,10 +196,8 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
         for name, why in encoder.left_out_.items()
     ]
     raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
-    if encoder.scale != "auto":
-        return [*left_out, raw]
-    how = Remedy("TableEncoder(scale='std') scales each", shell="--scale std scales each")
-    return [*left_out, f"{raw}: they seem to have one unit; " + how]
+    why = ": they seem to have one unit" if encoder.scale == "auto" else ""
+    return [*left_out, raw + why]
 
 
 def _refuse_scale(encoder: TableEncoder) -> None:
@@ -254,7 +254,8 @@ def open_encoded(
     ['glucose', 'pedigree']
     """
     model = MissingKernelPCA() if allow_nan else None
-    opened = open_for_fit(path, encoder, choice, array=array, missing="refuse", model=model)
+    missing = "auto" if allow_nan else "refuse"
+    opened = open_for_fit(path, encoder, choice, array=array, missing=missing, model=model)
     return opened.table, opened.encoder
 
 

@@ -114,14 +114,15 @@ def export_onnx(
     except DataError as error:
         raise ModelFileError(f"nothing to export: {error}") from error
     known = _NOVELTY if hasattr(model, "score_samples") else _SUBSPACE
+    known = known[:2] if isinstance(model, OnTables) else known
+    wanted = known[:2] if outputs is None else tuple(outputs)
+    _check(subspace, wanted, known, steps, dtype)
     texts = {"class": type(model).__name__, "kernel": repr(subspace.kernel)}
     d = int(subspace.support.shape[1])
     g = Graph(dtype)
     if isinstance(model, OnTables):
         g.X, texts["columns"] = model.encoder_.traced(g.X, g.xp)
-        model, d, known = model.model_, len({*model.encoder_.groups_}), known[:2]
-    wanted = known[:2] if outputs is None else tuple(outputs)
-    _check(subspace, wanted, known, steps, dtype)
+        model, d = model.model_, len({*model.encoder_.groups_})
     nodes = _Nodes(subspace, g)
     for name in wanted:
         width = {"transform": [subspace.n_components], "denoise": [d]}.get(name, [])
