@@ -37,10 +37,13 @@ def main() -> None:
         print("\nTables that no setting was chosen on.")
         found |= measure(confirmation(), generators)
     print(f"\nMeans over {len(found)} tables.")
-    means = {g: np.mean([one[g].mean(axis=0) for one in found.values()], axis=0) for g in generators}
+    means = {
+        g: np.mean([one[g].mean(axis=0) for one in found.values()], axis=0) for g in generators
+    }
     table_as_done(["generator", *NAMES], ([g, *_shown(row)] for g, row in means.items()), 22, 9)
     print()
-    bars(found, dict(zip(NAMES, means["mercer"])), dict(zip(NAMES, means["copula"])))
+    ours, copula = (dict(zip(NAMES, means[name], strict=True)) for name in ("mercer", "copula"))
+    bars(found, ours, copula)
 
 
 def mercer(train: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
