@@ -441,11 +441,12 @@ def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
 def _density(model: Estimator, number: int | None) -> FittedDensity:
     """The density of all rows, or that of one class, fitted when it is first asked for."""
 
+    if number is None:
+        return model.density_  # type: ignore[no-any-return]
+
     def fit() -> FittedDensity:
         return _fit_to_class(model, model.scores_[model.labels_ == number], number)
 
-    if number is None:
-        return model.density_
     return model._cached(f"density of class {number}", model.labels_, repr(model.density), fit)
 
 
@@ -464,6 +465,7 @@ def _mixtures(model: Estimator, number: int | None) -> RowMixtures:
 
 
 def _fit_to_class(model: Estimator, Z: Array, number: int) -> Any:
+    """The density of the scores of one class."""
     if len(Z) < 2:
         raise DataError(
             f"class {model.classes_.tolist()[number]!r} has {counted(len(Z), 'training row')}, and "
