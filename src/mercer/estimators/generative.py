@@ -440,7 +440,6 @@ def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
 
 def _density(model: Estimator, number: int | None) -> FittedDensity:
     """The density of all rows, or that of one class, fitted when it is first asked for."""
-
     if number is None:
         return model.density_  # type: ignore[no-any-return]
 
@@ -458,13 +457,13 @@ def _mixtures(model: Estimator, number: int | None) -> RowMixtures:
         if number is None:
             return RowMixtures.of(model.density_, rows)
         some = evenly(model.labels_, LARGEST) == number
-        density = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
+        density: Any = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
         return RowMixtures.of(density, rows[some])
 
     return model._cached(f"mixtures of {number}", model.scores_, repr(model.density), make)
 
 
-def _fit_to_class(model: Estimator, Z: Array, number: int) -> Any:
+def _fit_to_class(model: Estimator, Z: Array, number: int) -> FittedDensity:
     """The density of the scores of one class."""
     if len(Z) < 2:
         raise DataError(
