@@ -86,7 +86,7 @@ class RowMixtures:
         columns = {j: Column.of(drawn[:, j], ordered[:, j]) for j in numbers}
         first = replace(plain, columns=columns)
         # Those that are made again for being too near have left the middle of the data.
-        kept = first._kept(EVENED, rng)
+        kept = first._kept(min(EVENED, max(MOST_NUMBERS // (8 * rows.shape[1]), 500)), rng)
         return replace(first, columns={j: c.evened(kept[:, j]) for j, c in columns.items()})
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
