@@ -50,8 +50,9 @@ GENERATORS: Mapping[str, Callable[[Array, int, int, int], Array]] = {
     "normal + ridge": lambda X, q, n, seed: _ours("normal", X, q, n, seed),
     "mixture (BIC) + ridge": lambda X, q, n, seed: _ours("mixture", X, q, n, seed),
     "kde + ridge": lambda X, q, n, seed: _ours("kde", X, q, n, seed),
-    "interpolate + ridge": lambda X, q, n, seed: _ours("interpolate", X, q, n, seed),
-    "default: local + ridge": lambda X, q, n, seed: _ours("local", X, q, n, seed),
+    "interpolate": lambda X, q, n, seed: _ours("interpolate", X, q, n, seed),
+    "local + ridge": lambda X, q, n, seed: _ours("local", X, q, n, seed, preimage="ridge"),
+    "default: local": lambda X, q, n, seed: _ours("local", X, q, n, seed),
     "linear PCA + mixture 10": lambda X, q, n, seed: _linear(X, q, n, seed),
     "training images, drawn again": lambda X, q, n, seed: X[  # noqa: ARG005
         fixed_rng(seed).integers(len(X), size=n)
@@ -107,8 +108,10 @@ def _draw(model: GenerativeKernelPCA, X: Array, n: int) -> Array:
     return np.asarray(model.fit(X).sample(n))
 
 
-def _ours(density: str, X: Array, q: int, n: int, seed: int) -> Array:
-    model = GenerativeKernelPCA(q, kernel=MNIST_KERNEL, density=density, random_state=seed)
+def _ours(density: str, X: Array, q: int, n: int, seed: int, preimage: str = "auto") -> Array:
+    model = GenerativeKernelPCA(
+        q, kernel=MNIST_KERNEL, density=density, preimage=preimage, random_state=seed
+    )
     return _draw(model, X, n)
 
 

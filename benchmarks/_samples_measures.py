@@ -93,9 +93,7 @@ def _columns(frame: pd.DataFrame, train: pd.DataFrame, numbers: list[str]) -> pd
     return pd.DataFrame(columns)
 
 
-def _accuracy(
-    task: Task, made: pd.DataFrame, train: pd.DataFrame, held_out: pd.DataFrame
-) -> float:
+def _accuracy(task: Task, made: pd.DataFrame, train: pd.DataFrame, held_out: pd.DataFrame) -> float:
     known = train.drop(columns=task.label)
     forest = RandomForestClassifier(100, random_state=0)
     forest.fit(coordinates(made.drop(columns=task.label), known), made[task.label].astype(str))

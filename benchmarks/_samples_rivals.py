@@ -22,7 +22,9 @@ def copula(train: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     scores = np.column_stack([norm.ppf(_uniform(train[name], rng)) for name in train])
     spread = np.linalg.cholesky(np.corrcoef(scores.T) + 1e-6 * np.eye(scores.shape[1]))
     drawn = norm.cdf(rng.standard_normal((n, scores.shape[1])) @ spread.T)
-    return pd.DataFrame({name: _value(train[name], u) for name, u in zip(train, drawn.T)})
+    return pd.DataFrame(
+        {name: _value(train[name], u) for name, u in zip(train, drawn.T, strict=True)}
+    )
 
 
 def smote(train: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:

@@ -37,10 +37,13 @@ def main() -> None:
         print("\nTables that no setting was chosen on.")
         found |= measure(confirmation(), generators)
     print(f"\nMeans over {len(found)} tables.")
-    means = {g: np.mean([one[g].mean(axis=0) for one in found.values()], axis=0) for g in generators}
+    means = {
+        g: np.mean([one[g].mean(axis=0) for one in found.values()], axis=0) for g in generators
+    }
     table_as_done(["generator", *NAMES], ([g, *_shown(row)] for g, row in means.items()), 22, 9)
     print()
-    bars(found, dict(zip(NAMES, means["mercer"])), dict(zip(NAMES, means["copula"])))
+    ours, copula = (dict(zip(NAMES, means[name], strict=True)) for name in ("mercer", "copula"))
+    bars(found, ours, copula)
 
 
 def mercer(train: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
@@ -88,16 +91,14 @@ def _shown(row: np.ndarray) -> list[str]:
 
 
 def bars(found: Found, ours: dict[str, float], copula: dict[str, float]) -> None:
-    """Each bar, met or missed; those of every table by the worst table."""
+    """Each bar, met or missed; range and spread by the worst split, copies by the worst table."""
     at = {name: k for k, name in enumerate(NAMES)}
     each = {name: one["mercer"].mean(axis=0) for name, one in found.items()}
-
-    def worst(name: str) -> tuple[float, str]:
-        return max((float(row[at[name]]), task) for task, row in each.items())
-
-    for what, limit in (("outside", 0.01), ("spread", 0.10), ("copies", 0.01)):
-        value, task = worst(what)
-        bar(f"{what}, worst table ({task})", value, "<=", limit)
+    for what, limit in (("outside", 0.01), ("spread", 0.10)):
+        value, task = max((one["mercer"][:, at[what]].max(), t) for t, one in found.items())
+        bar(f"{what}, worst split of the worst table ({task})", value, "<=", limit)
+    value, task = max((row[at["copies"]], task) for task, row in each.items())
+    bar(f"near-copies, worst table ({task})", value, "<=", 0.01)
     # Rows that repeat in the data repeat among held-out rows, too: these are not copied.
     extra, task = max((row[at["copies"]] - row[at["natural"]], task) for task, row in each.items())
     bar(f"near-copies beyond those of held-out rows, worst table ({task})", extra, "<=", 0.01)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mercer import GenerativeKernelPCA, KernelPCA, SparseKernelPCA
+from mercer import GenerativeKernelPCA, KernelPCA, SparseKernelPCA, load
 from mercer.exceptions import DataError, KernelError, NotFittedError
 from mercer.generative import KDE, KernelSmoother, Local, largest_step
 from mercer.kernels import FunctionKernel, Gaussian
@@ -231,6 +231,18 @@ def test_pickle_keeps_samples_and_leaves_out_what_can_be_made_again(model):
     again = pickle.loads(pickle.dumps(model))
     assert "_made" not in vars(again)
     assert_allclose(again.sample(2, label=1, random_state=0), drawn)
+
+
+@pytest.mark.parametrize("solver", ["dense", Landmarks(40)], ids=["support", "beside"])
+def test_files_keep_samples(solver, digits, tmp_path):
+    """Rows to be mixed are the support, or stand beside it."""
+    X, y = digits
+    model = GenerativeKernelPCA(8, solver=solver, random_state=0).fit(X[:200], y[:200])
+    model.save(tmp_path / "m.mercer")
+    again = load(tmp_path / "m.mercer")
+    assert ("rows_" in vars(again)) == (solver != "dense")
+    assert_array_equal(again.sample(3), model.sample(3))
+    assert_array_equal(again.sample(3, label=2), model.sample(3, label=2))
 
 
 def test_fitted_state_is_arrays_and_small_frozen_objects(model):

@@ -22,8 +22,7 @@ def likeness(fitted: Estimator, label: Any, seed: int, count: int) -> dict[str, 
     None for a model that does not keep rows to compare with.
     """
     model = seen_by(fitted)
-    rows = rows_to_mix(model) if "density_" in vars(model) else None
-    if rows is None:
+    if (rows := rows_to_mix(model)) is None:
         return None
     if label is not None:
         rows = rows[model.classes_[evenly(model.labels_, LARGEST)] == label]
@@ -59,29 +58,31 @@ def lines(facts: Mapping[str, Any]) -> dict[str, str]:
 def _columns(fitted: Estimator, vectors: Array) -> dict[str, Array]:
     """Name → values, in the person's units; columns that the model does not see are left out."""
     if on_tables(fitted):
-        used = [name for name, column in fitted.encoder_.columns_.items() if column.width]
-        return {name: fitted.encoder_.decode(vectors)[name] for name in used}
+        values, columns = fitted.encoder_.decode(vectors), fitted.encoder_.columns_
+        return {name: values[name] for name in values if columns[name].width}
     names = feature_names(fitted) or [f"x{j}" for j in range(vectors.shape[1])]
     return dict(zip(names, vectors.T, strict=True))
 
 
 def _pair(data: Array, new: Array) -> dict[str, Any]:
-    """Mean and deviation of numbers, the middle date, or the share of the most frequent value."""
+    """Data and new rows in a few numbers, and how far they are apart in spreads or shares."""
     if data.dtype.kind == "f":
-        each = {"data": data, "new": new}
-        pair = {key: {"mean": float(x.mean()), "std": float(x.std())} for key, x in each.items()}
-        spread = pair["data"]["std"] or 1.0
-        moved = [abs(pair["new"][what] - pair["data"][what]) / spread for what in ("mean", "std")]
-        return {**pair, "difference": max(moved)}
+        return _numbers(data, new)
     if data.dtype.kind == "M":
-        middles = [np.sort(x)[len(x) // 2] for x in (data, new)]
-        spread = max((data.max() - data.min()) / np.timedelta64(1, "D"), 1.0)
-        apart = abs((middles[1] - middles[0]) / np.timedelta64(1, "D")) / spread
-        return {"data": str(middles[0]), "new": str(middles[1]), "difference": float(apart)}
+        first, day = data.min(), np.timedelta64(1, "D")
+        middle, other = (np.sort(x)[len(x) // 2] for x in (data, new))
+        apart = _numbers((data - first) / day, (new - first) / day)["difference"]
+        return {"data": str(middle), "new": str(other), "difference": apart}
     values, counts = np.unique(data.astype(str), return_counts=True)
     top = values[counts.argmax()]
-    shares = {key: float((x.astype(str) == top).mean()) for key, x in (("data", data), ("new", new))}
-    return {"value": str(top), **shares, "difference": abs(shares["new"] - shares["data"])}
+    known, made = (float((x.astype(str) == top).mean()) for x in (data, new))
+    return {"value": str(top), "data": known, "new": made, "difference": abs(made - known)}
+
+
+def _numbers(data: Array, new: Array) -> dict[str, Any]:
+    known, made = ({"mean": float(x.mean()), "std": float(x.std())} for x in (data, new))
+    apart = max(abs(made[what] - known[what]) for what in known) / (known["std"] or 1.0)
+    return {"data": known, "new": made, "difference": apart}
 
 
 def _words(pair: Mapping[str, Any], which: str) -> str:
@@ -92,7 +93,7 @@ def _words(pair: Mapping[str, Any], which: str) -> str:
 
 
 def _correlations(vectors: Array) -> Array:
-    """Between all pairs of numbers that vary in both halves of a comparison; 0 for constants."""
+    """Between all pairs of entries of the vectors; 0 where one is constant."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.corrcoef(vectors.T.astype(np.float64))
-    return np.nan_to_num(found[np.triu_indices(len(np.atleast_2d(found)), 1)]) if found.ndim else found.reshape(-1)[:0]
+        found = np.atleast_2d(np.corrcoef(vectors.T.astype(np.float64)))
+    return np.nan_to_num(found[np.triu_indices(len(found), 1)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -47,9 +48,10 @@ class GenerativeKernelPCA(SubspaceEstimator):
     Kernel PCA as a Restricted Kernel Machine (Schreurs & Suykens 2018): a row's hidden unit is
     :math:`h = \Lambda^{-1/2} z`, and a hidden unit generates the feature
     :math:`\varphi(x^\star) = W h^\star`, whose pre-image is the new point. The paper's generator is
-    ``density="normal", preimage=KernelSmoother(S)``; the defaults draw around training rows in the
-    directions of their neighbours and return by a regression, which covers far more of the data's
-    variety.
+    ``density="normal", preimage=KernelSmoother(S)``; the defaults draw mixtures of training rows
+    and their neighbours, which return as mixtures of these rows, through the quantiles of each
+    column (:class:`~mercer.generative.RowMixtures`). They cover far more of the data's variety,
+    and no number leaves the range of its column.
 
     Parameters
     ----------
@@ -63,12 +65,13 @@ class GenerativeKernelPCA(SubspaceEstimator):
         Where new hidden units come from: ``"local"``, ``"interpolate"``, ``"kde"``, ``"mixture"``,
         ``"normal"``, or an object of :mod:`mercer.generative.densities`.
     preimage : str or PreImageSolver, default="auto"
-        How to get from feature space back to input space. ``"auto"``: points that are drawn have
-        nothing but scores, and return by :class:`~mercer.generative.LocalRidge`; in ``denoise``,
-        ``preimages`` and ``tune`` the noisy point is known, and the search starts there, as in
-        :class:`~mercer.KernelPCA`. ``"ridge"`` takes the first in either case. See
-        :mod:`mercer.preimage` for others, and :class:`~mercer.generative.KernelSmoother` for that
-        of the paper.
+        How to get from feature space back to input space. ``"auto"``: a draw that is a mixture of
+        training scores (``density="local"`` or ``"interpolate"``) returns in ``sample`` as the same
+        mixture of rows. Other points that are given by their scores return by
+        :class:`~mercer.generative.LocalRidge`; in ``denoise``, ``preimages`` and ``tune`` the
+        noisy point is known, and the search starts there, as in :class:`~mercer.KernelPCA`.
+        ``"ridge"`` takes the regression in all cases. See :mod:`mercer.preimage` for others, and
+        :class:`~mercer.generative.KernelSmoother` for that of the paper.
     solver : str or Solver, default="auto"
         See :mod:`mercer.solvers`. For other models (sparse, incremental) see :meth:`from_fitted`.
     random_state : int, Generator, RandomState or None, default=None
@@ -86,6 +89,9 @@ class GenerativeKernelPCA(SubspaceEstimator):
         Labels, if ``y`` was given as classes.
     labels_ : (n,) array of int
         For each training row the number of its class in ``classes_``.
+    rows_ : (m, d) array
+        Rows that draws are mixtures of, at most 20,000; only where they are not all in
+        ``subspace_.support``.
     eigenvalues_, explained_variance_, explained_variance_ratio_, subspace_, kernel_, report_
         As in :class:`~mercer.KernelPCA`.
     n_components_, n_features_in_, feature_names_in_
@@ -218,6 +224,10 @@ class GenerativeKernelPCA(SubspaceEstimator):
         self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:
         """Draw new points: hidden units from the density, and their pre-images.
+
+        By default columns of two values and one-hot blocks are taken whole from one of the rows
+        that are mixed, other columns keep the distribution that they have in the data, and a draw
+        that is all but a copy of a row is made again.
 
         Parameters
         ----------
@@ -387,23 +397,26 @@ def keep_scores(model: Any, Z: Array, y: Targets, rng: np.random.Generator) -> N
 
 
 def draw(
-    model: Estimator, n: Any, label: ArrayLike, random_state: Seed, each: Any = None
+    model: Estimator,
+    n: Any,
+    label: ArrayLike,
+    random_state: Seed,
+    source: Callable[[Any, int | None], FittedDensity | RowMixtures] | None = None,
 ) -> Array:
     """(n, q) scores from the density, or from those of the classes in ``label``.
 
-    ``each(model, number)`` is what draws for one class, or for all if the number is None; the
-    density if it is not given.
+    With a ``source``, what that draws: ``source(model, number)`` stands for one class, or for all
+    rows if the number is None.
     """
-    each = _density if each is None else each
+    source = source or _density
     n = check_count("n_samples", n)
     rng = make_rng(model.random_state if random_state is None else random_state)
     if label is None:
-        return np.asarray(each(model, None).sample(n, rng))
+        return np.asarray(source(model, None).sample(n, rng))
     wanted = _class_numbers(model, label, n)
     parts = {k: np.flatnonzero(wanted == k) for k in np.unique(wanted).tolist()}
-    parted = {k: each(model, k).sample(len(rows), rng) for k, rows in parts.items()}
-    drawn = np.concatenate(list(parted.values()))
-    return np.asarray(drawn[np.argsort(np.concatenate(list(parts.values())))])
+    parted = [source(model, k).sample(len(rows), rng) for k, rows in parts.items()]
+    return np.concatenate(parted)[np.argsort(np.concatenate([*parts.values()]))]
 
 
 def _class_numbers(model: Estimator, label: ArrayLike, n: int) -> Array:
@@ -440,17 +453,18 @@ def _mixtures(model: Estimator, number: int | None) -> RowMixtures:
     """The same, of rows instead of scores."""
 
     def make() -> RowMixtures:
-        rows = rows_to_mix(model)
+        rows: Any = rows_to_mix(model)
         if number is None:
             return RowMixtures.of(model.density_, rows)
         some = evenly(model.labels_, LARGEST) == number
-        density = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
+        density: Any = _fit_to_class(model, evenly(model.scores_, LARGEST)[some], number)
         return RowMixtures.of(density, rows[some])
 
     return model._cached(f"mixtures of {number}", model.scores_, repr(model.density), make)
 
 
-def _fit_to_class(model: Estimator, Z: Array, number: int) -> Any:
+def _fit_to_class(model: Estimator, Z: Array, number: int) -> FittedDensity:
+    """The density of the scores of one class."""
     if len(Z) < 2:
         raise DataError(
             f"class {model.classes_.tolist()[number]!r} has {counted(len(Z), 'training row')}, and "
@@ -462,25 +476,27 @@ def _fit_to_class(model: Estimator, Z: Array, number: int) -> Any:
 def _keep_rows(model: Any, rows: RowsLike) -> None:
     """Keep the rows that draws are mixtures of, unless they are the support already."""
     vars(model).pop("rows_", None)
-    points = model.subspace_.points
-    if not isinstance(model.density_, FittedMixtures) or not _are_vectors(points):
+    if not _mixes_vectors(model):
         return
+    points = model.subspace_.points
     kept = np.asarray(rows[evenly(np.arange(len(rows)), LARGEST)], dtype=points.dtype)
     if not np.array_equal(kept, points.rows):
         model.rows_ = kept
 
 
-def rows_to_mix(model: Estimator) -> Array | None:
+def rows_to_mix(model: object) -> Array | None:
     """Training rows in the order of the density's points; None if there are none to be mixed."""
-    points = model.subspace_.points
-    if not isinstance(model.density_, FittedMixtures) or not _are_vectors(points):
+    if not isinstance(model, GenerativeKernelPCA) or not _mixes_vectors(model):
         return None
-    rows = vars(model).get("rows_", points.rows)
-    return rows if len(rows) == len(model.density_.points) else None  # of a file of an old model
+    rows = vars(model).get("rows_", model.subspace_.support)
+    # Files of version 0.1 have no rows beside the support.
+    return rows if len(rows) == len(model.density_.points) else None
 
 
-def _are_vectors(points: Any) -> bool:
-    return bool(points.has_coordinates and points.is_open and not points.is_sparse)
+def _mixes_vectors(model: GenerativeKernelPCA) -> bool:
+    points = model.subspace_.points
+    dense = points.has_coordinates and points.is_open and not points.is_sparse
+    return isinstance(model.density_, FittedMixtures) and dense
 
 
 def check_hidden(H: ArrayLike, like: Array) -> Array:

@@ -29,6 +29,8 @@ EVENED, LEVELS = 4000, 50
 CROSSED = 0.25
 #: A draw nearer to a row than so many rows are to their nearest is made again; so many times.
 COPIES, TRIES = 0.2, 20
+#: A gap between neighbouring values is wide if it is so many times the mean gap.
+WIDE = 10
 #: Rows whose nearest neighbours show how near is too near, and rows that are mixed at a time.
 SHOWN, BLOCK = 1000, 512
 
@@ -84,7 +86,7 @@ class RowMixtures:
         columns = {j: Column.of(drawn[:, j], ordered[:, j]) for j in numbers}
         first = replace(plain, columns=columns)
         # Those that are made again for being too near have left the middle of the data.
-        kept = first._kept(EVENED, rng)
+        kept = first._kept(min(EVENED, max(MOST_NUMBERS // (8 * rows.shape[1]), 500)), rng)
         return replace(first, columns={j: c.evened(kept[:, j]) for j, c in columns.items()})
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:
@@ -134,35 +136,41 @@ class Column:
         Different values of the draws, and the ranks of the data that they stand at.
     known : (n,) array
         The values of the data in order.
-    repeats : bool
-        Whether values come again in the data: then no others come out, else also those between.
+    jumps : (n - 1,) array of bool
+        Between which neighbouring values of the data no others come out.
     """
 
     drawn: Array
     rank: Array
     known: Array
-    repeats: bool
+    jumps: Array
 
     @classmethod
     def of(cls, drawn: Array, known: Array) -> Column:
-        """From draws, and the values of the data in order."""
-        n = len(known)
+        """From draws, and the values of the data in order.
+
+        Where values repeat, no others come out. Nor does anything from a wide gap: below the
+        largest value of a long tail it would take much from the variance.
+        """
+        n, gaps = len(known), np.diff(known)
         knots = np.quantile(drawn, (np.arange(n) + 0.5) / n, method="hazen")
-        repeats = bool(2 * (1 + np.count_nonzero(np.diff(known))) <= n)
-        return cls(*_function(knots, np.arange(n)), known, repeats)
+        repeats = 2 * (1 + np.count_nonzero(gaps)) <= n
+        return cls(*_function(knots, np.arange(n)), known, (gaps > WIDE * gaps.mean()) | repeats)
 
     def evened(self, drawn: Array) -> Column:
         """The same, corrected so that these draws come out as the data are distributed."""
         n, shares = len(self.known), (np.arange(LEVELS) + 0.5) / LEVELS
         found = np.quantile(np.interp(drawn, self.drawn, self.rank), shares, method="hazen")
         wanted = np.clip(n * shares - 0.5, 0, n - 1)
-        ends = np.array([0, *found, n - 1]), np.array([0, *wanted, n - 1])
-        return replace(self, rank=np.interp(self.rank, *_function(*ends)))
+        x, y = _function(np.array([0, *found, n - 1]), np.array([0, *wanted, n - 1]))
+        y[0], y[-1] = 0, n - 1  # the ends of the data stay within reach
+        return replace(self, rank=np.interp(self.rank, x, y))
 
     def back(self, x: Array) -> Array:
         """(n,) draws as values of the column; never outside the data."""
         rank = np.interp(x, self.drawn, self.rank)
-        rank = np.rint(rank) if self.repeats else rank
+        below = np.minimum(rank.astype(int), len(self.jumps) - 1)
+        rank = np.where(self.jumps[below], np.rint(rank), rank)
         return np.interp(rank, np.arange(len(self.known)), self.known)
 
 

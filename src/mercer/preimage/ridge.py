@@ -103,8 +103,8 @@ class LocalRidge(PreImageSolver):
 
     Leave-one-out asks how well the *training* scores are mapped, and may answer with a wide kernel
     and a penalty near zero: between and beyond those scores the regression can then be anywhere.
-    Here a candidate must also do on scores drawn around training rows (as
-    :class:`~mercer.generative.Local` draws them), which the same mixture of rows should go with:
+    Here a candidate must also do on scores drawn widely around training rows, which the same
+    mixture of rows should go with:
 
     .. math:: z^\star = z_i + \sum_k g_k\,(z_{i_k} - z_i) \;\mapsto\;
               x^\star = x_i + \sum_k g_k\,(x_{i_k} - x_i)

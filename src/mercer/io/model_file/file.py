@@ -36,6 +36,7 @@ _OPTIONAL = frozenset(
         "n_targets_",
         "report_",
         "residuals_",
+        "rows_",
     }
 )
 
