@@ -37,7 +37,7 @@ NOTEBOOK = {
             "execution_count": None,
         }
     ],
-    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     "nbformat": 4,
     "nbformat_minor": 5,
 }
