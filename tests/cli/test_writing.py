@@ -64,6 +64,7 @@ def test_live_page(mercer, model, train, tmp_path):
     target = tmp_path / "live.html"
     mercer("plot", "live", model, train, "--label", "kind", "-o", target)
     page = target.read_text(encoding="utf-8")
+    assert f"<title>{train.name}</title>" in page, "the name of the data"
     assert "Content-Security-Policy" in page
     assert '"classes": ["' in page
     mercer.fails("plot", "live", model, "-o", tmp_path / "live.png", status=2, words=[".html"])

@@ -332,7 +332,7 @@ def test_the_fit_is_described_and_its_classes_come_from_a_list(visit, tmp_path):
     assert "fitting" in " ".join(page.evaluate("mercerDesk.words_"))
     page.click("#ml-tab-data")
     words = page.inner_text(".ml-plan")
-    assert "age (number)" in words
+    assert "Learns from 3 numbers: age, income, share" in words
     assert "Leaves out: id" in words
     page.select_option("label:text('Column of classes') >> xpath=.. >> select", label="size")
     assert "Colours by: size" in page.inner_text(".ml-plan")

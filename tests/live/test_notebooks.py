@@ -37,7 +37,7 @@ NOTEBOOK = {
             "execution_count": None,
         }
     ],
-    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     "nbformat": 4,
     "nbformat_minor": 5,
 }
@@ -99,6 +99,10 @@ def check_room(page, share=0.4):
     assert box["width"] > share * whole["width"], (box, whole)
     assert box["height"] > 250, box
     assert Opened(page).pixels(".ml-map").std() > 5
+    style = "getComputedStyle(document.querySelector('.ml-facts dt'))"
+    assert page.evaluate(f"{style}.float") == "none", "the notebook's own style does not win"
+    rounded = "getComputedStyle(document.querySelector('.ml-button')).borderRadius"
+    assert page.evaluate(rounded) == "7px"
 
 
 @needs_jupyter
@@ -110,9 +114,13 @@ def test_jupyterlab(page, serve, tmp_path):
         *("--ServerApp.password=", "--allow-root", "--ServerApp.root_dir=."),
     )
     page.goto(f"{address}/lab/tree/live.ipynb")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-    page.click(".jp-Cell-inputArea")
-    page.keyboard.press("Shift+Enter")
+    page.wait_for_selector("text=/[|] Idle/", timeout=90_000)
+    for _ in range(4):  # a cell that is run before the kernel listens is forgotten
+        page.click(".jp-Cell-inputArea .cm-content >> nth=0")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_timeout(2000)
+        if page.locator(".jp-InputPrompt >> nth=0").inner_text() != "[ ]:":
+            break
     page.wait_for_selector(".ml-map canvas", timeout=90_000)
     page.wait_for_timeout(500)
     check_room(page)

@@ -36,13 +36,13 @@ class LiveWidget(anywidget.AnyWidget):
         facts, numbers = pack(describe(model, X, **options), level=3)
         super().__init__(facts=facts, numbers=numbers)
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """The widget, and the page as HTML for notebooks that are saved or exported.
 
         The page needs no Python, so it is alive where no kernel runs.
         """
-        data, metadata = super()._repr_mimebundle_(**kwargs)
-        return {**data, "text/html": self._saved()}, metadata
+        made = super()._repr_mimebundle_(**kwargs)
+        return made and ({**made[0], "text/html": self._saved()}, made[1])
 
     def _saved(self) -> str:
         if len(self.numbers) > LARGEST_SAVED:

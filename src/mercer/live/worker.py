@@ -103,7 +103,7 @@ class Job:
     wanted: Wanted | None = None
 
 
-def do(job: Job, show_plan: Callable[[dict[str, Any]], None] = lambda plan: None) -> None:
+def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> None:
     """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder.
 
     ``show_plan`` is told what the fit makes of the columns, before it begins.
@@ -116,7 +116,8 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] = lambda plan: None
             live = show(model, title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
-            show_plan(plan_of(opened.table, opened.encoder))
+            if show_plan is not None:
+                show_plan(plan_of(opened.table, opened.encoder))
             model, live = fit(opened, job.wanted, title=job.name)
     notes = [said(one.message, "page") for one in caught if issubclass(one.category, MercerWarning)]
     announce("writing the page", 0)

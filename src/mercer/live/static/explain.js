@@ -34,7 +34,7 @@ export function explainRow(app, i) {
 }
 
 /** Whether a row lies beyond the threshold of the model's own false-alarm rate. */
-export function isStrange({ facts, calibration, novelty }, i) {
+function isStrange({ facts, calibration, novelty }, i) {
   return novelty[i] > threshold(calibration, facts.novelty.slack, facts.novelty.rate);
 }
 
@@ -46,7 +46,7 @@ export function strangest({ novelty }) {
 }
 
 /** The row nearest in feature space that is not strange, or null. */
-export function nearestNormal(model, i) {
+function nearestNormal(model, i) {
   const { P, rows, n } = model;
   const x = rowOf(model, i);
   const k = P.kernel.row(x, rows, new Float64Array(n));

@@ -3,11 +3,6 @@
 import { scoresAndResidual } from "./subspace.js";
 import { preimage } from "./preimage.js";
 
-export function noveltyScore(P, rule, x) {
-  const { z, residual } = scoresAndResidual(P, x);
-  return scoreOf(rule, z, residual);
-}
-
 export function scoreOf(rule, z, residual) {
   let score = rule.outside * residual;
   for (let a = 0; a < z.length; a++) score += rule.inside[a] * z[a] * z[a];

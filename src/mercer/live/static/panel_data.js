@@ -91,19 +91,30 @@ function planLines({ rows, columns, label, labelLearnt }, wanted) {
   const aside = auto && labelLearnt ? null : coloured;
   const out = columns.filter((column) => column.left_out && column.name !== coloured);
   const learnt = columns.filter((column) => !column.left_out && column.name !== aside);
-  const names = learnt.slice(0, 12).map(({ name, kind }) => `${name} (${kind})`);
-  const more = learnt.length - names.length;
   const [, model] = MODELS.find(([key]) => key === wanted.model);
   const line = (head, text) => h("p", { class: "ml-sub" }, h("b", {}, `${head}: `), text);
   return [
     h("h3", {}, "What the fit does"),
     line("Model", `${model}, at most ${wanted.q} components, ${rows.toLocaleString("en")} rows`),
-    line("Learns from", names.join(", ") + (more > 0 ? `, and ${more} more columns` : "")),
+    ...["number", "category", "date"].flatMap((kind) => {
+      const some = learnt.filter((column) => column.kind === kind);
+      return some.length ? [line(`Learns from ${counted(some.length, kind)}`, namesOf(some))] : [];
+    }),
     ...(coloured
       ? [line("Colours by", aside ? `${coloured}, which it does not learn from` : coloured)]
       : []),
     ...out.slice(0, 8).map((column) => line("Leaves out", `${column.name}: ${column.left_out}`)),
   ];
+}
+
+function counted(count, kind) {
+  if (count === 1) return `1 ${kind}`;
+  return `${count} ${kind === "category" ? "categories" : `${kind}s`}`;
+}
+
+function namesOf(columns) {
+  const names = columns.slice(0, 8).map(({ name }) => name);
+  return names.join(", ") + (columns.length > 8 ? ` and ${columns.length - 8} more` : "");
 }
 
 function knobs(wanted, act) {
