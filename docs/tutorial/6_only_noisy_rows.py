@@ -94,7 +94,9 @@ plt.show()
 #
 # ``tune`` does this for kernels of several widths, numbers of components and ways back, with a
 # second probe for those that are not clearly worse, and for linear PCA, which it takes if nothing
-# is better.
+# is better. One of the ways back shrinks the scores first, those of weak components most, which
+# carry more noise than signal (:class:`mercer.preimage.Shrunk`). What is chosen gets two more
+# probes: the best of many was also the luckiest.
 #
 # What ``risk_`` says
 # -------------------

@@ -26,7 +26,7 @@ from mercer._base.machine import held
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.exceptions import Remedy
-from mercer.kernels import Kernel, Linear
+from mercer.kernels import Kernel, Linear, RadialKernel
 from mercer.preimage import Shrunk, as_preimage
 from mercer.selection.noise_level import NoiseLevel, noise_of
 from mercer.selection.search import (
@@ -50,6 +50,8 @@ STEP = 0.3
 ROWS, TRIALS, ROW_NUMBERS = 600, 2, 40_000
 #: Trials of what is chosen: the best of many was also the luckiest in those that it was chosen by.
 FINAL = 4
+#: Widths at which scores are shrunk, from the best one on.
+WIDER = 3
 #: Linear PCA costs so little that it takes more probes of few numbers: its error on rows of a plane
 #: was 8 % unsure by two of them.
 LINEAR_NUMBERS, MOST_LINEAR = 200_000, 16
@@ -186,24 +188,22 @@ def choose_by_risk(
     wanted = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
-    ways = [
-        Cells(way, trials, wanted, list(resolved), levels=LEVELS) for way in _both_ways(estimator)
-    ]
-    for cells in ways:  # the second has the fits of the first
-        cells.search(grows=kernels is None)
-    ways += _smoothed(min(ways, key=_value))
+    cells = Cells(_with_way(estimator, _plain(estimator)), trials, wanted, resolved, levels=LEVELS)
+    cells.search(grows=kernels is None)
+    ways = [cells, _shrunk(cells), *_smoothed(cells)]
     trials = replace(trials, length=FINAL)
     if some is not X:
         trials = replace(Probes.of(X, level), length=1)
         ways = [_on_all_rows(min(ways, key=_value), trials, fixed=kernels is not None)]
     table = [row for way in ways for row in way.table()]
     best = min(ways, key=_value)
-    choice, model = best.choice(), best.estimator
+    choice = best.choice()
+    found = _again(best.estimator, trials, choice.kernel, choice.n_components)
     linear = trials.linear()
-    if linear.min() < choice.value:
-        choice, model = _linear(estimator, linear)
-    found = Cells(model, trials, [choice.n_components], [choice.kernel])
-    found.fill()
+    if linear.min() < _value(found):
+        shrunk, place = np.unravel_index(linear.argmin(), linear.shape)
+        model = _with_way(estimator, "shrunk" if shrunk else "auto")
+        found = _again(model, trials, Linear(), int(place) + 1)
     risk = trials.risk(found, float(linear.min()), level)
     if risk.error < 0 and level.uncertainty:
         left = trials.residual(found)
@@ -218,20 +218,39 @@ def choose_by_risk(
             counts=counts,
             max_rows=max_rows,
         )
-    return NoisyChoice(
-        choice.kernel, choice.n_components, choice.value, table, model.preimage, risk
-    )
+    return NoisyChoice(*found.table()[0], table, found.estimator.preimage, risk)
 
 
 def _value(cells: Cells) -> float:
     return cells.choice().value
 
 
-def _both_ways(estimator: Estimator) -> list[Estimator]:
-    """With scores as they are, and shrunk."""
+def _plain(estimator: Estimator) -> Any:
+    """The estimator's way back without shrinkage."""
     own = as_preimage(estimator.preimage)
-    plain = own.preimage if isinstance(own, Shrunk) else estimator.preimage
-    return [clone(estimator).set_params(preimage=way) for way in (plain, Shrunk(plain))]
+    return own.preimage if isinstance(own, Shrunk) else estimator.preimage
+
+
+def _with_way(estimator: Estimator, preimage: Any) -> Estimator:
+    return clone(estimator).set_params(preimage=preimage)
+
+
+def _shrunk(cells: Cells) -> Cells:
+    """The same with scores shrunk, at the best width and the next wider ones: it asks for these.
+
+    Most fits are those of the search before.
+    """
+    best = cells.choice().kernel
+    kernels = [best]
+    if isinstance(best, RadialKernel):
+        kernels = sorted(
+            (kernel for kernel in cells.kernels if kernel.length >= best.length),
+            key=lambda kernel: kernel.length,
+        )
+    model = _with_way(cells.estimator, Shrunk(cells.estimator.preimage))
+    found = Cells(model, cells.trials, cells.counts, kernels[:WIDER], levels=cells.levels)
+    found.search(grows=False)
+    return found
 
 
 def _smoothed(cells: Cells) -> list[Cells]:
@@ -242,19 +261,19 @@ def _smoothed(cells: Cells) -> list[Cells]:
     """
     choice = cells.choice()
     j = cells.counts.index(choice.n_components)
-    smoother = clone(cells.estimator).set_params(preimage="smoother")
-    other = Cells(smoother, cells.trials, cells.counts, [choice.kernel], levels=cells.levels)
+    model = _with_way(cells.estimator, "smoother")
+    other = Cells(model, cells.trials, cells.counts, [choice.kernel], levels=cells.levels)
     if not other.is_close_to(cells.of_rows(choice.kernel, choice.n_components)[0], j):
         return []
     other.fill(range(max(j - 1, 0), min(j + 2, len(cells.counts))))
     return [other]
 
 
-def _linear(estimator: Estimator, errors: Array) -> tuple[Choice, Estimator]:
-    """Linear PCA at its best, from its errors as it is and shrunk."""
-    shrunk, place = np.unravel_index(errors.argmin(), errors.shape)
-    choice = Choice(Linear(), int(place) + 1, float(errors.min()), [])
-    return choice, clone(estimator).set_params(preimage="shrunk" if shrunk else "auto")
+def _again(model: Estimator, trials: Probes, kernel: Kernel, q: int) -> Cells:
+    """One candidate alone, in all trials."""
+    found = Cells(model, trials, [q], [kernel])
+    found.fill()
+    return found
 
 
 def _on_all_rows(cells: Cells, trials: Probes, *, fixed: bool) -> Cells:

@@ -199,9 +199,12 @@ class Cells:
         if default is not None:
             i, j = self.kernels.index(default), len(self.counts) - 1
             best = min((k for k, s in self.errors if s == 0), key=lambda k: self._error(k, [0]))
-            self._look(i, [0], [j])
-            if not self._is_beyond(self.errors[i, 0][j], best):
-                self._look(i, self._every, [j], in_full=True)
+            known = self.errors[i, 0]
+            at_most = known[~np.isnan(known[:, 0])][-1]  # of the most components looked at
+            if not self._is_beyond(at_most, best):  # else still more are worse still
+                self._look(i, [0], [j])
+                if not self._is_beyond(known[j], best):
+                    self._look(i, self._every, [j], in_full=True)
             first = [row for row in self.table() if row[:2] == (default, self.counts[j])]
         table = self.table()
         return Choice(*min(first + table, key=lambda row: row[2]), table)
