@@ -99,10 +99,11 @@ def check_room(page, share=0.4):
     assert box["width"] > share * whole["width"], (box, whole)
     assert box["height"] > 250, box
     assert Opened(page).pixels(".ml-map").std() > 5
-    style = "getComputedStyle(document.querySelector('.ml-facts dt'))"
-    assert page.evaluate(f"{style}.float") == "none", "the notebook's own style does not win"
-    rounded = "getComputedStyle(document.querySelector('.ml-button')).borderRadius"
-    assert page.evaluate(rounded) == "7px"
+    # By locators, which also look into the shadow tree that marimo makes.
+    style = {".ml-facts dt": ("float", "none"), ".ml-button": ("borderRadius", "7px")}
+    for selector, (name, value) in style.items():
+        seen = page.locator(selector).first.evaluate(f"e => getComputedStyle(e).{name}")
+        assert seen == value, "the notebook's own style must not win"
 
 
 @needs_jupyter
