@@ -44,13 +44,12 @@ def open_input(
     if model is not None:
         like = feature_names(model)
         allow_nan = allow_nan or bool(get_tags(model).input_tags.allow_nan)
-    with located(data) as path:
+    with located(data) as look:
         if on_tables(model):
             from mercer.tables.opening import vectors_for
 
-            yield vectors_for(model, path, reading.choice(), reading.kept, allow_nan=allow_nan)
+            yield vectors_for(model, look, reading.choice(), reading.kept, allow_nan=allow_nan)
             return
-        look = Look(path)
         kept = _read_kept(look, reading.kept)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
@@ -71,12 +70,12 @@ def open_for_fit(
 
     Without an ``encoder`` the numbers are taken as they are.
     """
-    with located(data) as path:
+    with located(data) as look:
         if encoder is None:
-            yield _open(Look(path), reading, allow_nan=allow_nan), None
+            yield _open(look, reading, allow_nan=allow_nan), None
             return
         choice, array = reading.choice(), reading.array
-        opened = mercer.tables.open_encoded(path, encoder, choice, array=array, allow_nan=allow_nan)
+        opened = mercer.tables.open_encoded(look, encoder, choice, array=array, allow_nan=allow_nan)
         table, encoder = opened
         for line in [] if encoder is None else encoder.describe(most=SHOWN):
             remark(" ".join(line.split()))  # names may have line breaks
@@ -106,8 +105,8 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
 
 
 @contextlib.contextmanager
-def located(data: str) -> Iterator[Path]:
-    """Where the data are: standard input and compressed files are unpacked first."""
+def located(data: str) -> Iterator[Look]:
+    """Where the data are, and how they are to be read; what is piped or packed is unpacked."""
     path = Path(data)
     with contextlib.ExitStack() as opened:
         if data == "-":
@@ -118,7 +117,7 @@ def located(data: str) -> Iterator[Path]:
             inside, stream = plain_name(path), opened.enter_context(open_plain(path))
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             path = opened.enter_context(spool)
-        yield path
+        yield Look(path, asked_for("header_row"), asked_for("sheet"))
 
 
 def _open(
