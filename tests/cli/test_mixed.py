@@ -181,7 +181,7 @@ def test_a_typing_error_is_no_category(mercer, tmp_path):
     rows = customers()
     rows[40][3] = "4o"
     path = write(tmp_path / "x.csv", rows)
-    mercer.fails("fit", path, "-q", status=3, words=["row 41", "'age'", "4o"])
+    mercer.fails("fit", path, "-q", status=3, words=["line 42", "'age'", "4o"])
 
 
 def test_score_relevance_and_plots(mercer, table, tmp_path):

@@ -311,7 +311,7 @@ def test_the_rows_of_the_fit_are_no_test_of_novelty(mercer, log, tmp_path):
     mercer(*fit)
     done = mercer("novelty", model, log)
     assert "the rows that the model was fitted to" in done.err
-    assert "--contamination" in done.err
+    assert "--outliers" in done.err
     fresh = write_columns(tmp_path / "fresh.csv", sensors(30, seed=2))
     assert "fitted to" not in mercer("novelty", model, fresh).err
     mercer(*fit, "--contamination", "0.05", "--force")

@@ -175,7 +175,7 @@ def test_a_name_with_a_line_break(mercer, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("A report\n\na,b\n{}", ["line 3", "if a title comes before it"]),
+        ("A report\nof\n{}", ["line 3", "if titles come before it"]),
         ("a,b\n{}", ["where 2 are expected", "if lines end with ','"]),
     ],
     ids=["title", "trailing delimiter"],
@@ -188,7 +188,7 @@ def test_the_remedy_for_lines_of_another_length_works(mercer, tmp_path, text, wo
     done = mercer("fit", data, "-o", target, status=3)
     for word in words:
         assert word in done.err
-    command = done.err.strip().partition("that: " if "title" in done.err else "off: ")[2]
+    command = done.err.strip().partition("them: " if "title" in done.err else "off: ")[2]
     subprocess.run(command, shell=True, check=True)
     mercer("fit", tmp_path / "x y.new.csv", "-o", target)
 

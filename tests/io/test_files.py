@@ -181,7 +181,6 @@ FAULTY = {
     "utf-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-16"),
     "nul": (b"a,b\n1,2\n3,\0\n", "line 3 .*NUL"),
     "overflow": (b"a,b\n1,2\n3,1e999\n", "inf at line 3, column 1 .'b'"),
-    "twice": (b"a,a\n1,2\n", "two columns named 'a'"),
     "quote": (b'a,b\n1,2\n3,"4\n5,6\n', "line 3"),
     "empty": (b"", "is empty"),
     "header only": (b"a,b\n", "no rows of numbers"),

@@ -73,5 +73,6 @@ class TestFunctions:
         words = [*"abcdexfgq"]
         refused(KernelError, r"\(5, 8\)", words, KernelPCA(2, kernel=FunctionKernel(moody)))
 
-    def test_a_bare_function_is_no_kernel(self):
-        refused(KernelError, "FunctionKernel", X, KernelPCA(kernel=lambda a, b: 1.0))
+    def test_a_bare_function_is_wrapped(self):
+        model = KernelPCA(2, kernel=lambda a, b: float(a @ b) ** 2).fit(X)
+        assert isinstance(model.subspace_.kernel, FunctionKernel)

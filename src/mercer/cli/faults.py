@@ -74,6 +74,12 @@ class Failure(click.ClickException):
     """A command failed for a reason that its message explains, with a remedy."""
 
 
+class NoModelFile(Failure):
+    """There is no such model file."""
+
+    exit_code = 4
+
+
 def describe(error: Exception) -> tuple[str, int]:
     """One line that names the cause and what to do next; the status of :mod:`mercer.cli.run`."""
     if isinstance(error, click.UsageError):

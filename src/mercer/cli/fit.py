@@ -56,11 +56,12 @@ def fit(
 ) -> int:
     """Fit a model to DATA and write it to a model file.
 
-    DATA is a .csv, .tsv, .npy, .npz, .mtx, .parquet or .zarr file, a folder of Parquet files or PNG
-    images, or '-' for standard input; text may be compressed (.gz, .xz, .zst). A table may hold
-    categories, dates and numbers of many units: what is done with each column is said, and rows
-    that the model gives back have the same columns. Kernel width, solver and number of components
-    are chosen from the data unless you say otherwise; what was chosen, and why, is printed.
+    DATA is a .csv, .tsv, .xlsx, .jsonl, .parquet, .npy, .npz, .mtx or .zarr file, a folder of
+    Parquet files or PNG images, or '-' for standard input; text may be compressed (.gz, .xz,
+    .zst). A table may hold categories, dates and numbers of many units: what is done with each
+    column is said, and rows that the model gives back have the same columns. Kernel width,
+    solver and number of components are chosen from the data unless you say otherwise; what was
+    chosen, and why, is printed.
     """
     from mercer.model import model_of
 

@@ -18,11 +18,13 @@ def info(model: str) -> None:
 
     Every checksum is compared; nothing that the file says is run.
     """
+    path = existing(model)  # before the library is loaded
+
     from dataclasses import asdict
 
     from mercer.io.model_file import describe
 
-    facts = describe(existing(model))
+    facts = describe(path)
     if not console.as_json(asdict(facts)):
         _print(facts)
 
@@ -93,13 +95,13 @@ def _convert_table(source: str, reading: Reading, output: Output) -> dict[str, i
     from mercer.tables.opening import read_mixed
 
     # Standard input can be read once.
-    with tables.located(source) as path:
-        frame = read_mixed(path, reading.choice())
+    with tables.located(source) as look:
+        frame = read_mixed(look, reading.choice())
         if frame is not None:
             tables.check_output(output, list(frame.columns), labelled=True)
             tables.write_output(output, frames.columns_table(frame.make(frame.columns)))
             return {"rows": len(frame), "columns": len(frame.columns)}
-        with tables.open_input(str(path), reading, allow_nan=True) as table:
+        with tables.open_input(str(look.path), reading, allow_nan=True) as table:
             tables.check_output(output, table.rows.columns, labelled=bool(table.beside))
             tables.write_output(output, table)
         return {"rows": table.rows.shape[0], "columns": table.rows.shape[1]}

@@ -1,6 +1,7 @@
 """``score``, ``novelty`` and ``relevance``: what a model says about rows, and about variables."""
 
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,8 @@ from mercer.cli import options
 from mercer.cli.models import load_model, on_tables, seen_by
 from mercer.cli.options import OneOf, Output, Reading, console, tables
 
+#: New rows that are explained, the newest ones.
+MOST_EXPLAINED = 1000
 #: Rows that are compared with those of the fit; more might not fit into memory.
 MOST_COMPARED = 200_000
 
@@ -56,21 +59,33 @@ def score(model: str, data: str, reading: Reading) -> None:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="With --normal: the share of normal rows that may be called new.  [default: 0.05]",
 )
+@click.option(
+    "--why", is_flag=True, help="Also write which columns make a row new, each with its share."
+)
+@click.option(
+    "--outliers",
+    is_flag=True,
+    help="Find outliers among the rows of DATA themselves, by a model like MODEL fitted to them.",
+)
 @options.takes_rows("scores")
 def novelty(
     model: str,
     data: str,
     normal: str | None,
     false_alarm_rate: float | None,
+    why: bool,
+    outliers: bool,
     reading: Reading,
     output: Output,
 ) -> None:
     """Score the rows of DATA by how new they are to MODEL.
 
-    Writes each row's score (larger is newer), its p-value, and whether it is new. A model that was
-    fitted without '--model novelty' has no threshold: give it one with --normal, or get the scores
-    alone.
+    Writes each row's score (larger is newer), its p-value, and whether it is new; says which
+    columns make the newest rows so. A model that was fitted without '--model novelty' has no
+    threshold: give it one with --normal, or get the scores alone.
     """
+    from sklearn.base import clone
+
     from mercer._base.numbers import counted
 
     if false_alarm_rate is not None and normal is None:
@@ -80,9 +95,18 @@ def novelty(
     detector = seen_by(fitted)
     if normal is not None:
         detector = _calibrate(fitted, normal, reading, false_alarm_rate or 0.05)
+    if outliers and not hasattr(detector, "p_values"):
+        raise click.UsageError("--outliers needs a model that was fitted with '--model novelty'")
     with tables.open_input(data, reading, model=fitted) as table, console.progress():
+        if outliers:
+            detector = clone(detector).set_params(contamination="auto").fit(table.rows)
         judged = mercer.novelty.judge(detector, table)
         found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
+        if found is not None:
+            reasons = _reasons(detector, table, judged, _columns_of(fitted, table))
+            _remark_on_newest(judged, reasons, reading.id, data)
+            if why:
+                judged = replace(judged, beside=_beside(judged, reasons))
         if found is not None and detector.contamination is None:
             _remark_on_seen_rows(detector, table)
     tables.write_output(output, judged)
@@ -100,9 +124,76 @@ def _remark_on_seen_rows(detector: Any, table: Any) -> None:
     if len(rows) <= MOST_COMPARED and model.was_fitted_to(rows, rows[:]):
         console.remark(
             "these are the rows that the model was fitted to, less new to it than others: "
-            "p-values and verdicts hold for other rows. To find outliers among these, fit with "
-            "'--model novelty --contamination auto'."
+            "p-values and verdicts hold for other rows. To find outliers among these, add "
+            "--outliers."
         )
+
+
+def _columns_of(fitted: Estimator, table: Any) -> list[str]:
+    """The column behind each entry of the vectors that the model sees."""
+    if on_tables(fitted):
+        return list(fitted.encoder_.groups_)
+    return list(table.rows.columns or map(str, range(table.rows.shape[1])))
+
+
+def _beside(judged: Any, reasons: Any) -> dict[str, Any]:
+    """The columns beside the scores, with ``why`` after the verdict."""
+    others = {name: column for name, column in judged.beside.items() if name != "new"}
+    beside = replace(judged, beside=others).beside_of(["new", "why"])
+    return {"new": judged.beside["new"], "why": reasons, **beside}
+
+
+def _reasons(detector: Any, table: Any, judged: Any, columns: list[str]) -> Any:
+    """For the newest rows the columns that make them new, in words; empty for the others."""
+    import numpy as np
+
+    new, score = judged.beside["new"], judged.rows[:][:, 0]
+    why = np.full(len(new), "", dtype=object)
+    able = hasattr(detector, "contributions") and not detector.score_.subspace.points.is_sparse
+    if not new.any() or not able:
+        return why.astype(str)
+    places = np.flatnonzero(new)
+    places = np.sort(places[np.argsort(-score[places])[:MOST_EXPLAINED]])
+    X = np.concatenate([_rows_at(block.X, start, places) for start, block in _blocks(table)])
+    rows = mercer.io.MemoryRows(X, table.rows.columns)
+    parts = np.maximum(detector.contributions(rows), 0.0)
+    names = list(dict.fromkeys(columns))
+    sums = np.column_stack([parts[:, np.array(columns) == name].sum(axis=1) for name in names])
+    shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    why[places] = [_top(names, share) for share in shares]
+    return why.astype(str)
+
+
+def _blocks(table: Any) -> Any:
+    start = 0
+    for block in table.blocks():
+        yield start, block
+        start += len(block)
+
+
+def _rows_at(X: Any, start: int, places: Any) -> Any:
+    inside = places[(places >= start) & (places < start + X.shape[0])] - start
+    return X[inside]
+
+
+def _top(names: list[str], shares: Any) -> str:
+    """``mass 61 %, bill 20 %``: the columns that do most of it, three at most."""
+    best = sorted(zip(-shares, names, strict=True))[:3]
+    shown = ", ".join(f"{name} {-share:.0%}" for share, name in best if -share >= 0.05)
+    return shown or "no column alone"
+
+
+def _remark_on_newest(judged: Any, why: Any, id: str | None, data: str) -> None:
+    """The newest rows and why, the newest first: by their names, or lines of a text file."""
+    from mercer.io.look import TEXT, Look
+
+    look = Look(Path(data), console.asked_for("header_row"))
+    first = look.dialect.line if look.kind in TEXT else 0
+    word = "line" if first else "row"
+    score, ids = judged.rows[:][:, 0], judged.beside.get(id)
+    for i in (-score).argsort(kind="stable")[: min(5, int((why != "").sum()))]:
+        name = f"{word} {first + i}" if ids is None else ids[i]
+        console.remark(f"{name}: p = {judged.rows[:][i, 1]:.2g}, by {why[i]}")
 
 
 def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:

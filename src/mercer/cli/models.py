@@ -9,9 +9,10 @@ import click
 
 import mercer
 from mercer._base import catalogue
+from mercer._base.spelling import similar_file
 from mercer._base.types import Estimator
-from mercer.cli.faults import Failure
-from mercer.cli.options import OneOf, as_one, option, options_of, which_was_meant
+from mercer.cli.faults import Failure, NoModelFile
+from mercer.cli.options import DATA, OneOf, as_one, option, options_of, which_was_meant
 
 
 def load_model(path: str, *abilities: str) -> Any:
@@ -40,15 +41,17 @@ _MODELS = {"sample": "generative"}
 
 
 def existing(path: str) -> str:
-    """The path; rows to which a model was never fitted are named, the rest says who reads it."""
-    if path.endswith(".mercer") and not Path(path).exists():
-        from mercer.exceptions import ModelFileError
-        from mercer.tables.reading import TABLES
+    """The path; rows to which a model was never fitted are named.
 
-        for data in filter(Path.is_file, map(Path(path).with_suffix, TABLES)):
-            first = f"mercer fit {quote(str(data))} -o {quote(path)}"
-            raise ModelFileError(f"there is no model file '{path}'; fit it first: {first}")
-    return path
+    Nothing is imported for it: a mistyped name is answered at once.
+    """
+    if Path(path).exists():
+        return path
+    rows = [file for file in Path(path).parent.glob("*") if file.suffix.lower() in DATA]
+    guess = similar_file(Path(path)) or "; check its name."
+    for data in (file for file in rows if file.stem == Path(path).stem):
+        guess = f"; fit it first: mercer fit {quote(str(data))} -o {quote(path)}"
+    raise NoModelFile(f"there is no model file '{path}'{guess}")
 
 
 def feature_names(model: Estimator) -> list[str] | None:

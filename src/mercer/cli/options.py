@@ -36,6 +36,11 @@ else:
     places = ("mercer.cli.console", "mercer.cli.tables", "mercer.tables.frames")
     console, tables, frames = map(_Late, places)
 
+#: Endings of tables; written out, because --help shall not import the library.
+DATA = (
+    *(".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow"),
+    *(".xlsx", ".xlsm", ".xls", ".ods"),
+)
 FORMATS = ("csv", "tsv", "npy", "npz", "parquet")
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -181,23 +186,23 @@ missing_option = click.option(
     "drops rows of which nothing is known.",
 )
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="For random numbers.")
-#: Asked for by :func:`mercer.cli.console.asked_for`, as the flags of every command.
-format_option = click.option(
+
+
+def _noted(*names: str, **how: Any) -> Decorator:
+    """An option that :func:`mercer.cli.console.asked_for` asks for, as the flags are."""
+    return click.option(*names, expose_value=False, callback=_note, **how)
+
+
+format_option = _noted(
     "--format",
     type=OneOf(FORMATS),
     default="csv",
-    expose_value=False,
-    callback=_note,
     help="Format of standard input and output, where '-' stands for them.",
 )
-
-#: Asked for in the same way.
-digits_option = click.option(
+digits_option = _noted(
     "--digits",
     type=OneOf(["own", "all"]),
     default="own",
-    expose_value=False,
-    callback=_note,
     help="Decimals of numbers: those that the columns have themselves, or all.",
 )
 
@@ -246,9 +251,20 @@ class Reading:
         return mercer.io.Choice(self.columns, self.drop, self.label, like)
 
 
+#: What else is said about a file, wherever one is read: by :func:`mercer.cli.tables.located`.
+_FILE = (
+    format_option,
+    _noted(
+        "--header-row",
+        type=click.IntRange(1),
+        metavar="LINE",
+        help="The line of the file, from 1, that has the names of the columns.",
+    ),
+    _noted("--sheet", metavar="NAME", help="The sheet of a workbook, by name or number from 1."),
+)
 _READS = ("columns", "drop", "label", "array")
-reads = as_one("reading", Reading, *options_of(Reading, *_READS), format_option)
-reads_and_keeps = as_one("reading", Reading, *options_of(Reading), format_option)
+reads = as_one("reading", Reading, *options_of(Reading, *_READS), *_FILE)
+reads_and_keeps = as_one("reading", Reading, *options_of(Reading), *_FILE)
 
 
 @dataclass(frozen=True)

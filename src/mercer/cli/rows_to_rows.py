@@ -153,8 +153,8 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
     from mercer.tables.opening import read_for
 
     reading = how["reading"]
-    with tables.located(how["data"]) as path:
-        frame = read_for(fitted, path, reading.choice(), reading.kept)
+    with tables.located(how["data"]) as look:
+        frame = read_for(fitted, look, reading.choice(), reading.kept)
         _give(function(frame), frames.kept_columns(frame, reading.kept), how["output"])
 
 

@@ -153,12 +153,15 @@ def _run(args: list[str]) -> int:
 
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Print a warning as one line, without the file and line that Python adds."""
+    """Print a warning as one line, once, without the file and line that Python adds."""
+    shown = set()
 
     def show(message: Warning | str, *_where: object, **_how: object) -> None:
         from mercer.exceptions import said
 
-        _say(f"warning: {said(message, 'shell')}")
+        if (text := said(message, "shell")) not in shown:
+            shown.add(text)
+            _say(f"warning: {text}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -45,14 +45,13 @@ def open_input(
     if model is not None:
         like = feature_names(model)
     fill = _Fill(model, data) if model is not None and not allow_nan else None
-    with located(data) as path:
+    with located(data) as look:
         if on_tables(model):
             from mercer.tables.opening import vectors_for
 
-            table = vectors_for(model, path, reading.choice(), reading.kept)
+            table = vectors_for(model, look, reading.choice(), reading.kept)
             yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return
-        look = Look(path)
         kept = _read_kept(look, reading.kept)
         if kept and like is None and not reading.columns:
             reading = replace(reading, drop=(*reading.drop, *kept))
@@ -97,12 +96,12 @@ def open_for_fit(
     from mercer.tables.missing import takes_missing
     from mercer.tables.opening import Opened, open_for_fit
 
-    with located(data) as path:
+    with located(data) as look:
         if encoder is None:
-            yield Opened(_open(Look(path), reading, allow_nan=takes_missing(model)), None)
+            yield Opened(_open(look, reading, allow_nan=takes_missing(model)), None)
             return
         how: dict[str, Any] = {"array": reading.array, "missing": missing, "model": model}
-        opened = open_for_fit(path, encoder, reading.choice(), **how)
+        opened = open_for_fit(look, encoder, reading.choice(), **how)
         for line in opened.describe(most=SHOWN):
             remark(" ".join(said(line, "shell").split()))  # names may have line breaks
         yield opened
@@ -131,8 +130,8 @@ def noise_of_vectors(noise: Any, encoder: Any) -> Any:
 
 
 @contextlib.contextmanager
-def located(data: str) -> Iterator[Path]:
-    """Where the data are: standard input and compressed files are unpacked first."""
+def located(data: str) -> Iterator[Look]:
+    """Where the data are, and how they are to be read; what is piped or packed is unpacked."""
     path = Path(data)
     with contextlib.ExitStack() as opened:
         if data == "-":
@@ -143,7 +142,7 @@ def located(data: str) -> Iterator[Path]:
             inside, stream = plain_name(path), opened.enter_context(open_plain(path))
             spool = spooled(stream, inside.suffix.strip(".") or "csv", inside.stem)
             path = opened.enter_context(spool)
-        yield path
+        yield Look(path, asked_for("header_row"), asked_for("sheet"))
 
 
 def _open(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._base.config import Made
 from mercer._base.numbers import make_rng
 from mercer._base.sklearn import BaseEstimator
-from mercer._base.spelling import answer_spelling, other_spelling
+from mercer._base.spelling import answer_spelling, closest, other_spelling
 from mercer._base.types import Estimator as AnyEstimator
 from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
@@ -239,6 +239,11 @@ class Estimator(BaseEstimator):
             """Only asked for what is not there."""
             if hint := type(self)._elsewhere.get(name):
                 raise AttributeError(f"{type(self).__name__} has no {name}; {hint}")
+            fitted = name.endswith("_") and not name.startswith("_")
+            names = {*dir(type(self)), *vars(self)} if fitted else set()
+            known = [word for word in names if word.endswith("_") and not word.startswith("_")]
+            if name not in known and (guess := closest(name, known)):
+                raise AttributeError(f"{type(self).__name__} has no {name}; did you mean {guess}?")
             return object.__getattribute__(self, name)  # the error of before
 
     def set_params(self, **parameters: Any) -> Self:

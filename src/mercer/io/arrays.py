@@ -245,7 +245,7 @@ def load_mtx(path: Path) -> SparseRows | Array:
     _check_shape(path, (n, d))
     _refuse_large(f"'{path}'", 8 * n * d if layout == "array" else 40 * entries)
     # SciPy 1.14 does not know the argument, and 1.18 warns where it is not given.
-    how = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
+    how: Any = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
     with decoding(path, "Matrix Market file"):
         matrix = mmread(path, **how)
     if not sparse.issparse(matrix):

@@ -9,6 +9,7 @@ import stat
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from mercer._base.optional import require
 from mercer._base.spelling import did_you_mean, similar_file
-from mercer.exceptions import DataError, Remedy
+from mercer.exceptions import DataError, Remedy, warn
 
 #: Endings of files that are not the names of folders, too.
 FILES = (
@@ -99,6 +100,23 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], what: str = "ther
         if name not in known:
             guess = did_you_mean(name, names)
             raise DataError(f"{what} no column {name!r}; {guess}name one of {names_text(names)}.")
+
+
+def numbered(names: Sequence[str], path: Path) -> list[str]:
+    """Names of columns that all differ: where they do not, places and numbers are added, and said.
+
+    The first one may be empty: so are names of rows called.
+    """
+    made: list[str] = []
+    for place, name in enumerate(names):
+        plain = name or (f"column_{place + 1}" if place else "")
+        others = (f"{plain}_{k}" for k in count(2))
+        made.append(next(own for own in chain([plain], others) if own not in made))
+    new = [repr(own) for name, own in zip(names, made, strict=True) if name != own]
+    if new:
+        shown = ", ".join(new[:8]) + ", ..." * (len(new) > 8)
+        warn(f"columns of '{path}' have no name or the same one, and are called {shown} here.")
+    return made
 
 
 def repeated(names: Iterable[Any]) -> list[str]:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -16,9 +17,9 @@ import numpy as np
 
 from mercer._base.files import FileWatch
 from mercer._base.types import Array
-from mercer.exceptions import DataError
+from mercer.exceptions import DataError, Remedy, warn
 from mercer.io.arrays import parquet_names
-from mercer.io.files import COMPRESSED, file_fingerprint, open_plain
+from mercer.io.files import COMPRESSED, file_fingerprint, numbered, open_plain
 from mercer.io.images import find_images
 
 #: Endings of text files.
@@ -29,6 +30,8 @@ DELIMITERS = ",;\t|"
 MAX_LINE = 1 << 24
 #: Columns that a text may have: each is a name, and a parser of its own.
 MOST_COLUMNS = 200_000
+#: Lines among which names of columns are looked for below titles.
+MOST_TITLES = 12
 #: Bytes of a text file that are looked at for columns that hold no numbers.
 LOOK = 1 << 18
 #: How tables say that a value is missing, in lower case.
@@ -110,10 +113,17 @@ class Look(os.PathLike[str]):
     Parameters
     ----------
     path : Path
+    header_row : int, optional
+        The line of a text file or sheet, from 1, that has the names of the columns; found if not
+        given.
+    sheet : str, optional
+        Of a workbook: name, or number from 1; the first if not given.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, header_row: int | None = None, sheet: str | None = None) -> None:
         self.path = path
+        self.header_row = header_row
+        self.sheet = sheet
         self.kind = path.suffix.lower()
 
     def __fspath__(self) -> str:
@@ -149,7 +159,7 @@ class Look(os.PathLike[str]):
     @cached_property
     def dialect(self) -> Dialect:
         """The form of a text file; raises for what is not a table of text in UTF-8."""
-        return sniff(self.beginning, self.path)
+        return sniff(self.beginning, self.path, self.header_row)
 
     @cached_property
     def names(self) -> list[str]:
@@ -236,24 +246,72 @@ class Beginning:
     fingerprint: str
 
 
-def sniff(beginning: Beginning, path: Path) -> Dialect:
-    """The form of a text file, from its first line that is not blank."""
+def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Dialect:
+    """The form of a text file, from the first line of its table."""
     if beginning.bytes[:2] in _UTF16:
         raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
     filled = [line for line in beginning.lines if not line.content.isspace()]
     if not filled:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    line = filled[
-        comments_before([line.content.decode("utf-8", errors="replace") for line in filled])
-    ]
+    line = (
+        _line_of_names(beginning, header_row, path)
+        or filled[
+            comments_before([line.content.decode("utf-8", errors="replace") for line in filled])
+        ]
+    )
     if "\r" in line.text.strip():
         plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
         raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
     delimiter = delimiter_of(line.text, path)
     fields = tuple(map(str.strip, line.fields(delimiter)))
-    if all(is_number(field) or is_missing(field) for field in fields):
+    if header_row is None and all(is_number(field) or is_missing(field) for field in fields):
         return Dialect(delimiter, fields, False, line.place, line.number)
+    fields = tuple(numbered(fields, path))
     return Dialect(delimiter, fields, True, line.place + len(line.content), line.number + 1)
+
+
+def _line_of_names(beginning: Beginning, header_row: int | None, path: Path) -> Line | None:
+    """The line that is asked for, or the first after titles; None if there are no titles."""
+    start = 3 if beginning.bytes.startswith(_UTF8_BOM) else 0
+    file = io.BytesIO(beginning.bytes)
+    file.seek(start)
+    lines = list(islice(lines_of(file, 1, path), max(MOST_TITLES, header_row or 0)))
+    if header_row is not None:
+        if header_row > len(lines):
+            raise DataError(f"'{path}' has no names of columns in line {header_row}; it is short.")
+        return lines[header_row - 1]
+    texts = [line.content.decode("utf-8", errors="replace") for line in lines]
+    place = after_titles(texts, path)
+    return lines[place] if place else None
+
+
+def after_titles(lines: Sequence[str], path: Path) -> int:
+    """The place of the names of columns if titles stand before them, which is said; else 0.
+
+    Where it is plain: a title is one text alone, and after it come names and a row of as many
+    fields, two at least.
+    """
+    filled = [(i, line) for i, line in enumerate(lines[:MOST_TITLES]) if line.strip()]
+    filled = filled if len(filled) > 2 else []
+    sign = max(DELIMITERS, key="".join(line for _, line in filled[-2:]).count)
+    records = csv.reader((line for _, line in filled), delimiter=sign)
+    fields = [[field.strip() for field in record] for record in records]
+    if len(fields) < len(filled):  # a field over several lines
+        return 0
+    for k in range(1, len(filled) - 1):
+        if sum(map(bool, fields[k - 1])) != 1 or fields[k - 1][0].startswith("#"):
+            return 0
+        names, row = fields[k], fields[k + 1]
+        named = sum(map(bool, names)) > 1 and not any(map(is_number, names))
+        if len(names) == len(row) and named:
+            first = fields[0][0].strip(' "')[:40]
+            warn(
+                f"the table of '{path}' begins in line {filled[k][0] + 1}, after {first!r}; "
+                + Remedy("remove the lines before it", shell="give another by --header-row")
+                + " if that is wrong."
+            )
+            return filled[k][0]
+    return 0
 
 
 def comments_before(lines: Sequence[str]) -> int:
@@ -304,7 +362,7 @@ def wrong_width(fields: Sequence[str], width: int, delimiter: str, number: int, 
     what = f"line {number} of '{path}' has {len(fields)} fields, where {width} are expected"
     where = f"{quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
     if width == 1 and number > 1:
-        return f"{what}; if a title comes before it, remove that: tail -n +{number} {where}"
+        return f"{what}; if titles come before it, remove them: tail -n +{number} {where}"
     if len(fields) == width + 1 and not fields[-1].strip():
         return (
             f"{what}; if lines end with {delimiter!r}, cut it off: sed 's/{delimiter}$//' {where}"

@@ -110,7 +110,7 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
         )
     raise DataError(
         f"'{path.name}': the ending '{kind}' is not known; "
-        "give .npy, .npz, .mtx, .parquet, .csv, .tsv, .txt or .zarr."
+        "give .csv, .tsv, .txt, .xlsx, .jsonl, .parquet, .npy, .npz, .mtx or .zarr."
     )
 
 

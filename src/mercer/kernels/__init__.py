@@ -41,16 +41,20 @@ __all__ = [
 _ALIASES = {"rbf": "gaussian", "poly": "polynomial"}
 
 
-def as_kernel(kernel: str | Kernel) -> Kernel:
+def as_kernel(kernel: Any) -> Kernel:
     """A kernel from its name in lower case (with default parameters), or the kernel itself.
+
+    A function of two rows or objects is wrapped as a :class:`FunctionKernel`.
 
     ``"rbf"`` and ``"poly"``, scikit-learn's names, are ``"gaussian"`` and ``"polynomial"``,
     with the default parameters that these have here.
     """
     kernel = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else kernel
-    function = callable(kernel) and not isinstance(kernel, Kernel)
-    others = "wrap it as FunctionKernel(f)" if function else "an object of mercer.kernels"
-    return by_name("kernel", kernel, Kernel, catalogue.KERNELS, KernelError, others)
+    if callable(kernel) and not isinstance(kernel, Kernel | type):
+        return FunctionKernel(kernel)
+    others = "an object of mercer.kernels"
+    named: Kernel = by_name("kernel", kernel, Kernel, catalogue.KERNELS, KernelError, others)
+    return named
 
 
 def __getattr__(name: str) -> Any:

@@ -80,6 +80,10 @@ class Relevance:
         """(q + 2, d): the components, then ``overall``, then ``error``."""
         return np.vstack([self.components, self.overall, self.error])
 
+    def __repr__(self) -> str:
+        lines = [f"Relevance of {len(self.names)} variables, {self.n_rows} rows", *self.describe()]
+        return "\n  ".join(lines)
+
     def describe(self, most: int = 5) -> list[str]:
         """A line for each of the first components: its strongest variables and their shares."""
         total = self.components.sum(axis=1, keepdims=True)

@@ -251,6 +251,15 @@ class Uncertainty:
     n_rows: int
     _resamples: _Resamples
 
+    def __repr__(self) -> str:
+        share, stable = self.shares, self.stable
+        lines = [
+            f"component {k}: {share.estimate[k]:.1%} of the variance ({share.low[k]:.1%} to "
+            f"{share.high[k]:.1%}), {'stable' if stable[k] else 'not stable'}"
+            for k in range(min(5, len(stable)))
+        ]
+        return "\n  ".join([f"Uncertainty of {len(stable)} components, {self.n_rows} rows", *lines])
+
     @property
     def stable(self) -> Array:
         """Components that stay more than half themselves at the level, (q,) bool."""

@@ -58,7 +58,8 @@ _FORMS = (
     "%Y-%m-%dT%H:%M:%S.%f",
     "%Y-%m-%dT%H:%M:%S.%fZ",
     *("%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y"),
-    *("%H:%M", "%H:%M:%S"),
+    *("%H:%M", "%H:%M:%S", "%I:%M %p"),
+    *("%Y-%m", "%Y/%m", "%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%b-%Y"),
 )
 #: Each of these forms has one of them.
 _SEPARATORS = frozenset("-/.:, ")

@@ -260,7 +260,7 @@ def open_encoded(
 
 
 def read_for(
-    model: TableModel, path: Path, choice: Choice | None = None, keep: Sequence[str] = ()
+    model: TableModel, path: Path | Look, choice: Choice | None = None, keep: Sequence[str] = ()
 ) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
     known, choice = model.encoder_.columns_, choice or Choice()
@@ -270,18 +270,18 @@ def read_for(
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
     texts += [name for name in (*keep, *choice.labels) if name not in known]
-    return _read(Look(path), choice, texts, keep)
+    return _read(Look.at(path), choice, texts, keep)
 
 
-def read_mixed(path: Path, choice: Choice) -> Frame | None:
+def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
     """The columns of a file that are not all numbers; None for one that is read in blocks."""
-    look = Look(path)
+    look = Look.at(path)
     return _read(look, choice, ()) if _is_mixed(look, TableEncoder(), choice) else None
 
 
 def vectors_for(
     model: TableModel,
-    path: Path,
+    path: Path | Look,
     choice: Choice,
     keep: Sequence[str] = (),
 ) -> Table:

@@ -1,6 +1,7 @@
 """A file as columns of numbers, texts and dates."""
 
 import csv
+import datetime
 import glob
 import io
 import json
@@ -19,11 +20,12 @@ from mercer._base.optional import require
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy, argument, warn
 from mercer.io.arrays import parquet_files
-from mercer.io.files import check_there, decoding, names_text, plain_name, repeated
+from mercer.io.files import check_there, decoding, names_text, numbered, plain_name
 from mercer.io.look import (
     TEXT,
     Look,
     after_comments,
+    after_titles,
     delimiter_of,
     is_missing,
     numbers_of,
@@ -100,30 +102,58 @@ def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
-def read_sheet(path: Path) -> Frame:
-    """The first sheet: its first line has the names, empty cells are missing."""
-    calamine = require("python_calamine", "excel")
+def read_sheet(look: Look) -> Frame:
+    """One sheet of a workbook: its first line has the names, empty cells are missing."""
+    calamine, path = require("python_calamine", "excel"), look.path
     with decoding(path, "workbook"):
         book = calamine.CalamineWorkbook.from_path(str(path))
-        names = list(book.sheet_names)
-        lines = book.get_sheet_by_index(0).to_python(skip_empty_area=False) if names else []
-    lines = [line for line in lines if any(cell != "" for cell in line)]
+    place = _place_of_sheet(look, list(book.sheet_names))
+    with decoding(path, "workbook"):
+        lines = book.get_sheet_by_index(place).to_python(skip_empty_area=False)
+    before = look.header_row - 1 if look.header_row else _titles_of_sheet(lines, path)
+    lines = [line for line in lines[before:] if any(cell != "" for cell in line)]
     if not lines:
-        raise DataError(f"the first sheet of '{path}' is empty; put the table there.")
-    if len(names) > 1:
-        others = ", ".join(repr(name) for name in names[1:6])
-        warn(
-            f"of '{path}' the first sheet {names[0]!r} is read, and not {others}; save another "
-            "one as a file of its own if you mean it."
-        )
-    head = [str(cell).strip() for cell in lines[0]]
-    if "" in head:
-        raise DataError(f"column {head.index('') + 1} of '{path}' has no name; give it one.")
-    _check_names(head, len(lines) - 1, path)
-    cells = [[None if cell == "" else cell for cell in line] for line in lines[1:]]
+        raise DataError(f"sheet {place + 1} of '{path}' is empty; " + _ANOTHER_SHEET)
+    head = _names([str(cell).strip() for cell in lines[0]], len(lines) - 1, path)
+    cells = [list(map(_value_of_cell, line)) for line in lines[1:]]
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
     columns = dict(zip(head, zip(*cells, strict=True), strict=True))
     return replace(_frame_of_values(columns, (int, float)), exact={})
+
+
+_ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name another by --sheet.")
+
+
+def _place_of_sheet(look: Look, names: list[str]) -> int:
+    """Of the one that is asked for, or of the first, which is said if there are others."""
+    asked, numbers = look.sheet, [str(k) for k in range(1, len(names) + 1)]
+    for known in (names, numbers):
+        if asked in known:
+            return known.index(asked)
+    if asked is not None or not names:
+        raise DataError(
+            f"'{look.path}' has no sheet {asked or ''!r}; name one of {names_text(names)}."
+        )
+    if len(names) > 1:
+        others = ", ".join(repr(name) for name in names[1:6])
+        warn(
+            f"of '{look.path}' the first sheet {names[0]!r} is read, and not {others}; "
+            + _ANOTHER_SHEET
+        )
+    return 0
+
+
+def _titles_of_sheet(lines: Sequence[Sequence[Any]], path: Path) -> int:
+    """As of a text file, whose fields are the cells."""
+    texts = ["\t".join(str(cell).replace("\t", " ") for cell in line) for line in lines[:12]]
+    return after_titles(texts, path)
+
+
+def _value_of_cell(cell: Any) -> Any:
+    """None if it is empty; a time of day as text, which is a date of a known form."""
+    if isinstance(cell, datetime.time):
+        return cell.isoformat()
+    return None if cell == "" else cell
 
 
 def _frame_of_values(columns: Mapping[str, Sequence[Any]], whole: tuple[type, ...]) -> Frame:
@@ -191,7 +221,7 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
     if kind in (".jsonl", ".ndjson"):
         return _frame_of_records(look)
     if kind in SHEETS:
-        return read_sheet(path)
+        return read_sheet(look)
     if path.is_dir():
         parquet_files(path)  # before pyarrow is asked for
     if kind in (".parquet", ".feather", ".arrow") or path.is_dir():
@@ -201,32 +231,33 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
     )
 
 
-def _texts(look: Look) -> tuple[list[str], list[list[str]], str]:
-    """Names, the fields of each row, and the delimiter."""
+def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Names; the line and the fields of each row; and the delimiter."""
     path, lines = look.path, io.StringIO(_decoded(look), newline="").readlines()
-    before = after_comments(lines)
+    before = after_comments(lines) or after_titles(lines, path)
+    before = before if look.header_row is None else look.header_row - 1
     first = next(filter(str.strip, lines[before:]), "")
     if not first:
         raise DataError(f"'{path}' is empty; give a file with data.")
     delimiter = delimiter_of(first, path)
     records = list(_records(lines[before:], delimiter, before, path))
-    names = [name.strip() for name in records[0]]
-    if all(is_missing(name) or read_numerals([name], delimiter) for name in names):
+    names = [name.strip() for name in records[0][1]]
+    unnamed = all(is_missing(name) or read_numerals([name], delimiter) for name in names)
+    if unnamed and look.header_row is None:
         return [str(j) for j in range(len(names))], records, delimiter
-    _check_names(names, len(records) - 1, path)
-    if any(_SUM.fullmatch(field.strip()) for field in records[-1]):
+    names, (number, last) = _names(names, len(records) - 1, path), records[-1]
+    if any(_SUM.fullmatch(field.strip()) for field in last):
         warn(
-            f"the last row of '{path}' looks like a sum ({', '.join(records[-1])[:60]!r}) and is "
-            "read as any other; remove it if it is one."
+            f"line {number} of '{path}', the last, looks like a sum ({', '.join(last)[:60]!r}) "
+            "and is read as any other; remove it if it is one."
         )
     return names, records[1:], delimiter
 
 
-def _check_names(names: list[str], n: int, path: Path) -> None:
-    if twice := repeated(names):
-        raise DataError(f"'{path}' has several columns called {twice[0]!r}; rename them.")
+def _names(names: list[str], n: int, path: Path) -> list[str]:
     if not n:
         raise DataError(f"'{path}' has names of columns, and no rows; give a file with data.")
+    return numbered(names, path)
 
 
 def _decoded(look: Look) -> str:
@@ -255,7 +286,10 @@ def _decoded(look: Look) -> str:
         return raw.decode("latin-1")
 
 
-def _records(lines: Sequence[str], delimiter: str, before: int, path: Path) -> Iterator[list[str]]:
+def _records(
+    lines: Sequence[str], delimiter: str, before: int, path: Path
+) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each line that is not blank, with its number in the file."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     width = None
     try:
@@ -266,7 +300,7 @@ def _records(lines: Sequence[str], delimiter: str, before: int, path: Path) -> I
             if len(fields) != width:
                 number = before + reader.line_num
                 raise DataError(wrong_width(fields, width, delimiter, number, path))
-            yield fields
+            yield before + reader.line_num, fields
     except csv.Error as error:
         number = before + reader.line_num
         raise DataError(f"line {number} of '{path}': {error}; fix it.") from error
@@ -275,7 +309,8 @@ def _records(lines: Sequence[str], delimiter: str, before: int, path: Path) -> I
 def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
     path, (names, records, delimiter) = look.path, _texts(look)
     columns, dtypes, exact = {}, {}, {}
-    fields = dict(zip(names, map(_stripped, zip(*records, strict=True)), strict=True))
+    lines, rows = zip(*records, strict=True)
+    fields = dict(zip(names, map(_stripped, zip(*rows, strict=True)), strict=True))
     numbers = {name: numbers_of(texts) for name, texts in fields.items()}
     odd = [n for n, values in numbers.items() if values is None or np.isnan(values).any()]
     mark = decimal_mark(fields[name] for name in odd)
@@ -289,7 +324,7 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
         if found is None:
             columns[name], dtypes[name] = as_written(texts), ""
             if name not in as_texts:
-                _refuse_typing_errors(path, name, texts)
+                _refuse_typing_errors(path, name, texts, lines)
                 _warn_of_units(path, name, texts)
             continue
         columns[name], dtypes[name] = found.values, found.form
@@ -315,15 +350,15 @@ def _stripped(values: Sequence[str]) -> list[str]:
     return texts
 
 
-def _refuse_typing_errors(path: Path, name: str, texts: list[str]) -> None:
+def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequence[int]) -> None:
     """A column of numbers with a few others is not a column of texts."""
     wrong = {text for text in {*texts} if not is_missing(text) and not read_numerals([text])}
     others = [i for i, text in enumerate(texts) if text in wrong]
     if 0 < len(others) <= TYPING_ERRORS * sum(not is_missing(text) for text in texts):
         raise DataError(
-            f"row {others[0] + 1} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is not a "
-            f"number, as most others are ({len(others)} are not); fix it, leave the field empty "
-            "if the value is missing, leave the column out with "
+            f"line {lines[others[0]]} of '{path}', column {name!r}: {texts[others[0]][:40]!r} is "
+            f"not a number, as most others are ({len(others)} are not); fix it, leave the field "
+            "empty if the value is missing, leave the column out with "
             + argument("drop", name)
             + ", keep the classes with "
             + argument("label", name)

@@ -1,0 +1,53 @@
+"""`mercer novelty` says why a row is new, and finds outliers among the rows of the fit."""
+
+import csv
+
+import numpy as np
+import pytest
+
+
+def write(path, n, odd=(), seed=0):
+    rng = np.random.default_rng(seed)
+    lines = ["id,mass,bill,depth,sex"]
+    for i in range(n):
+        a = rng.normal()
+        mass, bill, depth = 3800 + 300 * a, 40 + 3 * a + rng.normal(), 17 + rng.normal()
+        depth += 6 * (i in odd)
+        lines.append(f"p{i},{mass + 30 * rng.normal():.0f},{bill:.1f},{depth:.1f},{'MF'[a > 0]}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(mercer, tmp_path):
+    mercer("fit", write(tmp_path / "x.csv", 200), "-o", tmp_path / "m.mercer", "--model", "novelty")
+    return tmp_path / "m.mercer"
+
+
+def test_the_columns_that_make_a_row_new(mercer, model, tmp_path):
+    data, scores = write(tmp_path / "q.csv", 30, odd=(7, 20), seed=1), tmp_path / "s.csv"
+    done = mercer("novelty", model, data, "--id", "id", "--why", "-o", scores)
+    rows = list(csv.DictReader(scores.read_text().splitlines()))
+    assert [row["id"] for row in rows] == [f"p{i}" for i in range(30)]
+    assert all(rows[i]["why"].startswith("depth ") for i in (7, 20))
+    assert all(bool(row["why"]) == (row["new"] == "1") for row in rows)
+    told = [line for line in done.err.splitlines() if ": p = " in line]
+    assert {told[0].split(":")[1].strip(), told[1].split(":")[1].strip()} == {"p7", "p20"}
+
+
+def test_without_ids_a_row_is_named_by_its_line(mercer, model, tmp_path):
+    data = write(tmp_path / "q.csv", 30, odd=(7,), seed=1)
+    assert data.read_text().splitlines()[8].startswith("p7,")
+    assert "mercer: line 9: p = " in mercer("novelty", model, data, "-o", tmp_path / "s.csv").err
+
+
+def test_outliers_among_the_rows_of_the_fit_in_the_same_call(mercer, tmp_path):
+    data, model = write(tmp_path / "x.csv", 200, odd=(50,)), tmp_path / "m.mercer"
+    mercer("fit", data, "-o", model, "--model", "novelty")
+    assert "add --outliers" in mercer("novelty", model, data, "-o", tmp_path / "s.csv").err
+    done = mercer("novelty", model, data, "--outliers", "--id", "id", "-o", tmp_path / "t.csv")
+    assert "less new to it" not in done.err
+    assert "mercer: p50: p = " in done.err
+    mercer("fit", data, "-o", tmp_path / "k.mercer")
+    done = mercer("novelty", tmp_path / "k.mercer", data, "--outliers", status=2)
+    assert "--model novelty" in done.err
