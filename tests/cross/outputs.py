@@ -16,7 +16,7 @@ import numpy as np
 from mercer._base.types import Array
 from mercer.model import Subspace, model_of
 from tests.cross.problems import FitProblem
-from tests.cross.reference import ROUNDING, Reference
+from tests.cross.reference import ROUNDING, Reference, own_error
 
 Faults = list[tuple[str, str]]
 
@@ -268,6 +268,7 @@ class _Bounds:
         true = np.maximum((ref.own_centred[:m] - (Z.astype(np.longdouble) ** 2).sum(axis=1)), 0)
         parts = np.abs(ref.own) + 2 * np.abs(ref.to_mean) + abs(ref.mean_square)
         allowed = ROUNDING * ref.eps * (parts[:m].astype(np.float64) + (Z**2).sum(axis=1))
+        allowed += own_error(self.problem.kernel) * ref.eps * np.abs(ref.own[:m]).astype(np.float64)
         allowed += 2 * (np.abs(Z) * self.evaluation[:m]).sum(axis=1)
         p, to_mean = ref.p.astype(np.float64), ref.blur @ ref.p.astype(np.float64)
         allowed += 2 * to_mean[:m] + p @ to_mean[ref.counts]

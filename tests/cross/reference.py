@@ -178,6 +178,15 @@ def _power_of_four(largest: np.longdouble) -> np.longdouble:
     return np.longdouble(np.ldexp(np.longdouble(1), 2 * (int(np.frexp(largest)[1]) // 2)))
 
 
+def own_error(kernel: Kernel) -> float:
+    """The relative error of k(x, x), in units of eps: a power multiplies that of its base."""
+    if isinstance(kernel, Scaled):
+        return own_error(kernel.kernel)
+    if isinstance(kernel, Sum | Product):
+        return own_error(kernel.k1) + own_error(kernel.k2)
+    return 4.0 * kernel.degree if isinstance(kernel, Polynomial) else 0.0
+
+
 def formula_errors(kernel: Kernel, X: Array, counts: Array) -> Array:
     """Relative errors of k between all rows and those that count, in units of eps.
 

@@ -329,9 +329,9 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         ``rows="noisy"`` says that the rows carry the noise that is to be removed from them: the
         error of denoising *them* is estimated without a clean row, see
         :func:`mercer.selection.choose_by_risk`; the pre-image method is chosen, too, with scores
-        shrunk or not, and so is the linear kernel where nothing is bent. ``rows="clean"`` says that they are clean examples, by
-        which other rows will be denoised: noise of the stated level is added to some that are held
-        out, of a sample of 5,000 where there are more, see
+        shrunk or not, and so is the linear kernel where nothing is bent. ``rows="clean"`` says that
+        they are clean examples, by which other rows will be denoised: noise of the stated level is
+        added to some that are held out, of a sample of 5,000 where there are more, see
         :func:`mercer.selection.choose_by_noise`. Either search goes from coarse to fine, takes the
         time of a few to twenty fits, and tells its progress to :func:`mercer.listen`.
 
