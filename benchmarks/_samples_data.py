@@ -1,6 +1,7 @@
-"""Ten mixed tables for generators of rows: four real ones, a real one of levels, five made here.
+"""Ten mixed tables for generators of rows: six real ones, and four that are made here.
 
-Settings were chosen on the tables for development; the others were looked at once, afterwards.
+The parameters were chosen on the tables for development. What happened after the first look at the
+others is said in ``docs/explanation/generative.md``.
 """
 
 from __future__ import annotations
