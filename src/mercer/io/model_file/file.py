@@ -32,6 +32,7 @@ _OPTIONAL = frozenset(
         "explained_variance_",
         "explained_variance_ratio_",
         "feature_names_in_",
+        "filler_",  # of tables whose values were all there, before 0.2
         "labels_",
         "n_targets_",
         "report_",
