@@ -52,4 +52,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_PACKAGES]
+    return [*__all__, *(name for name in _PACKAGES if name != "rows")]  # the old name of io
