@@ -17,7 +17,8 @@ const TAKES = ".csv,.tsv,.txt,.parquet,.npy,.npz,.zip,.mercer";
 /** @param app null where nothing is shown yet */
 export function dataForm(desk, app) {
   // label: the column of classes, "" for none, null for the page to choose
-  const wanted = (desk.wanted ??= { model: "kpca", name: "gaussian", medians: 1, q: 20, label: null });
+  // q: how many components, 0 for as many as `mercer fit` takes
+  const wanted = (desk.wanted ??= { model: "kpca", name: "gaussian", medians: 1, q: 0, label: null });
   const file = h("input", {
     type: "file",
     accept: TAKES,
@@ -60,9 +61,9 @@ export function dataForm(desk, app) {
 function fitButton(desk, wanted) {
   const fit = () => {
     const kernel = { name: wanted.name };
-    if (!WITHOUT_WIDTH.includes(wanted.name)) kernel.medians = wanted.medians;
+    if (wanted.medians !== 1 && !WITHOUT_WIDTH.includes(wanted.name)) kernel.medians = wanted.medians;
     const label = wanted.label === null ? {} : { label: wanted.label };
-    desk.run({ model: wanted.model, kernel, q: wanted.q, center: true, ...label });
+    desk.run({ model: wanted.model, kernel, q: wanted.q || null, center: true, ...label });
   };
   return h("div", { class: "ml-row" }, button("Fit all rows", fit));
 }
@@ -95,7 +96,7 @@ function planLines({ rows, columns, label, labelLearnt }, wanted) {
   const line = (head, text) => h("p", { class: "ml-sub" }, h("b", {}, `${head}: `), text);
   return [
     h("h3", {}, "What the fit does"),
-    line("Model", `${model}, at most ${wanted.q} components, ${rows.toLocaleString("en")} rows`),
+    line("Model", `${model}, ${countOf(wanted.q)}, ${rows.toLocaleString("en")} rows`),
     ...["number", "category", "date"].flatMap((kind) => {
       const some = learnt.filter((column) => column.kind === kind);
       return some.length ? [line(`Learns from ${counted(some.length, kind)}`, namesOf(some))] : [];
@@ -105,6 +106,10 @@ function planLines({ rows, columns, label, labelLearnt }, wanted) {
       : []),
     ...out.slice(0, 8).map((column) => line("Leaves out", `${column.name}: ${column.left_out}`)),
   ];
+}
+
+function countOf(q) {
+  return q ? `at most ${q} components` : "as many components as hold 95 % of the variance";
 }
 
 function counted(count, kind) {
@@ -138,10 +143,11 @@ function knobs(wanted, act) {
   });
   hide();
   const count = slider("Components", {
-    min: 1,
+    min: 0,
     max: 100,
     step: 1,
     value: wanted.q,
+    show: (q) => (q ? String(q) : "by the data"),
     oninput: (q) => {
       wanted.q = q;
       act();
