@@ -238,11 +238,11 @@ class Cells:
             top = int(np.searchsorted(self.counts, self.levels[0], side="right")) - 1
             wanted = list(range(max(top, 0), -1, -2))
         else:
-            wanted = self._beside(int(np.nanargmin(first.sum(axis=1))))
+            wanted = self._beside(i, first.sum(axis=1))
         while wanted:  # at most once for each number of components
             self._look(i, trials, wanted)
             total = self._total(i, trials)
-            wanted = [j for j in self._beside(int(np.nanargmin(total))) if np.isnan(total[j])]
+            wanted = [j for j in self._beside(i, total) if np.isnan(total[j])]
 
     def _error(self, i: int, trials: list[int]) -> float:
         """The least error of a candidate over the numbers of components that were looked at."""
@@ -319,8 +319,16 @@ class Cells:
         nothing = np.full((len(self.counts), 1), np.nan)
         return np.asarray(sum(self.errors.get((i, s), nothing).sum(axis=1) for s in trials))
 
-    def _beside(self, j: int) -> list[int]:
-        return [k for k in (j - 1, j, j + 1) if 0 <= k < len(self.counts)]
+    def _beside(self, i: int, total: Array) -> list[int]:
+        """Places around the least error of a candidate.
+
+        All components cost as much as the rest of the search: only where no other is better.
+        """
+        known = {k: self._error(k, [0]) for k, s in self.errors if s == 0}
+        most = self.counts[-1] if known[i] <= min(known.values()) else self.levels[-1]
+        j = int(np.nanargmin(total))
+        around = [k for k in (j - 1, j, j + 1) if 0 <= k < len(self.counts)]
+        return [k for k in around if self.counts[k] <= most or k == j]
 
 
 def is_beyond(errors: Array, others: Array) -> bool:
