@@ -38,6 +38,8 @@ KINDS = {
     "live": ("", "a page (.html) that computes: drag a point, see its pre-image"),
 }
 ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".webp")
+#: What a picture says of itself.
+MAKER = "mercer plot"
 _HELP = "\n".join(f"  {kind:<11} {text}" for kind, (_, text) in KINDS.items())
 
 
@@ -116,7 +118,7 @@ def plot(
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     if kind == "roc" and reading.label is None:
         raise click.UsageError("a roc needs the truth: name its column with --label")
-    tables.check_target(output, force=force)
+    tables.check_target(output, force=force or _is_ours(output))
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
     fitted = load_model(model)
@@ -141,10 +143,16 @@ def _pyplot() -> Any:
     return require("matplotlib.pyplot", "plot")
 
 
+def _is_ours(path: Path) -> bool:
+    """Whether a picture says that this command drew it, and may be drawn anew."""
+    return path.is_file() and MAKER.encode() in path.read_bytes()
+
+
 def _picture(figure: Any, ending: str, dpi: int) -> bytes:
     """The figure as a file."""
     file = io.BytesIO()
-    figure.savefig(file, dpi=dpi, format=ending, bbox_inches="tight")
+    key = "Software" if ending == "png" else "Creator"
+    figure.savefig(file, dpi=dpi, format=ending, bbox_inches="tight", metadata={key: MAKER})
     _pyplot().close(figure)
     return file.getvalue()
 

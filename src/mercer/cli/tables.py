@@ -186,10 +186,27 @@ def write_output(output: Output, table: Table) -> None:
         if output.path is not None:
             write_table(output.path, table)
             return
+        if sys.stdout.isatty() and not asked_for("json"):
+            _show(table)
+            return
         sys.stdout.flush()
         file = getattr(sys.stdout, "buffer", None) or io.BytesIO()
         write_stream(file, table, "json" if asked_for("json") else asked_for("format"))
         file.flush()
+
+
+def _show(table: Table) -> None:
+    """For eyes: names first, numbers of four digits, in columns. A file or a pipe gets them all."""
+    names = [*table.beside, *table.names[: table.rows.shape[1]]]
+    for number, (block, beside) in enumerate(table.parts()):
+        texts = [[str(value) for value in column.tolist()] for column in beside]
+        texts += [[f"{value:.4g}" for value in column.tolist()] for column in block.T]
+        if number == 0:
+            widths = [max(map(len, column), default=0) for column in texts]
+            widths = [max(pair) for pair in zip(widths, map(len, names), strict=True)]
+            click.echo("  ".join(map(str.ljust, names, widths)))
+        for row in zip(*texts, strict=True):
+            click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
 def report(output: Output, text: str, **facts: Any) -> None:
