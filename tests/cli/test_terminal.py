@@ -1,0 +1,47 @@
+"""What a person sees who gives no --output, and draws a picture twice."""
+
+import sys
+
+import pytest
+from sklearn.datasets import load_iris
+
+from mercer.cli import main
+
+
+@pytest.fixture
+def flowers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = "length,width,long,wide"
+    rows = [",".join(map(str, row)) for row in load_iris().data.tolist()]
+    (tmp_path / "iris.csv").write_text("\n".join([names, *rows]) + "\n")
+    assert main(["fit", "iris.csv", "--components", "3", "-q", "-o", "m.mercer"]) == 0
+    return tmp_path
+
+
+def test_a_terminal_gets_four_digits_with_the_name_first(flowers, monkeypatch, capsys):
+    capsys.readouterr()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["relevance", "m.mercer"]) == 0
+    head, first, *_ = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["variable", "component"]
+    name, *numbers = first.split()
+    assert name == "length"
+    assert all(len(number) <= 9 for number in numbers)
+
+
+def test_a_pipe_gets_all_digits(flowers, capsys):
+    capsys.readouterr()
+    assert main(["transform", "m.mercer", "iris.csv"]) == 0
+    second = capsys.readouterr().out.splitlines()[1]
+    assert max(map(len, second.split(","))) > 12
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_plot_replaces_its_own_picture_alone(flowers, ending, capsys):
+    pytest.importorskip("matplotlib")
+    picture = flowers / f"scree.{ending}"
+    for _ in range(2):
+        assert main(["plot", "scree", "m.mercer", "-o", picture.name]) == 0
+    picture.write_bytes(b"another's picture")
+    assert main(["plot", "scree", "m.mercer", "-o", picture.name]) != 0
+    assert "--force" in capsys.readouterr().err
