@@ -7,7 +7,7 @@ import mercer
 from mercer import KernelPCA
 from mercer.kernels import FunctionKernel, Gaussian
 
-X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 2, 4]
+X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 1.4, 2]
 
 
 def test_packages_are_completed():

@@ -226,7 +226,7 @@ class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
             )
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
         kernel = self._own_kernel()
-        K = self._foreign_kernel(scores) if kernel is None else kernel(scores)
+        K = self._foreign_kernel(scores) if kernel is None else Basis(kernel, scores).gram()
         K.flat[:: len(K) + 1] += self.alpha
         try:
             self.dual_coef_ = linalg.solve(K, rows, assume_a="pos", overwrite_a=True)

@@ -165,6 +165,8 @@ def source_of(target):
         return target
     folder = DOCS / "tutorial" if relative.parts[0] == "learn" else ROOT / "examples"
     inside = Path(*relative.parts[1:])
+    if thumb := re.fullmatch(r"sphx_glr_(\w+)_thumb", inside.name):  # of an example, by its name
+        inside = inside.parents[2] / thumb[1]
     return folder / ("README.txt" if inside.name == "index" else inside.with_suffix(".py"))
 
 

@@ -29,6 +29,8 @@ EVENED, LEVELS = 4000, 50
 CROSSED = 0.25
 #: A draw nearer to a row than so many rows are to their nearest is made again; so many times.
 COPIES, TRIES = 0.2, 20
+#: Decimals of a draw beside the largest value of its column, and of a rank.
+DIGITS = 9
 #: A gap between neighbouring values is wide if it is so many times the mean gap.
 WIDE = 10
 #: Rows whose nearest neighbours show how near is too near, and rows that are mixed at a time.
@@ -119,6 +121,10 @@ class RowMixtures:
     def _mixed(self, i: Array, rng: np.random.Generator) -> Array:
         _, near, weights = self.density.around(i, rng)
         drawn = mix(self.rows, i, near, weights)
+        # A mixture of equal values is that value, and not above or below it by its rounding.
+        size = np.abs(self.rows).max(axis=0)
+        size[size == 0] = 1
+        drawn = np.round(drawn / size, DIGITS) * size
         for block in self.categories:
             other = near[np.arange(len(i)), rng.integers(near.shape[1], size=len(i))]
             parent = np.where(rng.random(len(i)) < CROSSED, other, i)
@@ -168,7 +174,7 @@ class Column:
 
     def back(self, x: Array) -> Array:
         """(n,) draws as values of the column; never outside the data."""
-        rank = np.interp(x, self.drawn, self.rank)
+        rank = np.round(np.interp(x, self.drawn, self.rank), DIGITS)  # a half is a half
         below = np.minimum(rank.astype(int), len(self.jumps) - 1)
         rank = np.where(self.jumps[below], np.rint(rank), rank)
         return np.interp(rank, np.arange(len(self.known)), self.known)
@@ -217,7 +223,7 @@ class Apart:
         if not self.least:
             return np.zeros(len(drawn), dtype=bool)
         scaled = (drawn - self.middle) / self.size
-        return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < self.least
+        return over_distances(scaled, self.rows, lambda r: r.min(axis=1)) < self.least * (1 - 1e-9)
 
 
 def _function(x: Array, y: Array) -> tuple[Array, Array]:

@@ -9,8 +9,8 @@ import numpy as np
 from mercer._base.machine import blocks, thread_map
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
-from mercer.kernels import Kernel, Linear, RadialKernel
-from mercer.points import Points
+from mercer.kernels import Kernel, RadialKernel
+from mercer.points import Points, as_points
 
 #: Rows looked at: their direct distances cost about a hundredth of a fit of 2,000 rows.
 ROWS = 32
@@ -146,8 +146,8 @@ class SpotCheck:
 
     @cached_property
     def _chance(self) -> Array:
-        kernel = Linear() if isinstance(self.kernel, RadialKernel) else self.kernel
-        size = kernel.diag(self.points.rows)
+        radial, points = isinstance(self.kernel, RadialKernel), as_points(self.points)
+        size = points.square_sums() if radial else self.kernel.diag(points.rows)
         share = np.abs(size).astype(np.float64) * (1.0 if self.weight is None else self.weight)
         total = float(share.sum())  # infinite for squares of rows at 1e200
         share = share / total if 0 < total < np.inf else np.full(len(share), 1 / len(share))

@@ -189,6 +189,7 @@ class TableEncoder(TransformerMixin, Estimator):
             for name, column in self.columns_.items()
         }
 
+    @verb()
     def describe(self, most: int | None = None) -> list[str]:
         """A line for each column: what is done with it; for each kind, if more than ``most``."""
         lines = [
@@ -243,6 +244,7 @@ class TableEncoder(TransformerMixin, Estimator):
         check_is_fitted(self, "columns_")
         return graph.codes_of(self, X)
 
+    @verb()
     def traced(self, X: Any, xp: Any) -> tuple[Any, str]:
         """What a graph makes of such rows, and, as JSON, what their columns are."""
         return graph.vectors_in(self, X, xp), json.dumps(graph.inputs_of(self), default=str)
