@@ -162,9 +162,7 @@ def test_names(name):
     assert type(as_kernel(name)).__name__.lower() == name.replace("_", "")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "hint"), [("gausian", "gaussian"), (3, "gaussian")]
-)
+@pytest.mark.parametrize(("wrong", "hint"), [("gausian", "gaussian"), (3, "gaussian")])
 def test_what_is_not_a_kernel_is_refused_with_a_hint(wrong, hint):
     with pytest.raises(ValueError, match=hint):
         as_kernel(wrong)

@@ -124,7 +124,7 @@ class RowMixtures:
         # A mixture of equal values is that value, and not above or below it by its rounding.
         size = np.abs(self.rows).max(axis=0)
         size[size == 0] = 1
-        drawn = np.round(drawn / size, DIGITS) * size
+        drawn = np.asarray(np.round(drawn / size, DIGITS) * size)
         for block in self.categories:
             other = near[np.arange(len(i)), rng.integers(near.shape[1], size=len(i))]
             parent = np.where(rng.random(len(i)) < CROSSED, other, i)
