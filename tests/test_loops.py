@@ -20,6 +20,7 @@ BOUNDED = {
     ("alternatives/multilinear.py", "not settled and rounds < max_iter"): "max_iter; warns",
     ("alternatives/principal_curve.py", "not settled and rounds < max_iter"): "max_iter; told",
     ("alternatives/principal_surface.py", "not settled and rounds < max_iter"): "max_iter; told",
+    ("generative/rows.py", "start < len(two)"): "each turn is a column or more",
     ("solvers/base.py", "True"): "k doubles up to the number of rows",
     ("gram/feature_sums.py", "len(chosen) < room"): "one is chosen each turn",
     (

@@ -43,9 +43,7 @@ def climbing_archive():
 DATA = {
     "nothing": ("x.csv", b"", ["empty"]),
     "names only": ("x.csv", b"a,b\n", ["no rows"]),
-    "nan": ("x.csv", b"a,b\n1,2\n3,nan\n5,6\n", ["line 3", "'b'"]),
     "infinity": ("x.csv", b"a,b\n1,2\n3,1e999\n5,6\n", ["inf", "line 3", "'b'"]),
-    "hole": ("x.csv", b"a,b\n1,2\n3,\n5,6\n", ["line 3", "'b'", "missing"]),
     "text": ("x.csv", b"a,b\n1,2\n3,red\n5,6\n", ["'b'", "--drop b", "--label b"]),
     "latin-1": ("x.csv", b"a,b\n1,2\n3,\xe9\n", ["'b'"]),
     "UTF-16": ("x.csv", "a,b\n1,2\n".encode("utf-16"), ["at least 2"]),
@@ -78,6 +76,18 @@ def test_bad_data(mercer, tmp_path, name, content, words):
     path.write_bytes(content)
     mercer.fails("fit", path, "-o", tmp_path / "m.mercer", "-q", status=3, words=words)
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("hole", ["", "nan", "NA"])
+def test_missing_values_of_few_rows(mercer, tmp_path, hole):
+    """They are filled in, and the model is saved; if that is refused, the cell is named."""
+    path, target = tmp_path / "x.csv", tmp_path / "m.mercer"
+    path.write_text(f"a,b\n1,2\n3,{hole}\n5,6\n")
+    fit = ("fit", path, "-o", target, "-q")
+    mercer.fails(*fit, "--missing", "refuse", status=3, words=["line 3", "'b'", "mercer impute"])
+    for model in ("kpca", "missing"):
+        mercer(*fit, "--model", model, "--force")
+        assert "nan" not in mercer("transform", target, path).out
 
 
 MODELS = {
@@ -189,7 +199,7 @@ def test_output_that_cannot_be_written(mercer, model, test, tmp_path, name):
 def test_a_fit_without_room_is_refused_before_it_starts(mercer, train, monkeypatch, tmp_path):
     monkeypatch.setenv("MERCER_MEMORY", "20000")
     mercer.fails("fit", train, "--drop", "kind", "--solver", "dense", "-o", tmp_path / "m.mercer",
-                 status=1, words=["landmarks", "MB"])  # fmt: skip
+                 "-q", status=1, words=["landmarks", "MB"])  # fmt: skip
 
 
 def test_a_folder_without_rows_is_called_so(mercer, fitted, tmp_path):
@@ -231,13 +241,15 @@ def test_a_suggested_command_is_complete_and_quoted(mercer, tmp_path):
 
 def test_nothing_is_said_that_cannot_be_typed(mercer, model, train, test, tmp_path):
     holes = write_csv(tmp_path / "holes.csv", np.where(make_rows() > 1, np.nan, make_rows()))
+    empty = write_csv(tmp_path / "empty.csv", np.full((3, 4), np.nan))
     failures = [
         ("plot", "roc", model, train, "--label", "kind"),
         ("plot", "novelty", model),
         ("plot", "gallery", model, test, "--image-shape", "3x3"),
         ("plot", "samples", model),
         ("novelty", model, test, "--normal", write_csv(tmp_path / "seen.csv", make_rows())),
-        ("transform", model, holes),
+        ("fit", holes, "--missing", "refuse"),
+        ("transform", model, empty),
     ]
     for arguments in failures:
         target = ["-o", tmp_path / "no.png"] if arguments[0] == "plot" else []

@@ -187,7 +187,7 @@ def test_sparse(mercer, train, test, tmp_path):
     facts = json.loads(mercer("fit", train, *options).out)
     assert facts["support_points"] == 8
     expected = SparseKernelPCA(8, random_state=0).fit(make_rows())
-    Z = package.load(model).model_.subspace_.scores(make_rows(9, seed=2))
+    Z = package.load(model).subspace_.scores(make_rows(9, seed=2))
     np.testing.assert_array_equal(Z, expected.transform(make_rows(9, seed=2)))
 
 

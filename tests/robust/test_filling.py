@@ -117,8 +117,9 @@ def test_too_few_rows_for_a_spread_are_named(rng):
         KernelPCA(2).fit(X).imputation_draws([[1.0, np.nan, 0.0]])
 
 
-def test_what_was_chosen_is_saved(rng, tmp_path):
-    X = np.where(rng.random((80, 5)) < 0.1, np.nan, rng.standard_normal((80, 1)) + np.zeros(5))
+@pytest.mark.parametrize("n", [80, 20])  # of 20 rows too few values are known to choose by
+def test_what_was_chosen_is_saved(rng, tmp_path, n):
+    X = np.where(rng.random((n, 5)) < 0.1, np.nan, rng.standard_normal((n, 1)) + np.zeros(5))
     X[np.isnan(X).all(axis=1), 0] = 0
     model = MissingKernelPCA(KernelPCA(4), random_state=0).fit(X)
     model.save(tmp_path / "m.mercer")

@@ -9,7 +9,7 @@ import stat
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -110,7 +110,7 @@ def numbered(names: Sequence[str], path: Path) -> list[str]:
     made: list[str] = []
     for place, name in enumerate(names):
         plain = name or (f"column_{place + 1}" if place else "")
-        others = (f"{plain}_{k}" for k in count(2))
+        others = (f"{plain}_{k}" for k in range(2, len(names) + 2))
         made.append(next(own for own in chain([plain], others) if own not in made))
     new = [repr(own) for name, own in zip(names, made, strict=True) if name != own]
     if new:

@@ -71,7 +71,7 @@ class Filling:
         By how much draws are wider than the Gaussian's.
     errors : (classes, 2) array
         Root mean squared errors of the masked values, in the Gaussian's units: the linear
-        answer's and the mixture's. NaN where nothing was masked.
+        answer's and the mixture's. (0, 2) where nothing was masked.
     """
 
     gaussian: GaussianRows | None
@@ -270,7 +270,7 @@ def _count(X: Array) -> Array:
 
 
 def _usual(gaussian: GaussianRows | None) -> Filling:
-    one, unknown = np.ones(1), np.full((1, 2), np.nan)
+    one, unknown = np.ones(1), np.empty((0, 2))
     return Filling(gaussian, False, np.empty(0), USUAL_NOISE * one, one, one, unknown)
 
 
@@ -355,7 +355,8 @@ def _check_filling(filling: Filling) -> None:
     expect("noise", filling.noise, (None,))
     classes = len(filling.noise)
     expect("edges", filling.edges, (classes - 1,))
-    expect("errors", filling.errors, (classes, 2))
+    masked = np.shape(filling.errors) != (0, 2)
+    expect("errors", filling.errors, (classes if masked else 0, 2))
     for name in ("share", "spread"):
         expect(name, getattr(filling, name), (classes,))
     known = filling.gaussian is None or isinstance(filling.gaussian, GaussianRows)

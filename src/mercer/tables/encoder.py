@@ -144,7 +144,9 @@ class TableEncoder(TransformerMixin, Estimator):
         }
         self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
         used = [column for column in self.columns_.values() if column.width]
-        if all(isinstance(column, Number) and len(column.levels) == 1 for column in used):
+        if used and all(isinstance(column, Number) and len(column.levels) == 1 for column in used):
+            raise DataError("the rows have no variance: all are alike; give rows that differ.")
+        if not used:
             shell = "--category NAME (or --number, --date)."
             raise DataError(
                 f"no column is left for the kernel ({'; '.join(self.describe()[:5])}); say what "
