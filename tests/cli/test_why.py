@@ -41,6 +41,14 @@ def test_without_ids_a_row_is_named_by_its_line(mercer, model, tmp_path):
     assert "mercer: line 9: p = " in mercer("novelty", model, data, "-o", tmp_path / "s.csv").err
 
 
+def test_blank_lines_are_counted(mercer, tmp_path):
+    X, model = np.random.default_rng(0).standard_normal((200, 3)), tmp_path / "m.mercer"
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="a,b,c", comments="")
+    mercer("fit", tmp_path / "x.csv", "-o", model, "--model", "novelty")
+    (tmp_path / "q.csv").write_text("a,b,c\n0,0,0\n\n\n9,9,9\n")
+    assert "mercer: line 5: p = " in mercer("novelty", model, tmp_path / "q.csv").err
+
+
 def test_outliers_among_the_rows_of_the_fit_in_the_same_call(mercer, tmp_path):
     data, model = write(tmp_path / "x.csv", 200, odd=(50,)), tmp_path / "m.mercer"
     mercer("fit", data, "-o", model, "--model", "novelty")

@@ -1,5 +1,6 @@
 """``score``, ``novelty`` and ``relevance``: what a model says about rows, and about variables."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,9 @@ def novelty(
         found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
         if found is not None:
             reasons = _reasons(detector, table, judged, _columns_of(fitted, table))
-            _remark_on_newest(judged, reasons, reading.id, data)
+            ids = judged.beside.get(reading.id)
+            place = _place_of(fitted, table, data) if ids is None else ids.__getitem__
+            _remark_on_newest(judged, reasons, place)
             if why:
                 judged = replace(judged, beside=_beside(judged, reasons))
         if found is not None and detector.contamination is None:
@@ -183,17 +186,22 @@ def _top(names: list[str], shares: Any) -> str:
     return shown or "no column alone"
 
 
-def _remark_on_newest(judged: Any, why: Any, id: str | None, data: str) -> None:
-    """The newest rows and why, the newest first: by their names, or lines of a text file."""
+def _place_of(fitted: Estimator, table: Any, data: str) -> Callable[[int], str]:
+    """How a row is called: by its line of a text file, else by its number."""
+    if not on_tables(fitted):
+        return table.rows.place  # type: ignore[no-any-return]
     from mercer.io.look import TEXT, Look
 
     look = Look(Path(data), console.asked_for("header_row"))
     first = look.dialect.line if look.kind in TEXT else 0
-    word = "line" if first else "row"
-    score, ids = judged.rows[:][:, 0], judged.beside.get(id)
+    return lambda row: f"{'line' if first else 'row'} {first + row}"
+
+
+def _remark_on_newest(judged: Any, why: Any, place: Callable[[int], str]) -> None:
+    """The newest rows and why, the newest first."""
+    score, p = judged.rows[:].T[:2]
     for i in (-score).argsort(kind="stable")[: min(5, int((why != "").sum()))]:
-        name = f"{word} {first + i}" if ids is None else ids[i]
-        console.remark(f"{name}: p = {judged.rows[:][i, 1]:.2g}, by {why[i]}")
+        console.remark(f"{place(int(i))}: p = {p[i]:.2g}, by {why[i]}")
 
 
 def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) -> Any:

@@ -144,6 +144,11 @@ class CsvRows(Source):
         whole = [[int(f) if _WHOLE.fullmatch(f) else 0 for f in row] for row in fields]
         self.told_of_long = warn_of_long(np.array(whole, dtype=object), self.columns)
 
+    def refuse_nan(self) -> None:
+        super().refuse_nan()
+        if self._parsed is not None and np.isnan(self._parsed).any():
+            self._parsed = None  # the parser says what the text is
+
     def place(self, row: int) -> str:
         return f"line {next(self._from(row)).number}"
 

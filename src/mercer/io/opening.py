@@ -242,6 +242,9 @@ class _Mapped(Source):
             found = self.function(MemoryRows(block, self.base.columns))
             yield rows, _written_out(found) if issparse(found) else np.asarray(found)
 
+    def place(self, row: int) -> str:
+        return self.base.place(row)
+
     def fingerprint(self) -> str:
         return f"{self.base.fingerprint()}{self.function!r}"
 
@@ -270,6 +273,13 @@ class _Picked(Source):
 
     def read(self, start: int, stop: int) -> Iterator[Array]:
         return (piece[:, self.index] for piece in self.base.read(start, stop))
+
+    def refuse_nan(self) -> None:
+        super().refuse_nan()
+        self.base.refuse_nan()
+
+    def place(self, row: int) -> str:
+        return self.base.place(row)
 
     def fingerprint(self) -> str:
         return f"{self.base.fingerprint()}{self.index}"

@@ -154,6 +154,10 @@ class Source(Points):
             out[rows] = function(block)
         return out
 
+    def refuse_nan(self) -> None:
+        """From here on a missing value is an error."""
+        self.allow_nan = False
+
     def place(self, row: int) -> str:
         """How to name a row in a message."""
         return f"row {row}"

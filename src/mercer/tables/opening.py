@@ -20,7 +20,7 @@ from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
-from mercer.io.delimited import CsvRows
+from mercer.io.delimited import CACHED, CsvRows
 from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows, Source
@@ -35,9 +35,9 @@ from mercer.tables.reading import TABLES, is_pattern, read_table
 if TYPE_CHECKING:
     from mercer.tables.model import TableModel
 
-#: Numbers of a file up to which all of them decide on the columns. Of more the first rows say
-#: whether they are scaled, so that a file which stays raw is parsed once, and so many rows how.
-WHOLE, FIRST_ROWS, LOOK_ROWS = 10_000_000, 1000, 200_000
+#: Numbers of a file up to which all of them decide on the columns: as many as are cached. Of more
+#: the first rows say whether they are scaled, and so many rows how. A file is thus parsed once.
+WHOLE, FIRST_ROWS, LOOK_ROWS = CACHED // 8, 1000, 200_000
 
 
 @dataclass(frozen=True)
@@ -120,17 +120,18 @@ def open_for_fit(
         texts = [name for name, kind in kinds if kind == "category"]
         frame = _read(look, choice, [*texts, *choice.labels])
         return open_frame(frame, encoder, missing=missing, model=model, choice=choice)
-    table = open_table(look, choice, array=array, allow_nan=True)
+    named = look.kind in TEXT or look.has_names
+    table = open_table(look, choice, array=array, allow_nan=named or takes_missing(model))
     names = _names(table)
     if names is None:
         _refuse_scale(encoder)
-        return Opened(open_table(look, choice, array=array, allow_nan=takes_missing(model)), None)
+        return Opened(table, None)
     asked = missing in ("fill", "drop") or takes_missing(model)
     unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
     wanting = _decide(encoder, table.rows, names) or (unseen and asked)
     passes = wanting and missing != "refuse"
     if not passes:  # others are refused, by their place in the file, as they are read
-        table = open_table(look, choice, array=array)
+        table.rows.refuse_nan()
     if not (as_table or passes) and encoder.is_identity_:
         if left_out := encoder.left_out_:
             columns = [name for name in choice.columns if name not in left_out]
