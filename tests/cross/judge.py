@@ -114,11 +114,12 @@ def _judge_refusal(problem: FitProblem, error: MercerError) -> Verdict:
     """A refusal needs a cause: no variance above rounding, an indefinite kernel, or overflow."""
     reference = Reference.of(problem)
     text = f"{type(error).__name__}: {error}"
-    largest_entry, first = reference.size * reference.unit, reference.values[0] * reference.unit
+    largest_entry = reference.size * reference.unit
     limits = np.finfo(problem.X.dtype)
     if not limits.tiny / limits.eps < largest_entry < 0.1 * limits.max / max(reference.w.max(), 1):
         return Verdict("refused", text)
-    if "overflows" in text and first > 0.2 * limits.max:  # four of them would
+    # Four of the largest eigenvalues would.
+    if "overflows" in text and reference.values[0] * reference.unit > 0.2 * limits.max:
         return Verdict("refused", text)
     limit = 1e15 if problem.X.dtype == np.float32 else 1e60
     if "squares beyond" in text and not 1 / limit < reference.size * reference.unit < limit:
