@@ -205,3 +205,16 @@ def test_files_of_which_the_first_rows_decide(rng, tmp_path, monkeypatch):
         assert len(model.model_.subspace_.support) == n
     table, _ = open_encoded(path, allow_nan=True)
     assert np.isnan(table.rows[:]).sum() == 1
+
+
+@pytest.mark.parametrize("missing", ["auto", "refuse"])
+def test_holes_of_a_column_that_is_left_out_do_no_harm(rng, tmp_path, missing):
+    """A constant with gaps, beside columns that are scaled, ended a fit."""
+    lines = [
+        f"{a},{500 + 99 * b},{'' if i == 7 else 5}" for i, (a, b) in enumerate(rows(60, rng)[:, :2])
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,k", *lines]))
+    opened = opening.open_for_fit(tmp_path / "x.csv", missing=missing)
+    assert opened.encoder.left_out_ == {"k": "constant"}
+    assert opened.rows[:].shape == (60, 2)
+    assert opened.filler is None

@@ -105,7 +105,7 @@ def novelty(
         found = int(judged.beside["new"].sum()) if hasattr(detector, "p_values") else None
         if found is not None:
             reasons = _reasons(detector, table, judged, _columns_of(fitted, table))
-            ids = judged.beside.get(reading.id)
+            ids = judged.beside.get(reading.id or "")
             place = _place_of(fitted, table, data) if ids is None else ids.__getitem__
             _remark_on_newest(judged, reasons, place)
             if why:

@@ -128,15 +128,18 @@ def open_for_fit(
         return Opened(table, None)
     asked = missing in ("fill", "drop") or takes_missing(model)
     unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
-    wanting = _decide(encoder, table.rows, names) or (unseen and asked)
-    passes = wanting and missing != "refuse"
+    holes = _decide(encoder, table.rows, names)
+    left_out = encoder.left_out_
+    passes = missing != "refuse" and bool(holes - left_out.keys() or (unseen and asked))
+    raw = not (as_table or passes) and encoder.is_identity_
     if not passes:  # others are refused, by their place in the file, as they are read
         table.rows.refuse_nan()
-    if not (as_table or passes) and encoder.is_identity_:
-        if left_out := encoder.left_out_:
-            columns = [name for name in choice.columns if name not in left_out]
-            choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
-            table = open_table(look, choice, array=array)
+    if not passes and (left_out if raw else holes & left_out.keys()):
+        columns = [name for name in choice.columns if name not in left_out]
+        choice = replace(choice, columns=columns, drop=(*choice.drop, *left_out))
+        table = open_table(look, choice, array=array)
+        names = _names(table) or ()
+    if raw:
         return Opened(table, None, on_columns=_on_columns(encoder, table))
     table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
     return _completed(table, encoder, missing, model) if passes else Opened(table, encoder)
@@ -168,8 +171,8 @@ def _completed(table: Table, encoder: TableEncoder, missing: str, model: Estimat
     return Opened(table, encoder, found.filler, found.note, kept)
 
 
-def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> bool:
-    """Fit the encoder to rows of numbers; whether some are missing."""
+def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
+    """Fit the encoder to rows of numbers; the columns of which some are missing."""
     n, d = rows.shape
     first = rows[:] if n * d <= WHOLE else rows[:FIRST_ROWS]
     encoder.fit(_named(first, names))
@@ -177,8 +180,8 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> bool:
         index = np.unique(np.linspace(0, n - 1, min(n, LOOK_ROWS)).astype(np.intp))
         first, asked = rows[index], encoder.scale
         encoder.set_params(scale=encoder.scale_).fit(_named(first, names)).set_params(scale=asked)
-    used = [j for j, name in enumerate(names) if encoder.columns_[name].width]
-    return bool(np.isnan(first[:, used]).any())
+    missing = np.isnan(first).any(axis=0)
+    return {name for name, some in zip(names, missing, strict=True) if some}
 
 
 def _names(table: Table) -> Sequence[str] | None:
