@@ -68,6 +68,13 @@ def test_rows_that_are_kept_are_not_those_that_were_given(tmp_path):
         X += 1
 
 
+def test_the_end_of_a_line_of_an_old_mac_among_others_is_named(tmp_path):
+    """Where titles are looked for, it was an error of the csv module."""
+    (tmp_path / "x.csv").write_bytes(b"a,b\n1,2\n3\r,4\n5,6\n")
+    with pytest.raises(DataError, match="line 3 of"):
+        open_rows(tmp_path / "x.csv")[:]
+
+
 def test_blank_lines_and_comments_before_the_rows_are_limited(tmp_path, monkeypatch):
     """They are held in memory."""
     monkeypatch.setattr("mercer.io.look.MAX_LINE", 1000)

@@ -294,7 +294,10 @@ def after_titles(lines: Sequence[str], path: Path) -> int:
     filled = [(i, line) for i, line in enumerate(lines[:MOST_TITLES]) if line.strip()]
     filled = filled if len(filled) > 2 else []
     sign = max(DELIMITERS, key="".join(line for _, line in filled[-2:]).count)
-    records = csv.reader((line for _, line in filled), delimiter=sign)
+    try:
+        records = list(csv.reader((line for _, line in filled), delimiter=sign))
+    except csv.Error:  # the reader of rows says what is wrong, and where
+        return 0
     fields = [[field.strip() for field in record] for record in records]
     if len(fields) < len(filled):  # a field over several lines
         return 0
