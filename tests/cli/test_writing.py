@@ -55,7 +55,6 @@ def test_plots(mercer, model, train, tmp_path):
         mercer("plot", kind, model, train, "--label", "kind", "-o", target)
         start = target.read_bytes()[:8]
         assert start == b"\x89PNG\r\n\x1a\n" if ending == "png" else b"<?xml" in start
-    mercer.fails("plot", "scree", model, "-o", target, status=1, words=["--force"])
     mercer.fails("plot", "samples", model, "-o", tmp_path / "s.png", status=3, words=["KernelPCA"])
 
 
