@@ -23,6 +23,8 @@ from mercer.points import Points
 
 #: Negative eigenvalues beyond this share of the largest are the kernel's fault.
 NEGATIVE_LIMIT = 1e-5
+#: Relative error of the first eigenvalue from which on it is nothing but rounding.
+UNSURE = 0.5
 #: Relative error of an eigenvalue from which on float32 entries are too coarse for it.
 COARSE = 1e-2
 
@@ -120,7 +122,8 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
     """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
     operator = spectrum.operator
     values, floor = spectrum.values, rank_floor(operator, float(spectrum.values[0]))
-    if values[0] <= floor:
+    # Entries of rows spread wide beside the length round by more than the floor knows.
+    if values[0] <= floor or (spectrum.converged and spectrum.errors[0] > UNSURE):
         raise DataError(
             f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
             "give rows that differ, or another kernel width."
