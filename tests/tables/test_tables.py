@@ -44,8 +44,7 @@ def people(n=80, seed=0):
 
 def known_to_differ(estimator):
     if isinstance(estimator, TableModel):
-        own = "the check of scikit-learn 1.6 subtracts a mean from whole numbers in place"
-        return {"check_positive_only_tag_during_fit": own} if sklearn.__version__ < "1.7" else {}
+        return {}
     why = "columns are taken by name, in any order"
     return {
         "check_dataframe_column_names_consistency": why,
@@ -58,6 +57,8 @@ def known_to_differ(estimator):
 )
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator(estimator, check):
+    if "check_positive_only_tag_during_fit" in str(check) and sklearn.__version__ < "1.7":
+        pytest.skip("this check of scikit-learn 1.6 subtracts a mean from whole numbers in place")
     check(estimator)
 
 
