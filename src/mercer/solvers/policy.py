@@ -23,8 +23,9 @@ from mercer.points import Points
 
 #: Negative eigenvalues beyond this share of the largest are the kernel's fault.
 NEGATIVE_LIMIT = 1e-5
-#: Relative error of the first eigenvalue from which on it is nothing but rounding.
-UNSURE = 0.5
+#: The first eigenvalue is nothing but rounding if it is this small beside what centring has
+#: removed, and by its own estimate so much of it is unsure.
+LEFT_OVER, UNSURE = 1e-6, 0.5
 #: Relative error of an eigenvalue from which on float32 entries are too coarse for it.
 COARSE = 1e-2
 
@@ -122,8 +123,9 @@ def keep_positive(spectrum: Spectrum, kernel: Kernel, rule: ComponentRule) -> in
     """How many leading eigenvalues are above rounding; says so if that is fewer than asked for."""
     operator = spectrum.operator
     values, floor = spectrum.values, rank_floor(operator, float(spectrum.values[0]))
-    # Entries of rows spread wide beside the length round by more than the floor knows.
-    if values[0] <= floor or (spectrum.converged and spectrum.errors[0] > UNSURE):
+    # What centring has left of entries that round by more than the floor knows.
+    left_over = values[0] < LEFT_OVER * operator.removed() and spectrum.errors[0] > UNSURE
+    if values[0] <= floor or (spectrum.converged and left_over):
         raise DataError(
             f"kernel has no variance: the largest eigenvalue is {values[0]:.2g}, mere rounding; "
             "give rows that differ, or another kernel width."
