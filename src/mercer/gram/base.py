@@ -26,14 +26,17 @@ def in_range(kernel: Kernel, points: Points) -> Points:
     with np.errstate(over="ignore", invalid="ignore"):  # refused later
         sizes = points.largest, float(np.abs(kernel.diag(finer.rows)).max(initial=0.0))
     ordinary = all(size == 0 or 1 / SQUARABLE < size < SQUARABLE for size in sizes)
-    return points if ordinary and _holds(kernel, points) else points.cast(np.float64)
+    return points if ordinary and float32_holds(kernel, points) else points.cast(np.float64)
 
 
-def _holds(kernel: Kernel, points: Points) -> bool:
-    """Whether values are numbers in the type of the points: rows of zeros may meet γ = 1e46."""
+def float32_holds(kernel: Kernel, points: Points) -> bool:
+    """Whether values are numbers in float32: zeros may meet γ = 1e46, and factors each other."""
+    if not points.can_wait:
+        return True
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(kernel.diag(points.take(slice(1)).rows)).all())
+            first = points.take(slice(1)).cast(np.float32)
+            return bool(np.isfinite(kernel.diag(first.rows)).all())
     except KernelError:
         return False
 

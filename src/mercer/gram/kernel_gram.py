@@ -13,7 +13,7 @@ from scipy.linalg import get_blas_funcs
 
 from mercer._base import linalg, machine
 from mercer._base.types import Array, Precision
-from mercer.gram.base import GramOperator, in_range
+from mercer.gram.base import GramOperator, float32_holds, in_range
 from mercer.gram.spot_check import SpotCheck
 from mercer.kernels import Basis, Kernel
 from mercer.points import Points
@@ -193,7 +193,7 @@ def _representable(
     if points is not given:
         dtype = entries = double
     diag = kernel.diag(points.cast(dtype).rows)
-    if entries == np.float32 and not points.fit_float32(diag):
+    if entries == np.float32 and not (points.fit_float32(diag) and float32_holds(kernel, points)):
         dtype = entries = double
         diag = kernel.diag(points.cast(dtype).rows)
     return points, diag.astype(dtype), entries
