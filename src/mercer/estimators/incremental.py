@@ -193,7 +193,9 @@ class IncrementalKernelPCA(SubspaceEstimator):
             passes=1,
             seconds=time.perf_counter() - started,
             # What lies outside the span bounds each error: |A - PAP| <= its trace.
-            estimated_error=float(outside * model.trace / model.values[-1] + rounded.max()),
+            estimated_error=float(
+                (outside * model.trace + model.excess) / model.values[-1] + rounded.max()
+            ),
             bytes=3 * 8 * self._features.size**2,
             unexplained=model.unexplained,
         )

@@ -31,6 +31,7 @@ class LandmarkModel:
     square : products of the features, summed, as they were before whitening
     trace : total variance, of which ``unexplained`` lies outside the span of the landmarks, give or
         take ``unexplained_error`` by rounding
+    excess : what the span of an indefinite kernel holds beyond that
     """
 
     features: LandmarkFeatures
@@ -42,6 +43,7 @@ class LandmarkModel:
     trace: float
     unexplained: float
     unexplained_error: float
+    excess: float
 
     @classmethod
     def of(
@@ -70,7 +72,7 @@ class LandmarkModel:
         # NumPy multiplies by a matrix of negative strides without BLAS, ten times slower.
         vectors = np.ascontiguousarray(vectors[:, keep][:, ::-1])
         trace = sums.diagonal - removed
-        unseen = max(outside, 0.0) / trace, blur / trace
+        unseen = max(outside, 0.0) / trace, blur / trace, max(-outside - blur, 0.0)
         return cls(features, values[keep][::-1], vectors, mean, sums.weight, square, trace, *unseen)
 
     def leading(self, rank: int) -> LandmarkModel:
