@@ -157,26 +157,13 @@ def _reasons(detector: Any, table: Any, judged: Any, columns: list[str]) -> Any:
         return why.astype(str)
     places = np.flatnonzero(new)
     places = np.sort(places[np.argsort(-score[places])[:MOST_EXPLAINED]])
-    X = np.concatenate([_rows_at(block.X, start, places) for start, block in _blocks(table)])
-    rows = mercer.io.MemoryRows(X, table.rows.columns)
+    rows = mercer.io.MemoryRows(table.rows[places], table.rows.columns)
     parts = np.maximum(detector.contributions(rows), 0.0)
     names = list(dict.fromkeys(columns))
     sums = np.column_stack([parts[:, np.array(columns) == name].sum(axis=1) for name in names])
     shares = sums / np.maximum(sums.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     why[places] = [_top(names, share) for share in shares]
     return why.astype(str)
-
-
-def _blocks(table: Any) -> Any:
-    start = 0
-    for block in table.blocks():
-        yield start, block
-        start += len(block)
-
-
-def _rows_at(X: Any, start: int, places: Any) -> Any:
-    inside = places[(places >= start) & (places < start + X.shape[0])] - start
-    return X[inside]
 
 
 def _top(names: list[str], shares: Any) -> str:

@@ -159,7 +159,7 @@ def _picture(figure: Any, ending: str, dpi: int) -> bytes:
 
 def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, style: Style) -> Any:
     from mercer.exceptions import warn
-    from mercer.plots._base import model_inside, nameless_rows
+    from mercer.plots._tables import model_inside, nameless_rows
 
     names = feature_names(fitted)
     seen = fitted.encoder_.groups_ if on_tables(fitted) else names or ()
@@ -224,7 +224,7 @@ def _as_numbers(labels: Targets) -> Any:
 def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> bytes:
     """The live page of a model, and of the rows where they are given."""
     from mercer.live import describe, render
-    from mercer.plots._base import nameless_rows
+    from mercer.plots._tables import nameless_rows
 
     names, encoder = feature_names(fitted), fitted.encoder_ if on_tables(fitted) else None
     look: dict[str, Any] = {"names": names, "encoder": encoder, "title": title}

@@ -200,13 +200,18 @@ def _show(table: Table) -> None:
     names = [*table.beside, *table.names[: table.rows.shape[1]]]
     for number, (block, beside) in enumerate(table.parts()):
         texts = [[str(value) for value in column.tolist()] for column in beside]
-        texts += [[f"{value:.4g}" for value in column.tolist()] for column in block.T]
+        texts += [list(map(_short, column.tolist())) for column in block.T]
         if number == 0:
             widths = [max(map(len, column), default=0) for column in texts]
             widths = [max(pair) for pair in zip(widths, map(len, names), strict=True)]
             click.echo("  ".join(map(str.ljust, names, widths)))
         for row in zip(*texts, strict=True):
             click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
+def _short(value: float) -> str:
+    """Four digits, but never fewer than stand before the point."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def report(output: Output, text: str, **facts: Any) -> None:

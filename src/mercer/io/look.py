@@ -253,12 +253,8 @@ def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Di
     filled = [line for line in beginning.lines if not line.content.isspace()]
     if not filled:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    line = (
-        _line_of_names(beginning, header_row, path)
-        or filled[
-            comments_before([line.content.decode("utf-8", errors="replace") for line in filled])
-        ]
-    )
+    texts = [line.content.decode("utf-8", errors="replace") for line in filled]
+    line = _line_of_names(beginning, header_row, path) or filled[comments_before(texts)]
     if "\r" in line.text.strip():
         plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
         raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")

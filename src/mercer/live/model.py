@@ -20,7 +20,8 @@ from mercer.model import Subspace, names_of
 from mercer.model.model import Detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
-from mercer.plots._base import check_labels, model_to_draw, nameless_rows, rows_of, shape_of_image
+from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
+from mercer.plots._tables import nameless_rows
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 

@@ -25,7 +25,7 @@ from mercer.kernels.dot_product import _Affine
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.width import median_length
 from mercer.model.rank import usual_rule
-from mercer.plots._base import nameless_rows
+from mercer.plots._tables import nameless_rows
 
 
 class Tape:

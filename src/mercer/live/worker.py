@@ -32,7 +32,8 @@ from mercer.live.page import pack
 from mercer.live.plan import plan_of
 from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
-from mercer.plots._base import nameless_rows, rows_of
+from mercer.plots._base import rows_of
+from mercer.plots._tables import nameless_rows
 from mercer.points.source import MemoryRows
 from mercer.tables import Category, TableEncoder, TableModel
 from mercer.tables.opening import Opened, open_for_fit

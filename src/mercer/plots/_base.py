@@ -15,8 +15,6 @@ from mercer._base.types import Array, Axes, Estimator, Figure, RowsLike, Targets
 from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError, KernelError, Remedy, argument
 from mercer.model import Model, model_of
-from mercer.plots._tables import model_inside as model_inside
-from mercer.plots._tables import nameless_rows as nameless_rows
 from mercer.plots._tables import of_tables
 
 #: Ten colours that people with each kind of colour blindness tell apart (Petroff 2021,

@@ -18,6 +18,7 @@ from mercer.exceptions import DataError, argument
 from mercer.generative import along_component
 from mercer.model import Model
 from mercer.plots import _base as base
+from mercer.plots._tables import nameless_rows
 from mercer.selection import Noise, add_noise
 
 #: Noise that is added if none is stated, as a share of the range of the clean rows.
@@ -114,7 +115,7 @@ class DenoisingDisplay(base.Display):
         clean, shape, shown, labels = _images(estimator, X, y, n_images, image_shape)
         noisy = _noisy(estimator, clean, X_noisy, noise, random_state)
         linear, n_linear = _best_linear(np.asarray(subspace.support), clean, noisy)
-        with base.nameless_rows():
+        with nameless_rows():
             kernel = np.asarray(estimator.denoise(noisy, match_noise=match_noise))
         versions = {"noisy": noisy, "linear": linear, "kernel": kernel}
         errors = {name: float(square_sums(rows - clean).mean()) for name, rows in versions.items()}

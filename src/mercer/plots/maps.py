@@ -13,6 +13,7 @@ from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots import _base as base
+from mercer.plots._tables import nameless_rows
 from mercer.relevance import sensitivity
 
 
@@ -253,7 +254,7 @@ class BiplotDisplay(base.Display):
         labels = base.check_labels(y, len(rows))
         Z = subspace.scores(rows)[:, pair]
         std = rows.std(axis=0, dtype=np.float64)
-        with base.nameless_rows():
+        with nameless_rows():
             if at is None:
                 feet, J = _on_grid(subspace, rows, Z, pair, check_count("grid", grid))
             else:

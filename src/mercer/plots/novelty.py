@@ -14,6 +14,7 @@ from mercer._base.numbers import check_count
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots import _base as base
+from mercer.plots._tables import nameless_rows
 
 #: Levels of p-values between which the plane is shaded.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -83,7 +84,7 @@ class NoveltyDisplay(base.Display):
             other = Remedy("or see ContributionsDisplay.", shell="with --columns.")
             raise DataError(wrong + "choose two columns and fit again, " + other)
         x, y_grid, points = base.plane(rows, [0, 1], check_count("grid", grid, 2))
-        with base.nameless_rows():
+        with nameless_rows():
             p_values = estimator.p_values(points).reshape(grid, grid)
             margin = estimator.decision_function(points).reshape(grid, grid)
             is_outlier = estimator.predict(rows) == -1

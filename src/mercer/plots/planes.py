@@ -13,6 +13,7 @@ from mercer._base.numbers import check_count
 from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots import _base as base
+from mercer.plots._tables import nameless_rows
 
 
 @dataclass
@@ -239,7 +240,7 @@ class RepresentingVectorsDisplay(base.Display):
         elif vectors.shape[1] == 2:
             every = vectors if rows is None else np.vstack([vectors, rows])
             x, y_grid, points = base.plane(every, [0, 1], check_count("grid", grid, 2))
-            with base.nameless_rows():
+            with nameless_rows():
                 display.grid = x, y_grid, estimator.span_error(points).reshape(grid, grid)
             display.names = base.names_of(estimator, [0, 1])
         else:  # in the plane of two components, since the variables cannot be seen themselves

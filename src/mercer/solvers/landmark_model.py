@@ -182,7 +182,7 @@ class Errors:
         What lies outside may be larger than what was found inside (a narrow kernel, rows far
         apart); then the pair may be as good as it likes, and is another one than was asked for.
         """
-        found, beyond, seen, excess = residuals(model, sample)
+        found, beyond, seen = residuals(model, sample)
         lam = model.values
         gap = lam - beyond
         share = np.divide(found, gap, out=np.ones(len(lam)), where=gap > found)
@@ -191,8 +191,7 @@ class Errors:
         # Rows so rare that the sample has none of them may be all that the landmarks do not see.
         missed = outside - seen if seen < RARE * outside else 0.0
         # An indefinite kernel has less outside than nothing; the eigenvalues are too large by it.
-        excess = excess if excess > model.trace * model.unexplained_error else 0.0
-        return cls(rounded, truncated + (missed + excess) / lam, found)
+        return cls(rounded, truncated + (missed + model.excess) / lam, found)
 
 
 def counted(model: LandmarkModel, rule: ComponentRule, few: Few) -> tuple[LandmarkModel, Array]:
@@ -258,10 +257,8 @@ def rounding(model: LandmarkModel, few: Few) -> Array:
     return np.asarray(16 * known + stored)
 
 
-def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float, float]:
+def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float]:
     r"""Estimated ``|A w - λ w|`` for the directions, the next eigenvalue, the sum of all of them.
-
-    And what the span holds beyond ``k(x, x)``, which should be nothing.
 
     Inside the span the pair is exact; outside, the residual is
     :math:`\sum_i w_i z_i \phi_\perp(x_i)` with :math:`\phi_\perp` the part of a point that the
@@ -271,8 +268,7 @@ def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float
     features, p = model.features, len(sample.rows)
     rows = sample.rows.cast(np.float64)
     a = features.kernel_values(rows) @ features.basis
-    weight, left = sample.weight, features.own(rows) - square_sums(a)
-    own = np.maximum(left, 0)
+    weight, own = sample.weight, np.maximum(features.own(rows) - square_sums(a), 0)
     outside = _outside(features, rows, a, own)
     Z = (a - model.mean) @ model.vectors
     W = weight[:, None] * Z
@@ -292,7 +288,7 @@ def residuals(model: LandmarkModel, sample: Sample) -> tuple[Array, float, float
     # itself apart; with replacement a row that was drawn twice is the pair with itself.
     pairs = (p - sample.share) / (p - 1)
     norms = np.sqrt(np.maximum(upper, 0) * pairs + diagonal * sample.share)
-    return norms, beyond, float(weight @ own), float(weight @ (own - left))
+    return norms, beyond, float(weight @ own)
 
 
 def _outside(features: LandmarkFeatures, rows: Points, a: Array, own: Array) -> Array:

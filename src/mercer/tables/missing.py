@@ -58,7 +58,8 @@ def complete(rows: Array, encoder: TableEncoder, way: str, model: Estimator) -> 
     every, missing = np.arange(len(rows)), np.isnan(rows)
     if not missing.any():
         return Complete(rows, every)
-    check_complete(rows, encoder, refused=way == "refuse")
+    if way == "refuse":
+        refuse_missing(rows, encoder)
     wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
     if (~wanting).sum() < 2:
         raise DataError(
@@ -83,12 +84,9 @@ def takes_missing(model: Estimator) -> bool:
     return model is not None and bool(get_tags(model).input_tags.allow_nan)
 
 
-def check_complete(rows: Array, encoder: TableEncoder, *, refused: bool = True) -> None:
-    """Raise if values are missing and that is refused; says where they are."""
-    where = _where(rows, encoder)
-    if not where or not refused:
-        return
-    (name, missing), *others = where.items()
+def refuse_missing(rows: Array, encoder: TableEncoder) -> None:
+    """Raise, and say where values are missing."""
+    (name, missing), *others = _where(rows, encoder).items()
     n = int(missing.sum())
     values = "1 value is" if n == 1 else f"{n} values are"
     more = f" (and others of {names_text([name for name, _ in others])})" if others else ""
@@ -124,7 +122,8 @@ def completed(model: Any, rows: Array) -> Array:
     if inner is model:
         names = names_of(model)
         return np.asarray(filler.impute(MemoryRows(rows, names and tuple(names))))
-    check_complete(rows, model.encoder_, refused=model.missing == "refuse")
+    if model.missing == "refuse":
+        refuse_missing(rows, model.encoder_)
     check_no_empty_row(rows)
     return filled(rows, filler, model.encoder_)
 

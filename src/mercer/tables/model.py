@@ -26,9 +26,7 @@ from mercer.estimators import (
 )
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import Verb, as_asked, verb
-from mercer.io import Table
 from mercer.model.rank import usual_rule
-from mercer.points.source import MemoryRows
 from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
@@ -168,7 +166,10 @@ class TableModel(Estimator):
         """
         opened = self._open(X)
         y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}
-        self._adopt(clone(self._asked()).fit(opened.rows, y, **options), opened)
+        self._adopt(
+            clone(self._asked()).fit(opened.rows, y, **options), opened.encoder, opened.filler
+        )
+        self.note_ = opened.note
         return self
 
     @verb("data", "self", needs=_the_model("partial_fit"))
@@ -189,7 +190,7 @@ class TableModel(Estimator):
         opened = self._open(X)
         tuned = clone(self._asked()).tune(opened.table.rows[:], **options)
         self.model = clone(tuned)
-        self._adopt(tuned, opened)
+        self._adopt(tuned, opened.encoder, opened.filler, opened.note)
         self.risk_ = vars(tuned).get("risk_")
         return self
 
@@ -217,14 +218,13 @@ class TableModel(Estimator):
         ``filler`` is what has filled in the missing values of these vectors, if some were missing.
         """
         made = cls(clone(model), clone(encoder))
-        made._adopt(model, Opened(Table(MemoryRows(np.empty((0, 0)))), encoder, filler))
+        made._adopt(model, encoder, filler)
         return made
 
-    def _adopt(self, model: Any, opened: Opened) -> None:
-        encoder = opened.encoder
-        assert encoder is not None  # a table has one, even if it changes nothing
-        self.model_, self.encoder_, self.filler_ = model, encoder, opened.filler
-        self.note_ = opened.note
+    def _adopt(
+        self, model: Any, encoder: Any, filler: MissingKernelPCA | None, note: str = ""
+    ) -> None:
+        self.model_, self.encoder_, self.filler_, self.note_ = model, encoder, filler, note
         self._data_fingerprint = getattr(model, "_data_fingerprint", None)
         self.n_features_in_ = encoder.n_features_in_
         vars(self).pop("feature_names_in_", None)
