@@ -290,7 +290,9 @@ class _Bounds:
         total = float(self.w @ found.errors[ref.counts])
         left = ref.trace - float(found.values.sum())
         parts = ref.own[ref.counts] + 2 * np.abs(ref.to_mean[ref.counts]) + ref.mean_square
-        slack = ROUNDING * ref.eps * float(ref.w @ np.abs(parts)) + float(self._inside().sum())
+        # The mean, too, is whitened: where it is much larger than what is left, so is its error.
+        share = ROUNDING * ref.eps + WHITENING[self.problem.X.dtype.char]
+        slack = share * float(ref.w @ np.abs(parts)) + float(self._inside().sum())
         slack += 2 * float(self.w @ (np.abs(self.Z) * self.evaluation)[ref.counts].sum(axis=1))
         over = found.outside()
         excess = np.array([left - total, total - left - over])

@@ -44,7 +44,7 @@ def test_rows_shifted_for_a_kernel_that_notices(monkeypatch, rng, kernel, solver
 
 
 def test_coarse_entries_claimed_as_fine(monkeypatch, rng):
-    X = rng.standard_normal((30, 3)) + 5
+    X = 10 * rng.integers(2, size=(30, 3)) + rng.standard_normal((30, 3))
     model = KernelPCA(4, kernel=Gaussian(gamma=1.6), solver=Davidson())
     model.fit(X)
     monkeypatch.setattr(StreamedGram, "can_refine", False)

@@ -146,9 +146,16 @@ class SpotCheck:
 
     @cached_property
     def _chance(self) -> Array:
-        radial, points = isinstance(self.kernel, RadialKernel), as_points(self.points)
-        size = points.square_sums() if radial else self.kernel.diag(points.rows)
+        points = as_points(self.points)
+        size = self.kernel.diag(points.rows)
+        if _has_distances(self.kernel):
+            size = size * points.square_sums()
         share = np.abs(size).astype(np.float64) * (1.0 if self.weight is None else self.weight)
         total = float(share.sum())  # infinite for squares of rows at 1e200
         share = share / total if 0 < total < np.inf else np.full(len(share), 1 / len(share))
         return np.asarray(0.5 / len(share) + 0.5 * share)
+
+
+def _has_distances(kernel: Kernel) -> bool:
+    """Whether a kernel, or a part of it, is one of the distance."""
+    return isinstance(kernel, RadialKernel) or any(map(_has_distances, kernel.parts))

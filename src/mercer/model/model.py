@@ -263,12 +263,15 @@ def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Ar
     """Relative errors of the eigenvalues that no residual shows: those of the entries themselves.
 
     Entries computed as K + E move an eigenvalue by ``vᵀEv``, which a few rows of the kernel's
-    definition tell; LAPACK and the sums of a product add their own rounding.
+    definition tell; LAPACK and the sums of a product add their own rounding. That of ``(K v)ᵢ`` is
+    ``δᵢ λ vᵢ``, which moves the eigenvalue by ``λ Σ vᵢ² δᵢ``: by chance, but the less of it cancels
+    the fewer rows a vector lives on.
     """
-    eps = float(np.finfo(operator.dtype).eps)
+    eps, coarse = (float(np.finfo(dtype).eps) for dtype in (operator.dtype, operator.precision))
     arithmetic = eps * (abs(float(values[0])) + operator.scale())
     size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
-    return np.asarray((operator.entry_errors(vectors) + arithmetic) / size)
+    summed = coarse * np.sqrt((vectors.astype(np.float64) ** 4).sum(axis=0))
+    return np.asarray((operator.entry_errors(vectors) + arithmetic) / size + summed)
 
 
 def estimate_errors(values: Array, residuals: Array, beyond: float = 0.0) -> Array:

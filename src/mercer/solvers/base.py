@@ -29,6 +29,7 @@ from mercer.solvers.audit import Finding, audit_rows, audit_scores, audit_spectr
 from mercer.solvers.plan import Plan
 from mercer.solvers.policy import (
     hides_components,
+    hides_scores,
     keep_positive,
     refuse_no_variance,
     total_variance,
@@ -157,7 +158,8 @@ class EigenSolver(Solver):
             return fit
         weight, total = problem.weight, np.asarray(distinct.weight)[group]
         share = np.divide(1.0 if weight is None else weight, total, where=total > 0, out=0 * total)
-        return replace(fit, subspace=fit.subspace.spread(problem.points, group, share))
+        points = problem.points.cast(fit.eigenvalues.dtype)
+        return replace(fit, subspace=fit.subspace.spread(points, group, share))
 
     def _fit(self, problem: Problem) -> Model:
         """With rows in memory, no matter whether some are copies of others."""
@@ -167,6 +169,8 @@ class EigenSolver(Solver):
             refuse_no_variance(operator)  # a solver that streams learns the trace by its first pass
         spectrum, q = self._solve_for_rule(operator, problem)
         operator = spectrum.operator
+        if hides_scores(spectrum, problem.dtype):
+            return self._fit(replace(problem, points=problem.points.cast(np.float64)))
         trace = total_variance(operator, spectrum.values[:q])
         warn_if_degenerate(problem.kernel, problem.points, spectrum.values, trace, operator)
         if not spectrum.converged:

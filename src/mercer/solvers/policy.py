@@ -61,6 +61,12 @@ def hides_components(spectrum: Spectrum, rule: ComponentRule) -> bool:
     )
 
 
+def hides_scores(spectrum: Spectrum, dtype: np.dtype) -> bool:
+    """Whether scores in float32 would be rounding, though float64 has found their component."""
+    largest = float(spectrum.values[0])
+    return dtype == np.float32 and largest <= rank_floor(spectrum.operator, largest, dtype)
+
+
 def refuse_no_variance(operator: GramOperator) -> None:
     """Raise before any work where the trace, the sum of all eigenvalues, is zero or negative."""
     trace = operator.trace()
