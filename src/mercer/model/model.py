@@ -268,7 +268,8 @@ def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Ar
     the fewer rows a vector lives on.
     """
     eps, coarse = (float(np.finfo(dtype).eps) for dtype in (operator.dtype, operator.precision))
-    arithmetic = eps * (abs(float(values[0])) + operator.scale())
+    # Sums of n terms err by a random walk of n steps.
+    arithmetic = eps * (np.sqrt(operator.n) * abs(float(values[0])) + operator.scale())
     size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
     summed = coarse * np.sqrt((vectors.astype(np.float64) ** 4).sum(axis=0))
     return np.asarray((operator.entry_errors(vectors) + arithmetic) / size + summed)
