@@ -117,6 +117,15 @@ def write_shifted(X: Array, shift: Array, factor: float, out: Array) -> None:
             out[rows] = moved
 
 
+def is_positive(A: Array) -> bool:
+    """Whether a symmetric matrix is positive definite."""
+    try:
+        np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
 def first_unlike(K: Array, limit: float, count: int) -> Array:
     """The first ``count`` of some points whose similarity, ``|k| / √(k k)``, stays below a limit.
 

@@ -116,6 +116,10 @@ _ELSEWHERE = {
     "decision_scores_": "it is -score_samples(X) of KernelNovelty.",
 }
 
+#: What scikit-learn asks every estimator for, in every call: to guess what was meant costs more
+#: than the rest of the transform of one row.
+_PROBED = ("feature_names_in_", "n_features_in_")
+
 
 class Estimator(BaseEstimator):
     """Named parameters, and what a fit has made of them, in a file that holds no code."""
@@ -239,7 +243,7 @@ class Estimator(BaseEstimator):
             """Only asked for what is not there."""
             if hint := type(self)._elsewhere.get(name):
                 raise AttributeError(f"{type(self).__name__} has no {name}; {hint}")
-            fitted = name.endswith("_") and not name.startswith("_")
+            fitted = name.endswith("_") and not name.startswith("_") and name not in _PROBED
             names = {*dir(type(self)), *vars(self)} if fitted else set()
             known = [word for word in names if word.endswith("_") and not word.startswith("_")]
             if name not in known and (guess := closest(name, known)):

@@ -271,7 +271,7 @@ def rounding_errors(operator: GramOperator, values: Array, vectors: Array) -> Ar
     # Sums of n terms err by a random walk of n steps.
     arithmetic = eps * (np.sqrt(operator.n) * abs(float(values[0])) + operator.scale())
     size = np.maximum(np.abs(values.astype(np.float64)), np.finfo(float).tiny)
-    summed = coarse * np.sqrt((vectors.astype(np.float64) ** 4).sum(axis=0))
+    summed = coarse * np.linalg.norm(vectors * vectors, axis=0)
     return np.asarray((operator.entry_errors(vectors) + arithmetic) / size + summed)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mercer._base.linalg import square_sums
+from mercer._base.linalg import is_positive, square_sums
 from mercer._base.types import Array
 from mercer.exceptions import NumericalWarning, warn
 from mercer.gram import CenteredGram, ProbedGram, SpotCheck
@@ -201,22 +201,24 @@ def _audit_outside(
     """
     lam = spectrum.values[:q].astype(np.float64)
     V = spectrum.vectors[:, :q].astype(np.float64)
-    W = V * lam
+    W, last = V * lam, float(lam[-1])
     count = min(operator.n // 2, max(OUTSIDE, len(spot.index) // 2))
     look = Outside.of(operator, V, W)
-    rows = np.setdiff1d(look.rows(count, float(lam[-1])), spot.index)
+    rows = np.setdiff1d(look.rows(count, last), spot.index)
     index, first = np.unique(spot.index, return_index=True)
     A = np.column_stack([spot.values[first].T, spot.exact(rows).T])
     index = np.append(index, rows)
     A = _as_seen(operator, A, slice(None), index, spot)
     crowd = look.crowd(CROWD)
     D = _as_seen(operator, spot.exact(crowd, crowd), crowd, crowd, spot) - W[crowd] @ V[crowd].T
-    bounds, _ = outer_pairs(A, V, W, index, operator.scale())
+    bounds, _ = outer_pairs(A, V, W, index, operator.scale(), last)
+    bound = float(bounds[:1].sum())
     # V is invariant but for its residuals R, and D for R Vᵀ + V Rᵀ.
-    within = float(np.linalg.eigvalsh(D)[-1] - 2 * spectrum.residuals[:q].max())
-    bound = max(float(bounds[:1].sum()), within)
-    excess = max(bound / float(lam[-1]) - 1, 0.0)
-    allowed = SLACK * (float(spectrum.errors[:q].max()) + floor / float(lam[-1]))
+    blur = 2 * float(spectrum.residuals[:q].max())
+    if not is_positive((last + blur) * np.eye(len(D)) - D):
+        bound = max(bound, float(np.linalg.eigvalsh(D)[-1]) - blur)
+    excess = max(bound / last - 1, 0.0)
+    allowed = SLACK * (float(spectrum.errors[:q].max()) + floor / last)
     return Finding("spectrum outside of the components", excess, allowed)
 
 

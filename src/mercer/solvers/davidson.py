@@ -316,8 +316,9 @@ def _from_outside(operator: ProbedGram, ritz: _Ritz, k: int, columns: int) -> Ar
     count = min(operator.n // 2, max(columns, V.shape[1]))
     rows = Outside.of(operator, V, W).rows(count, float(ritz.values[k - 1]))
     A = operator.block(slice(None), rows)
-    bounds, Y = outer_pairs(A, V, W, rows, operator.scale())
-    doubtful = np.flatnonzero(bounds > DOUBTFUL * ritz.values[k - 1])
+    bar = DOUBTFUL * float(ritz.values[k - 1])
+    bounds, Y = outer_pairs(A, V, W, rows, operator.scale(), bar)
+    doubtful = np.flatnonzero(bounds > bar)
     return np.asarray(A @ Y[:, doubtful[: V.shape[1]]])  # a block at a time
 
 

@@ -186,7 +186,7 @@ def _missed_outside(operator: GramOperator, values: Array, V: Array, bar: float)
         return 0
     W = V * values
     rows = Outside.of(operator, V, W).rows(min(operator.n // 2, _COLUMNS), bar)
-    bounds, _ = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale())
+    bounds, _ = outer_pairs(operator.block(slice(None), rows), V, W, rows, operator.scale(), bar)
     return int((bounds > bar).sum())
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer._base.linalg import first_unlike
+from mercer._base.linalg import first_unlike, is_positive
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.gram import CenteredGram, ProbedGram
@@ -33,11 +33,13 @@ POOL = 4
 SIMILAR = 0.3
 #: Shares of a row outside of V below this one are rounding.
 FAINT = 1e-2
-#: Rows that an eigenvector lives on, at most, to be local; and how many rows may be those at which
-#: one peaks, if each of them is to be looked at.
-FEW, CANDIDATES = 16, 512
+#: An eigenvector that lives on so few rows is looked for at each row at which it may peak, if these
+#: are at most that share of all, and :data:`CANDIDATES`: more would cost as much as the fit.
+FEW, CANDIDATES = {16: 1 / 16, 4: 1 / 2}, 512
 #: Share of the largest entry below which a direction of the sampled columns is rounding.
 NEGLIGIBLE = 1e-3
+#: What is added to the diagonal, beside the largest entry, before directions are compared.
+ROUNDED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -67,20 +69,25 @@ class Outside:
         Three quarters by what lies around them, the others by the diagonal; and all rows at which
         an eigenvector of few rows may peak that has an eigenvalue above ``bar``.
         """
-        n, few = self.operator.n, count // 4
-        taken = np.empty(0, dtype=np.intp)
+        few, taken = count // 4, np.empty(0, dtype=np.intp)
         for score, many in ((self.around, count - few), (self.left, few)):
             pool = np.setdiff1d(_largest(score, POOL * many), taken, assume_unique=True)
             taken = np.append(taken, pool[_different(self.operator, pool, many)])
-        peaks = np.flatnonzero((self.left * FEW > bar) & (peak_bounds(self.operator) > bar))
-        return np.union1d(taken, peaks) if len(peaks) <= min(n // 2, CANDIDATES) else taken
+        return np.union1d(taken, self._peaks(bar))
+
+    def _peaks(self, bar: float) -> Array:
+        for few, share in FEW.items():
+            may_peak = (self.left * few > bar) & (peak_bounds(self.operator, few) > bar)
+            if may_peak.sum() <= min(share * self.operator.n, CANDIDATES):
+                return np.flatnonzero(may_peak)
+        return np.empty(0, dtype=np.intp)
 
     def crowd(self, count: int) -> Array:
         """The rows with most around them, whole groups among them."""
         return _largest(self.around, count)
 
 
-def peak_bounds(operator: ProbedGram) -> Array:
+def peak_bounds(operator: ProbedGram, few: int) -> Array:
     """How large the eigenvalue of a vector of few rows can be that peaks at a row, (n,).
 
     With weights it is ``v_i / u_i`` that peaks there; centring adds ``|P K u| u_i / |v_i|``.
@@ -91,11 +98,16 @@ def peak_bounds(operator: ProbedGram) -> Array:
     product = operator.mean_product
     is_centred = isinstance(operator, CenteredGram)
     spread = np.linalg.norm(product - u * (u @ product)) if is_centred else 0.0
-    return np.asarray(product / np.maximum(u, np.finfo(u.dtype).tiny) + np.sqrt(FEW) * spread * u)
+    return np.asarray(product / np.maximum(u, np.finfo(u.dtype).tiny) + np.sqrt(few) * spread * u)
 
 
-def outer_pairs(A: Array, V: Array, W: Array, index: Array, scale: float) -> tuple[Array, Array]:
+def outer_pairs(
+    A: Array, V: Array, W: Array, index: Array, scale: float, bar: float
+) -> tuple[Array, Array]:
     """Lower bounds of the leading eigenvalues outside of V, decreasing, and Y: vectors are ``A Y``.
+
+    None where all are below ``bar``, which is the rule: ``C H⁻¹ Cᵀ ≺ bar``, and so
+    ``Cᵀ C ≺ bar H``, is seen by one factorisation.
 
     Parameters
     ----------
@@ -106,11 +118,15 @@ def outer_pairs(A: Array, V: Array, W: Array, index: Array, scale: float) -> tup
     """
     A -= W @ V[index].T
     A -= V @ (V.T @ A)
-    H = A[index]
-    s, Q = np.linalg.eigh((H + H.T) / 2)
+    H = (A[index] + A[index].T) / 2
+    square = A.T @ A
+    below = (1 - 10 * ROUNDED) * bar  # what is close to the bar is to be computed
+    if is_positive(below * (H + ROUNDED * scale * np.eye(len(H))) - square):
+        return np.empty(0), np.empty((len(H), 0))
+    s, Q = np.linalg.eigh(H)
     keep = s > NEGLIGIBLE * scale
     R = Q[:, keep] / np.sqrt(s[keep])
-    bounds, Y = np.linalg.eigh(R.T @ (A.T @ A) @ R)
+    bounds, Y = np.linalg.eigh(R.T @ square @ R)
     bounds, Y = bounds[::-1], Y[:, ::-1]
     return bounds, R @ (Y / np.sqrt(np.maximum(bounds, np.finfo(float).tiny)))
 
