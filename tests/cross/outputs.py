@@ -312,7 +312,7 @@ class _Bounds:
         goes through the equation once more.
         """
         ref = self.ref
-        reach = np.sqrt(np.maximum(ref.own_centred.astype(np.float64), 0))
+        reach = np.sqrt(np.abs(ref.own_centred.astype(np.float64)))  # < 0: an indefinite kernel
         unknown = ~np.isfinite(reach)
         reach[unknown] = np.sqrt(np.abs(ref.size))
         noise = np.sqrt((self.w[:, None] * self.evaluation[ref.counts] ** 2).sum(axis=0))

@@ -43,7 +43,10 @@ FAILED = {
     "float32 sums of a vector on few rows": [20009190],
     "the norm of rows in a part of a kernel": [18002790],
     "a mean that is whitened": [19011092],
-    "sums of many terms": [21000528],
+    "sums of many terms": [21000528, 21009763],
+    "an eigenvalue half outside of the landmarks": [21005795],
+    "landmarks that round": [21004199, 21006321],
+    "a row that an indefinite kernel puts below zero": [21007021],
 }
 
 

@@ -180,7 +180,8 @@ def _fit(model: LandmarkModel, errors: Errors, few: Few, started: float) -> Mode
         reason="asked for",
         passes=1,
         seconds=time.perf_counter() - started,
-        estimated_error=float((errors.truncated + errors.rounded).max()),
+        # Rounding is looked at on few rows, and was four times as large once in 20,000 fits.
+        estimated_error=float((errors.truncated + 2 * errors.rounded).max()),
         bytes=_bytes(len(model.mean)),
         unexplained=model.unexplained,
     )
