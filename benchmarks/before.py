@@ -1,4 +1,4 @@
-"""This checkout beside another one: ``python -m benchmarks before TREE [TASK ...] [--repeats N]``.
+"""Two checkouts side by side: ``python -m benchmarks before TREE [TASK ...] [--repeats N]``.
 
 Two processes that live as long as the run, one for each checkout, do the same work in turn, so that
 a disturbance of the machine hits both alike; printed are minima of processor and wall seconds of
