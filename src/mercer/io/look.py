@@ -141,9 +141,9 @@ class Look(os.PathLike[str]):
         with open_plain(self.path) as file:
             mark = _UTF8_BOM if file.read(3) == _UTF8_BOM else b""
             file.seek(len(mark))
-            lines = []
+            head = []
             for line in lines_of(file, 1, self.path):
-                lines.append(line)
+                head.append(line.content)
                 if not line.content.isspace() and not line.content.startswith(b"#"):
                     break
                 if line.place > MAX_LINE:
@@ -152,9 +152,9 @@ class Look(os.PathLike[str]):
                         "lines and comments; remove them."
                     )
             rest = file.read(LOOK)
-            seen = b"".join([mark, *(line.content for line in lines), rest])
+            seen = b"".join([mark, *head, rest])
             fingerprint = "" if self.kind in COMPRESSED else file_fingerprint([self.path], file)
-        return Beginning(lines, seen, len(rest) < LOOK, fingerprint)
+        return Beginning(len(head), seen, len(rest) < LOOK, fingerprint)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -234,13 +234,13 @@ class Beginning:
 
     Attributes
     ----------
-    lines : to the first that is not blank or a comment
-    bytes : to ``LOOK`` bytes beyond that line
+    lines : how many to the first that is not blank or a comment
+    bytes : to ``LOOK`` bytes beyond these
     complete : whether they are all
     fingerprint : of the file; nothing if it is compressed
     """
 
-    lines: list[Line]
+    lines: int
     bytes: bytes
     complete: bool
     fingerprint: str
@@ -250,11 +250,12 @@ def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Di
     """The form of a text file, from the first line of its table."""
     if beginning.bytes[:2] in _UTF16:
         raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
-    filled = [line for line in beginning.lines if not line.content.isspace()]
-    if not filled:
-        raise DataError(f"'{path}' is empty; give a file with data.")
-    texts = [line.content.decode("utf-8", errors="replace") for line in filled]
-    line = _line_of_names(beginning, header_row, path) or filled[comments_before(texts)]
+    file = io.BytesIO(beginning.bytes)
+    file.seek(len(_UTF8_BOM) if beginning.bytes.startswith(_UTF8_BOM) else 0)
+    most = max(MOST_TITLES, beginning.lines, header_row or 0)
+    lines = list(islice(lines_of(file, 1, path), most))
+    texts = [line.content.decode("utf-8", errors="replace") for line in lines]
+    line = lines[first_line(texts, path, header_row)]
     if "\r" in line.text.strip():
         plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
         raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
@@ -266,19 +267,24 @@ def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Di
     return Dialect(delimiter, fields, True, line.place + len(line.content), line.number + 1)
 
 
-def _line_of_names(beginning: Beginning, header_row: int | None, path: Path) -> Line | None:
-    """The line that is asked for, or the first after titles; None if there are no titles."""
-    start = 3 if beginning.bytes.startswith(_UTF8_BOM) else 0
-    file = io.BytesIO(beginning.bytes)
-    file.seek(start)
-    lines = list(islice(lines_of(file, 1, path), max(MOST_TITLES, header_row or 0)))
+def first_line(lines: Sequence[str], path: Path, header_row: int | None = None) -> int:
+    """The place of the first line of a table: what was asked for, or after comments or titles.
+
+    Names may begin as comments do (``#id,age``).
+    """
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    if not filled:
+        raise DataError(f"'{path}' is empty; give a file with data.")
     if header_row is not None:
-        if header_row > len(lines):
+        if header_row > filled[-1] + 1:
             raise DataError(f"'{path}' has no names of columns in line {header_row}; it is short.")
-        return lines[header_row - 1]
-    texts = [line.content.decode("utf-8", errors="replace") for line in lines]
-    place = after_titles(texts, path)
-    return lines[place] if place else None
+        return next(i for i in filled if i >= header_row - 1)
+    comments = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
+    if not comments:
+        return after_titles(lines, path) or filled[0]
+    names, row = (lines[i] for i in filled[comments - 1 : comments + 1])
+    sign = max(DELIMITERS, key=row.count)
+    return filled[comments - int(row.count(sign) == names.count(sign) > 0)]
 
 
 def after_titles(lines: Sequence[str], path: Path) -> int:
@@ -311,24 +317,6 @@ def after_titles(lines: Sequence[str], path: Path) -> int:
             )
             return filled[k][0]
     return 0
-
-
-def comments_before(lines: Sequence[str]) -> int:
-    """How many lines before the table begin with ``#``; not names that begin so (``#id,age``)."""
-    count = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
-    if not count:
-        return 0
-    names, row = lines[count - 1], lines[count]
-    sign = max(DELIMITERS, key=row.count)
-    return count - int(row.count(sign) == names.count(sign) > 0)
-
-
-def after_comments(lines: Sequence[str]) -> int:
-    """The number of lines before the table."""
-    filled = [i for i, line in enumerate(lines) if line.strip()]
-    until = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
-    skipped = comments_before([lines[i] for i in filled[: until + 1]])
-    return filled[skipped] if skipped else 0
 
 
 def quoted(path: Path) -> str:

@@ -316,7 +316,7 @@ def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
 
 def _is_plain(look: Look) -> bool:
     """Whether its first line is UTF-8 without a name over several lines; our other reader cares."""
-    line = next((line.content[:LOOK] for line in look.beginning.lines), b"")
+    line = look.beginning.bytes[:LOOK].partition(b"\n")[0]
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or line.count(b'"') % 2:
         return False
     try:

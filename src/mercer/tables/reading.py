@@ -24,9 +24,9 @@ from mercer.io.files import check_there, decoding, names_text, numbered, plain_n
 from mercer.io.look import (
     TEXT,
     Look,
-    after_comments,
     after_titles,
     delimiter_of,
+    first_line,
     is_missing,
     numbers_of,
     wrong_width,
@@ -234,12 +234,8 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
 def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
     """Names; the line and the fields of each row; and the delimiter."""
     path, lines = look.path, io.StringIO(_decoded(look), newline="").readlines()
-    before = after_comments(lines) or after_titles(lines, path)
-    before = before if look.header_row is None else look.header_row - 1
-    first = next(filter(str.strip, lines[before:]), "")
-    if not first:
-        raise DataError(f"'{path}' is empty; give a file with data.")
-    delimiter = delimiter_of(first, path)
+    before = first_line(lines, path, look.header_row)
+    delimiter = delimiter_of(lines[before], path)
     records = list(_records(lines[before:], delimiter, before, path))
     names = [name.strip() for name in records[0][1]]
     unnamed = all(is_missing(name) or read_numerals([name], delimiter) for name in names)
