@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.numbers import counted
+from mercer._base.numbers import check_choice, counted
 from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
@@ -28,7 +28,15 @@ from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, kept_columns
-from mercer.tables.missing import complete, takes_missing
+from mercer.tables.missing import (
+    WAYS,
+    draw_by,
+    filled,
+    filler_of,
+    note_of,
+    refuse_missing,
+    takes_missing,
+)
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
 
@@ -163,12 +171,33 @@ def open_frame(
     return _completed(table, encoder, missing, model)
 
 
-def _completed(table: Table, encoder: TableEncoder, missing: str, model: Estimator) -> Opened:
-    found = complete(table.rows[:], encoder, missing, model)
-    beside = {name: column[found.kept] for name, column in table.beside.items()}
-    kept = None if len(found.kept) == len(table.rows) else found.kept
-    table = replace(table, rows=MemoryRows(found.rows), beside=beside)
-    return Opened(table, encoder, found.filler, found.note, kept)
+def _completed(table: Table, encoder: TableEncoder, way: str, model: Estimator) -> Opened:
+    """The rows as the model can learn from them; ``way`` is one of ``WAYS``."""
+    check_choice("missing", way, WAYS)
+    rows = table.rows[:]
+    if not (missing := np.isnan(rows)).any():
+        return Opened(replace(table, rows=MemoryRows(rows)), encoder)
+    if way == "refuse":
+        refuse_missing(rows, encoder)
+    wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
+    if (~wanting).sum() < 2:
+        raise DataError(
+            f"{(~wanting).sum()} of {len(rows)} rows are left without those with missing values; "
+            "fill them in: " + argument("missing", "auto") + "."
+        )
+    if way == "fill" and wanting.any():
+        raise DataError(
+            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is row "
+            f"{wanting.argmax()}; remove them, or leave them out: " + argument("missing", "auto")
+        )
+    kept, note, filler = np.flatnonzero(~wanting), note_of(rows, encoder, way, wanting), None
+    rows = rows[kept]
+    if np.isnan(rows).any() and not takes_missing(model):
+        filler = filler_of(rows)
+        rows = filled(rows, draw_by(filler), encoder)
+    beside = {name: column[kept] for name, column in table.beside.items()}
+    table = replace(table, rows=MemoryRows(rows), beside=beside)
+    return Opened(table, encoder, filler, note, kept if wanting.any() else None)
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
