@@ -212,19 +212,13 @@ class Pool:
             self.most = max(self.most, self.running)
             try:
                 await worker.run(job, tell)
-                self._free.append(worker)
                 self.done += 1
-            except MercerError:
-                if worker.alive:
+            finally:
+                self.running -= 1
+                if worker.idle:
                     self._free.append(worker)
                 else:
                     worker.end()
-                raise
-            except BaseException:
-                worker.end()
-                raise
-            finally:
-                self.running -= 1
 
     def warm(self) -> None:
         """Start a process now, so that the first fit need not wait for its imports."""
@@ -278,11 +272,8 @@ class _Worker:
         self._process.start()
         theirs.close()
 
-    @property
-    def alive(self) -> bool:
-        return self._process.is_alive()
-
     async def run(self, job: Job, tell: Tell) -> None:
+        self.idle = False  # until it has answered
         self._pipe.send(job)
         while True:
             try:
@@ -294,10 +285,11 @@ class _Worker:
                 ) from None
             if kind == "progress":
                 tell(*values)
-            elif kind == "done":
-                return
-            else:
+                continue
+            self.idle = True
+            if kind == "problem":
                 raise MercerError(values[0])
+            return
 
     def end(self) -> None:
         self._process.terminate()  # the pipe ends, and with it the thread that reads
