@@ -29,9 +29,8 @@ from mercer.tables.columns import count_units
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
     """How each column comes back from the entries of a vector, ``width`` of them from ``at`` on."""
     facts, at = [], 0
-    for name, column in encoder.columns_.items():
-        if column.width:
-            facts.append({"name": name, "at": at, **_decoding(column), "width": column.width})
+    for name, column in encoder.used_.items():
+        facts.append({"name": name, "at": at, **_decoding(column), "width": column.width})
         at += column.width
     return facts
 

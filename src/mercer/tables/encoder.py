@@ -22,6 +22,7 @@ from mercer.tables.columns import (
     Date,
     LeftOut,
     Number,
+    Used,
     as_kind,
     parse_cycles,
     warn_of,
@@ -143,7 +144,7 @@ class TableEncoder(TransformerMixin, Estimator):
             name: columns.get(name) or decided(name, self.scale_) for name in frame.columns
         }
         self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
-        used = [column for column in self.columns_.values() if column.width]
+        used = self.used_.values()
         if used and all(isinstance(column, Number) and len(column.levels) == 1 for column in used):
             raise DataError("the rows have no variance: all are alike; give rows that differ.")
         if not used:
@@ -202,9 +203,8 @@ class TableEncoder(TransformerMixin, Estimator):
         if most is None or len(lines) <= most:
             return lines
         kinds: dict[str, list[str]] = {}
-        for name, column in self.columns_.items():
-            if not isinstance(column, LeftOut):
-                kinds.setdefault(re.split(",| of ", column.describe())[0], []).append(name)
+        for name, column in self.used_.items():
+            kinds.setdefault(re.split(",| of ", column.describe())[0], []).append(name)
         few = [f"{len(names)} × {kind}: {names_text(names)}" for kind, names in kinds.items()]
         return few + [f"{name}: left out: {why}" for name, why in self.left_out_.items()]
 
@@ -216,8 +216,13 @@ class TableEncoder(TransformerMixin, Estimator):
     @property
     def is_identity_(self) -> bool:
         """Whether what it uses are numbers that it leaves as they are."""
-        used = [column for column in self.columns_.values() if column.width]
+        used = self.used_.values()
         return all(isinstance(column, Number) and column.is_raw for column in used)
+
+    @property
+    def used_(self) -> dict[str, Used]:
+        """Columns that a kernel sees."""
+        return {n: column for n, column in self.columns_.items() if not isinstance(column, LeftOut)}
 
     @property
     def left_out_(self) -> dict[str, str]:
@@ -244,12 +249,15 @@ class TableEncoder(TransformerMixin, Estimator):
     def codes(self, X: Any) -> Array:
         """The rows as an ONNX graph takes them, see :func:`mercer.export_onnx`."""
         check_is_fitted(self, "columns_")
-        return graph.codes_of(self, X)
+        frame = self.take(X)
+        codes = [column.codes(frame.columns[name]) for name, column in self.used_.items()]
+        return np.column_stack(codes)
 
     @verb()
     def traced(self, X: Any, xp: Any) -> tuple[Any, str]:
         """What a graph makes of such rows, and, as JSON, what their columns are."""
-        return graph.vectors_in(self, X, xp), json.dumps(graph.inputs_of(self), default=str)
+        inputs = json.dumps(graph.inputs_of(self.used_), default=str)
+        return graph.vectors_in(self.used_, X, xp), inputs
 
     @verb()
     def take(self, X: Any) -> Frame:
@@ -263,8 +271,7 @@ class TableEncoder(TransformerMixin, Estimator):
                 )
             columns = dict(zip(self.columns_, frame.columns.values(), strict=True))
             return Frame(columns, "array")
-        used = [name for name, column in self.columns_.items() if column.width]
-        if lost := [name for name in used if name not in frame.columns]:
+        if lost := [name for name in self.used_ if name not in frame.columns]:
             others = [name for name in frame.columns if name not in self.columns_]
             raise DataError(lacks_text("the table", lost, self.n_features_in_, others))
         return frame

@@ -27,7 +27,6 @@ from mercer.estimators import (
 from mercer.estimators.base import Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.model.rank import usual_rule
-from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
 from mercer.tables.missing import completed, takes_missing
@@ -274,8 +273,7 @@ class TableModel(Estimator):
         """Each column's part in the novelty of each row, as a table."""
         parts = self.model_.contributions(self.vectors(X))
         groups = np.array(self.encoder_.groups_)
-        used = [name for name, column in self.encoder_.columns_.items() if column.width]
-        sums = {name: parts[:, groups == name].sum(axis=1) for name in used}
+        sums = {name: parts[:, groups == name].sum(axis=1) for name in self.encoder_.used_}
         frame = self.encoder_.take(X)
         return Frame({}, frame.container, index=frame.index).make(sums)
 
@@ -356,11 +354,9 @@ class TableModel(Estimator):
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
         """A table like X with these vectors decoded; what the model does not see stays."""
         frame = self.encoder_.take(X)
-        columns: dict[str, Array] = dict(frame.columns)
-        for name, values in self.encoder_.decode(rows).items():
-            if isinstance(self.encoder_.columns_[name], LeftOut):
-                continue
-            columns[name] = _filled(frame, name, values) if only_missing else values
+        columns, found = dict(frame.columns), self.encoder_.decode(rows)
+        for name in self.encoder_.used_:
+            columns[name] = _filled(frame, name, found[name]) if only_missing else found[name]
         return frame.make(columns)
 
     def __sklearn_tags__(self) -> Any:
