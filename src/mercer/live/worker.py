@@ -68,8 +68,8 @@ def open_guessing(path: Path, wanted: Wanted) -> Opened:
 
 def _first_classes(encoder: TableEncoder | None) -> str | None:
     """A column of few categories."""
-    columns = {} if encoder is None else encoder.columns_
-    few = (name for name, column in columns.items() if 0 < column.width <= MOST_CLASSES)
+    columns = {} if encoder is None else encoder.used_
+    few = (name for name, column in columns.items() if column.width <= MOST_CLASSES)
     return next((name for name in few if isinstance(columns[name], Category)), None)
 
 

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.numbers import check_choice
 from mercer._base.sklearn import TransformerMixin
 from mercer._base.types import Array
 from mercer.estimators.base import Estimator
@@ -320,8 +321,8 @@ class TableEncoder(TransformerMixin, Estimator):
         frame.check_names((*kinds, *weights))
         for name, kind in kinds.items():
             if not isinstance(kind, str) or parse_cycles(kind) is None:
-                _one_of(f"kind of column {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
-        _one_of("scale", self.scale, SCALES)
+                check_choice(f"the kind of {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
+        check_choice("scale", self.scale, SCALES)
         for name, weight in weights.items():
             if not 0 < weight < np.inf:
                 raise DataError(f"weight of column {name!r} is {weight}; give a positive number.")
@@ -375,8 +376,3 @@ def _warn_of_another(name: str, constant: Any, values: Array) -> None:
             + as_kind(name, kind)
             + ".",
         )
-
-
-def _one_of(what: str, given: Any, known: Sequence[str]) -> None:
-    if given not in known:
-        raise DataError(f"{what} is {given!r}; give one of {', '.join(map(repr, known))}.")

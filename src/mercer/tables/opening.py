@@ -131,8 +131,11 @@ def open_for_fit(
     named = look.kind in TEXT or look.has_names
     table = open_table(look, choice, array=array, allow_nan=named or takes_missing(model))
     names = _names(table)
+    if names is None and encoder.scale in ("std", "robust"):
+        raise DataError(
+            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
+        )
     if names is None:
-        _refuse_scale(encoder)
         return Opened(table, None)
     asked = missing in ("fill", "drop") or takes_missing(model)
     unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
@@ -233,13 +236,6 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
     return [*left_out, raw + why]
 
 
-def _refuse_scale(encoder: TableEncoder) -> None:
-    if encoder.scale in ("std", "robust"):
-        raise DataError(
-            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
-        )
-
-
 def open_encoded(
     path: str | os.PathLike[str],
     encoder: TableEncoder | None = None,
@@ -313,10 +309,7 @@ def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
 
 
 def vectors_for(
-    model: TableModel,
-    path: Path | Look,
-    choice: Choice,
-    keep: Sequence[str] = (),
+    model: TableModel, path: Path | Look, choice: Choice, keep: Sequence[str] = ()
 ) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
     frame = read_for(model, path, choice, keep)
