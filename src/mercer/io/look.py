@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -294,29 +294,30 @@ def after_titles(lines: Sequence[str], path: Path) -> int:
     fields, two at least.
     """
     filled = [(i, line) for i, line in enumerate(lines[:MOST_TITLES]) if line.strip()]
-    filled = filled if len(filled) > 2 else []
     sign = max(DELIMITERS, key="".join(line for _, line in filled[-2:]).count)
     try:
         records = list(csv.reader((line for _, line in filled), delimiter=sign))
     except csv.Error:  # the reader of rows says what is wrong, and where
         return 0
     fields = [[field.strip() for field in record] for record in records]
-    if len(fields) < len(filled):  # a field over several lines
+    k = len([*takewhile(_is_title, fields)])
+    # With fewer records than lines a field goes over several of them.
+    if not 0 < k < len(fields) - 1 or len(fields) < len(filled):
         return 0
-    for k in range(1, len(filled) - 1):
-        if sum(map(bool, fields[k - 1])) != 1 or fields[k - 1][0].startswith("#"):
-            return 0
-        names, row = fields[k], fields[k + 1]
-        named = sum(map(bool, names)) > 1 and not any(map(is_number, names))
-        if len(names) == len(row) and named:
-            first = fields[0][0].strip(' "')[:40]
-            warn(
-                f"the table of '{path}' begins in line {filled[k][0] + 1}, after {first!r}; "
-                + Remedy("remove the lines before it", shell="give another by --header-row")
-                + " if that is wrong."
-            )
-            return filled[k][0]
-    return 0
+    names, row = fields[k : k + 2]
+    if len(names) != len(row) or sum(map(bool, names)) < 2 or any(map(is_number, names)):
+        return 0
+    first = fields[0][0].strip(' "')[:40]
+    warn(
+        f"the table of '{path}' begins in line {filled[k][0] + 1}, after {first!r}; "
+        + Remedy("remove the lines before it", shell="give another by --header-row")
+        + " if that is wrong."
+    )
+    return filled[k][0]
+
+
+def _is_title(fields: Sequence[str]) -> bool:
+    return sum(map(bool, fields)) == 1 and not fields[0].startswith("#")
 
 
 def quoted(path: Path) -> str:
