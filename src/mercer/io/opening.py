@@ -98,8 +98,7 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
         return ImageRows(look.images)
     if kind == ".parquet" or path.is_dir():
         return arrays.ParquetRows(path, columns)
-    inside = files.plain_name(path).suffix.lower()
-    if kind in TEXT or (inside in TEXT and kind in files.COMPRESSED):
+    if files.plain_name(path).suffix.lower() in TEXT:
         return CsvRows(look, columns)
     if kind in files.COMPRESSED:
         raise DataError(

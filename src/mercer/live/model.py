@@ -242,9 +242,8 @@ def _rounding(small: Subspace, shift: Array) -> float:
     """How far float32 moves the scores, as a share of the largest one."""
     some = small.support[:: max(1, small.n_support // 64)].astype(np.float64)
     support = (small.support - shift).astype(np.float32) + shift
-    coef, mean = (a.astype(np.float32).astype(np.float64) for a in (small.coef, small.mean))
-    offset = small.offset.astype(np.float64)
-    rounded = replace(small, support=support, coef=coef, mean=mean, offset=offset)
+    narrow, wide = small.astype(np.float32), small.astype(np.float64)
+    rounded = replace(narrow.astype(np.float64), support=support, offset=wide.offset)
     exact = small.scores(some.astype(small.coef.dtype))
     size = float(np.abs(exact).max(initial=0.0)) or 1.0
     return float(np.abs(rounded.scores(some) - exact).max(initial=0.0)) / size

@@ -202,9 +202,11 @@ class Category:
 
     def encode(self, values: Array) -> Array:
         """(n,) values as an (n, c) block: NaN for a missing value, zeros for an unseen one."""
-        codes = self.codes(values)[:, None]
-        block = np.where(codes == np.arange(self.width), self.gain, 0.0)
-        return np.where(np.isnan(codes), np.nan, block)
+        codes, block = self.codes(values), np.zeros((len(values), self.width))
+        known = np.flatnonzero(codes >= 0)
+        block[known, codes[known].astype(int)] = self.gain
+        block[np.isnan(codes)] = np.nan
+        return block
 
     def decode(self, block: Array) -> Array:
         """The strongest; a missing value stays missing."""
