@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.numbers import check_choice
 from mercer._base.sklearn import TransformerMixin
@@ -162,13 +161,12 @@ class TableEncoder(TransformerMixin, Estimator):
         self._dtypes = dict(frame.dtypes)
         return self
 
-    @verb()
+    @verb("model")
     def transform(self, X: Any) -> Array:
         """Rows as vectors, (n, D); NaN where a value is missing."""
-        check_is_fitted(self, "columns_")
         return np.hstack([*self.blocks(self.take(X)).values()])
 
-    @verb()
+    @verb("model")
     def inverse_transform(self, Z: Any) -> Any:
         """Vectors as a table of the kind that ``fit`` was given; every value is a legal one.
 
@@ -181,7 +179,6 @@ class TableEncoder(TransformerMixin, Estimator):
         table
             Left-out columns are there, too, with their constant or without values.
         """
-        check_is_fitted(self, "columns_")
         frame = Frame({}, self.container_, getattr(self, "_dtypes", self.dtypes_))
         return frame.make(self.decode(Z))
 
@@ -231,10 +228,9 @@ class TableEncoder(TransformerMixin, Estimator):
         columns = self.columns_.items()
         return {name: column.reason for name, column in columns if isinstance(column, LeftOut)}
 
-    @verb()
+    @verb("model")
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """``age``, ``city=Oslo``, ...: a name for each entry of a vector."""
-        check_is_fitted(self, "columns_")
         names: list[str] = []
         for name, column in self.columns_.items():
             if isinstance(column, Category):
@@ -246,10 +242,9 @@ class TableEncoder(TransformerMixin, Estimator):
                 names += [name] * column.width
         return np.array(names, dtype=object)
 
-    @verb()
+    @verb("model")
     def codes(self, X: Any) -> Array:
         """The rows as an ONNX graph takes them, see :func:`mercer.export_onnx`."""
-        check_is_fitted(self, "columns_")
         frame = self.take(X)
         codes = [column.codes(frame.columns[name]) for name, column in self.used_.items()]
         return np.column_stack(codes)

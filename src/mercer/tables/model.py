@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.types import Array
 from mercer.estimators import (
@@ -51,7 +50,6 @@ def _forwarded(owner: type, name: str) -> Any:
 
     @functools.wraps(getattr(owner, name))  # for its signature
     def method(self: TableModel, *args: Any, **options: Any) -> Any:
-        check_is_fitted(self, "model_")
         inner = getattr(self._inner(name), name)
         given = inspect.signature(inner).bind_partial(*args, **options)
         # Another's method takes rows first, and gives what it likes.
@@ -61,7 +59,7 @@ def _forwarded(owner: type, name: str) -> Any:
         return self._decoded(declared, inner(*given.args, **given.kwargs), X)
 
     method.__doc__ = f"As :meth:`mercer.{owner.__name__}.{name}`, of tables and in tables."
-    return verb(needs=_the_model(name))(method)
+    return verb("model", needs=_the_model(name))(method)
 
 
 @dataclass(frozen=True)
@@ -230,10 +228,9 @@ class TableModel(Estimator):
         if "feature_names_in_" in vars(encoder):
             self.feature_names_in_ = encoder.feature_names_in_
 
-    @verb(needs=_the_model("transform"))
+    @verb("model", needs=_the_model("transform"))
     def transform(self, X: Any) -> Any:
         """Scores of the rows, (n, q)."""
-        check_is_fitted(self, "model_")
         Z = np.asarray(self.model_.transform(self._seen(X)))
         named = hasattr(self, "get_feature_names_out")
         return as_asked(self, Z, X, self.get_feature_names_out() if named else ())
@@ -277,7 +274,7 @@ class TableModel(Estimator):
         frame = self.encoder_.take(X)
         return Frame({}, frame.container, index=frame.index).make(sums)
 
-    @verb(needs=_the_model("relevance"))
+    @verb("model", needs=_the_model("relevance"))
     def relevance(self, X: Any = None, **options: Any) -> Any:
         """How much each column matters in each component; entries of a category are added up.
 
@@ -287,14 +284,12 @@ class TableModel(Estimator):
         **options
             As for ``relevance`` of the model.
         """
-        check_is_fitted(self, "model_")
         rows = None if X is None else self.vectors(X)
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
 
-    @verb(needs=_the_model("to_html"))
+    @verb("model", needs=_the_model("to_html"))
     def to_html(self, path: str | os.PathLike[str], X: Any = None, labels: Any = None) -> Path:
         """The model as a page that shows the columns of the table, see ``to_html`` of the model."""
-        check_is_fitted(self, "model_")
         # A layer above this one, found by name when it is needed.
         written: Path = import_module("mercer.live").write_html(self, path, X, labels)
         return written
@@ -344,10 +339,9 @@ class TableModel(Estimator):
         """The rows as the model sees them; NaN is let through if the model or the verb takes it."""
         return self.vectors(X, missing=missing or takes_missing(self.model_))
 
-    @verb()
+    @verb("model")
     def vectors(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them, filled in; NaN is let through if ``missing``."""
-        check_is_fitted(self, "model_")
         rows = self.encoder_.transform(X)
         return rows if missing else completed(self, rows)
 
