@@ -158,7 +158,7 @@ class TableEncoder(TransformerMixin, Estimator):
         if frame.container != "array":
             self.feature_names_in_ = np.array(list(self.columns_), dtype=object)
         self.container_ = frame.container
-        self._dtypes = dict(frame.dtypes)
+        self._cached("dtypes", self.dtypes_, None, lambda: dict(frame.dtypes))
         return self
 
     @verb("model")
@@ -179,8 +179,9 @@ class TableEncoder(TransformerMixin, Estimator):
         table
             Left-out columns are there, too, with their constant or without values.
         """
-        frame = Frame({}, self.container_, getattr(self, "_dtypes", self.dtypes_))
-        return frame.make(self.decode(Z))
+        # Types as a library's objects, or by their names, which a file holds.
+        dtypes = self._cached("dtypes", self.dtypes_, None, lambda: self.dtypes_)
+        return Frame({}, self.container_, dtypes).make(self.decode(Z))
 
     @verb()
     def keep_all_digits(self) -> None:
@@ -343,13 +344,6 @@ class TableEncoder(TransformerMixin, Estimator):
         ):
             return "robust"
         return "none" if have_one_unit(numbers) else "robust"
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "columns_" in vars(self)
-
-    def __getstate__(self) -> Any:
-        # Types as a library's objects; their names are kept beside them.
-        return {name: value for name, value in super().__getstate__().items() if name != "_dtypes"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
