@@ -11,7 +11,7 @@ import numpy as np
 from mercer._base.numbers import check_choice
 from mercer._base.sklearn import TransformerMixin
 from mercer._base.types import Array
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import lacks_text, names_text
@@ -103,9 +103,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("columns_", "scale_", "container_", "dtypes_", "n_features_in_", "feature_names_in_"),
-    )
+    _saved: ClassVar[tuple[str, ...]] = ("columns_", "scale_", "container_", "dtypes_", *OF_COLUMNS)
 
     def __init__(
         self,

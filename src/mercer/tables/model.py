@@ -23,7 +23,7 @@ from mercer.estimators import (
     MissingKernelPCA,
     SparseKernelPCA,
 )
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.model.rank import usual_rule
 from mercer.tables.encoder import TableEncoder
@@ -138,9 +138,7 @@ class TableModel(Estimator):
     """
 
     _foreign: ClassVar[Mapping[str, str]] = {}
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("model_", "encoder_", "filler_", "n_features_in_", "feature_names_in_"),
-    )
+    _saved: ClassVar[tuple[str, ...]] = ("model_", "encoder_", "filler_", *OF_COLUMNS)
 
     def __init__(
         self, model: Any = None, encoder: TableEncoder | None = None, *, missing: str = "auto"
