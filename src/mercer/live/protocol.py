@@ -15,6 +15,7 @@ from typing import Any
 
 from mercer import kernels
 from mercer._base import catalogue
+from mercer._base.numbers import check_choice, check_one_of
 from mercer._base.types import Array
 from mercer.estimators import KernelPCA
 from mercer.exceptions import DataError, KernelError
@@ -157,21 +158,18 @@ class Wanted:
 
         Examples
         --------
-        >>> Wanted.read({"data": "0" * 32, "components": 10**6})
+        >>> Wanted.read({"data": "no id"})
         Traceback (most recent call last):
-        mercer.exceptions.DataError: components must be from 1 to 1,000, not 1000000.
+        mercer.exceptions.DataError: data must be the id of an upload.
         """
         if not isinstance(given, dict) or not {*given} <= {*Wanted.__dataclass_fields__}:
             raise DataError(f"a fit takes {', '.join(Wanted.__dataclass_fields__)}.")
         wanted = Wanted(**{"data": "", **given})
         if not is_id(wanted.data):
             raise DataError("data must be the id of an upload.")
-        if wanted.model not in catalogue.MODELS:
-            raise DataError(f"model must be one of {', '.join(catalogue.MODELS)}.")
-        q = wanted.components
-        if q is not None and (type(q) is not int or not 1 <= q <= MOST_COMPONENTS):
-            text = f"components must be from 1 to {MOST_COMPONENTS:,}, not {str(q)[:40]}."
-            raise DataError(text)
+        check_choice("model", wanted.model, catalogue.MODELS)
+        if (q := wanted.components) is not None:
+            check_one_of("components", q, 1, MOST_COMPONENTS, f"a page takes {MOST_COMPONENTS:,}")
         if type(wanted.center) is not bool or not isinstance(wanted.label, str | None):
             raise DataError("center is true or false, label the name of a column.")
         _check_kernel(wanted.kernel)
