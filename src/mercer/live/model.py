@@ -21,7 +21,6 @@ from mercer.model.model import Detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
-from mercer.plots._tables import nameless_rows
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 
@@ -335,8 +334,7 @@ def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
 def _median(rows: Array) -> float | None:
     """The median distance between rows, at which a width begins."""
     try:
-        with nameless_rows():
-            return median_length(rows)
+        return median_length(rows)
     except (DataError, KernelError):  # one row, or all rows equal
         return None
 

@@ -26,7 +26,6 @@ from mercer.kernels.dot_product import _Affine
 from mercer.kernels.histogram import _EntrywiseKernel
 from mercer.kernels.width import median_length
 from mercer.model.rank import usual_rule
-from mercer.plots._tables import nameless_rows
 
 
 class Tape:
@@ -196,8 +195,7 @@ class Wanted:
         if float(given.get("degree", 0.5)).is_integer():  # 3.0; the kernel itself refuses 2.7
             given["degree"] = int(given["degree"])
         if "medians" in self.kernel and not given:
-            with nameless_rows():
-                length = float(self.kernel["medians"]) * median_length(rows)
+            length = float(self.kernel["medians"]) * median_length(rows)
             if "length" in names:
                 given[names["length"]] = length
             elif kind is kernels.Laplacian:  # as wide as a Gaussian along a diagonal

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer._base.numbers import check_choice
+from mercer._base.numbers import check_choice, check_positive
 from mercer._base.sklearn import TransformerMixin
 from mercer._base.types import Array
 from mercer.estimators.base import OF_COLUMNS, Estimator
@@ -318,8 +318,7 @@ class TableEncoder(TransformerMixin, Estimator):
                 check_choice(f"the kind of {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
         check_choice("scale", self.scale, SCALES)
         for name, weight in weights.items():
-            if not 0 < weight < np.inf:
-                raise DataError(f"weight of column {name!r} is {weight}; give a positive number.")
+            check_positive(f"the weight of {name!r}", weight)
         return kinds, weights
 
     def _decide_scale(
