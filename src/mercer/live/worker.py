@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from mercer._base.progress import announce
-from mercer._base.types import Estimator
 from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
 from mercer.io import Choice, Table, atomic_file, image_shape
@@ -114,7 +113,7 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> N
         warnings.simplefilter("always")
         if job.wanted is None:
             model = load(job.source)
-            live = show(model, title=job.name)
+            live = describe(model, images=image_shape(names_of(model)), title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
             if show_plan is not None:
@@ -172,11 +171,6 @@ def _words(encoder: TableEncoder, label: str | None) -> str:
         words.append(f"Coloured by {label!r}{outside}.")
     words += [f"Left out: {name!r}, {why}." for name, why in list(left.items())[:5]]
     return " ".join(words)
-
-
-def show(model: Estimator, title: str | None = None) -> LiveModel:
-    """The page of a model alone, with its support points as rows."""
-    return describe(model, images=image_shape(names_of(model)), title=title)
 
 
 def payload(live: LiveModel) -> bytes:

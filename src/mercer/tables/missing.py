@@ -65,8 +65,7 @@ def completed(model: Any, rows: Array) -> Array:
     """New vectors with expected values where some are missing, by what a fitted model knows."""
     if not np.isnan(rows).any():
         return rows
-    inner = getattr(model, "model_", model)
-    inner = vars(model).get("filler_") or inner  # older files have none
+    inner = vars(model).get("filler_") or getattr(model, "model_", model)  # older files have none
     filler = model._cached("filler", inner, None, lambda: _filler_for(inner))
     if inner is model:
         names = names_of(model)
