@@ -20,6 +20,7 @@ from mercer import KernelPCA, load
 from mercer._base.catalogue import MODELS
 from mercer.exceptions import DataError, KernelError
 from mercer.io import MemoryRows, Table
+from mercer.live.model import describe
 from mercer.live.protocol import KERNELS, MOST_NUMBERS, Wanted, kernel_spec
 from mercer.live.server import MOST_ITEMS, Store, open_server
 from mercer.live.worker import (
@@ -29,7 +30,6 @@ from mercer.live.worker import (
     open_guessing,
     open_upload,
     payload,
-    show,
     unpack_images,
 )
 from mercer.tables import TableModel
@@ -147,7 +147,7 @@ def test_missing_values_are_filled_in_and_it_is_said(tmp_path):
 def test_a_model_of_tables_is_shown(tmp_path):
     table = people()
     TableModel(KernelPCA(4)).fit(table).save(tmp_path / "m.mercer")
-    live = show(load(tmp_path / "m.mercer"))
+    live = describe(load(tmp_path / "m.mercer"))
     names = [column["name"] for column in live.facts["columns"]]
     assert names == ["city", "size", "age", "income", "share", "since", "member"]
 

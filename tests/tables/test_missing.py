@@ -102,7 +102,7 @@ def test_rows_of_which_nothing_is_known(birds):
     assert len(model.model_.subspace_.support) == 119
     with pytest.raises(DataError, match="no observed value at all"):
         model.transform(birds)
-    with pytest.raises(DataError, match=r"missing='mean': give one of auto, fill"):
+    with pytest.raises(DataError, match=r"missing='mean' is not known; give one of 'auto', 'fill'"):
         TableModel(missing="mean").fit(birds)
 
 

@@ -26,6 +26,8 @@ from mercer.points.sparse import SparseRows
 
 #: Where the entries of a sparse matrix are.
 _PLACES = {"indices.npy", "indptr.npy", "row.npy", "col.npy"}
+#: Columns are numbered by 32 bits.
+MOST_COLUMNS = (1 << 31) - 1
 #: No side of an array is longer, whatever its type.
 _LONGEST = np.iinfo(np.intp).max // 64
 
@@ -92,8 +94,8 @@ def load_npz(path: Path, name: str | None) -> Array:
         member = f"{_picked(members(path), path, name)}.npy"
         with archive.open(member) as file:
             shape, fortran, dtype = read_header(file, path)
-            floating_type(dtype, f"'{member}' in '{path}'")
-            shape = table_shape(shape, f"'{member}' in '{path}'")
+            if dtype.hasobject:
+                raise DataError(f"'{member}' in '{path}' holds objects; save numbers or texts.")
             size, entry = _bytes(shape, dtype), archive.getinfo(member)
             refuse_bomb(path, size, min(entry.compress_size, path.stat().st_size))
             instead = "save it as .npy, which is read in blocks"
@@ -139,8 +141,8 @@ def read_header(file: BinaryIO | Any, path: Path) -> tuple[tuple[int, ...], bool
 
 def table_shape(shape: tuple[int, ...], what: str) -> tuple[int, int]:
     """The shape, if it is that of a table."""
-    if len(shape) == 2 and shape[1] == 0:
-        raise DataError(f"{what} has shape {shape}, no columns; give at least one.")
+    if len(shape) == 2 and not 0 < shape[1] <= MOST_COLUMNS:
+        raise DataError(f"{what} has shape {shape}; give from 1 to {MOST_COLUMNS:,} columns.")
     if len(shape) != 2:
         flat = f"({shape[0]}, -1)" if len(shape) > 2 else "(-1, 1)"
         raise DataError(
@@ -230,7 +232,7 @@ def load_sparse_npz(path: Path) -> SparseRows:
             matrix.check_format(full_check=True)
     if matrix.format not in ("csr", "csc", "coo"):
         raise DataError(f"'{path}' holds a {matrix.format!r} matrix; save it as CSR: X.tocsr().")
-    _check_shape(path, matrix.shape)
+    table_shape(matrix.shape, f"'{path}'")
     return _checked(path, matrix)
 
 
@@ -242,7 +244,7 @@ def load_mtx(path: Path) -> SparseRows | Array:
         n, d, entries, layout, field, _ = mminfo(path)
     if field not in ("real", "integer", "unsigned-integer", "double", "pattern"):
         raise DataError(f"'{path}' holds {field} entries; give real ones.")
-    _check_shape(path, (n, d))
+    table_shape((n, d), f"'{path}'")
     _refuse_large(f"'{path}'", 8 * n * d if layout == "array" else 40 * entries)
     # SciPy 1.14 does not know the argument, and 1.18 warns where it is not given.
     how: Any = {"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}
@@ -260,11 +262,6 @@ def _checked(path: Path, matrix: Any) -> SparseRows:
         row, column = rows.row_numbers()[bad[0]], rows.indices[bad[0]]
         raise DataError(f"'{path}' has no finite number at row {row}, column {column}; fix it.")
     return rows
-
-
-def _check_shape(path: Path, shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or not 0 < shape[1] < 1 << 31:
-        raise DataError(f"'{path}' is not a table of rows and columns; save a matrix.")
 
 
 def _refuse_large(what: str, size: int, instead: str = "give a part of its rows at a time") -> None:

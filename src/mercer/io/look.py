@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -141,9 +141,9 @@ class Look(os.PathLike[str]):
         with open_plain(self.path) as file:
             mark = _UTF8_BOM if file.read(3) == _UTF8_BOM else b""
             file.seek(len(mark))
-            lines = []
+            head = []
             for line in lines_of(file, 1, self.path):
-                lines.append(line)
+                head.append(line.content)
                 if not line.content.isspace() and not line.content.startswith(b"#"):
                     break
                 if line.place > MAX_LINE:
@@ -152,9 +152,9 @@ class Look(os.PathLike[str]):
                         "lines and comments; remove them."
                     )
             rest = file.read(LOOK)
-            seen = b"".join([mark, *(line.content for line in lines), rest])
+            seen = b"".join([mark, *head, rest])
             fingerprint = "" if self.kind in COMPRESSED else file_fingerprint([self.path], file)
-        return Beginning(lines, seen, len(rest) < LOOK, fingerprint)
+        return Beginning(len(head), seen, len(rest) < LOOK, fingerprint)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -234,13 +234,13 @@ class Beginning:
 
     Attributes
     ----------
-    lines : to the first that is not blank or a comment
-    bytes : to ``LOOK`` bytes beyond that line
+    lines : how many to the first that is not blank or a comment
+    bytes : to ``LOOK`` bytes beyond these
     complete : whether they are all
     fingerprint : of the file; nothing if it is compressed
     """
 
-    lines: list[Line]
+    lines: int
     bytes: bytes
     complete: bool
     fingerprint: str
@@ -250,11 +250,12 @@ def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Di
     """The form of a text file, from the first line of its table."""
     if beginning.bytes[:2] in _UTF16:
         raise DataError(f"'{path}' is UTF-16 text; save it as UTF-8.")
-    filled = [line for line in beginning.lines if not line.content.isspace()]
-    if not filled:
-        raise DataError(f"'{path}' is empty; give a file with data.")
-    texts = [line.content.decode("utf-8", errors="replace") for line in filled]
-    line = _line_of_names(beginning, header_row, path) or filled[comments_before(texts)]
+    file = io.BytesIO(beginning.bytes)
+    file.seek(len(_UTF8_BOM) if beginning.bytes.startswith(_UTF8_BOM) else 0)
+    most = max(MOST_TITLES, beginning.lines, header_row or 0)
+    lines = list(islice(lines_of(file, 1, path), most))
+    texts = [line.content.decode("utf-8", errors="replace") for line in lines]
+    line = lines[first_line(texts, path, header_row)]
     if "\r" in line.text.strip():
         plain = f"tr '\\r' '\\n' < {quoted(path)} > {quoted(path.with_suffix('.new.csv'))}"
         raise DataError(f"lines of '{path}' end as on an old Mac; change them: {plain}")
@@ -266,19 +267,24 @@ def sniff(beginning: Beginning, path: Path, header_row: int | None = None) -> Di
     return Dialect(delimiter, fields, True, line.place + len(line.content), line.number + 1)
 
 
-def _line_of_names(beginning: Beginning, header_row: int | None, path: Path) -> Line | None:
-    """The line that is asked for, or the first after titles; None if there are no titles."""
-    start = 3 if beginning.bytes.startswith(_UTF8_BOM) else 0
-    file = io.BytesIO(beginning.bytes)
-    file.seek(start)
-    lines = list(islice(lines_of(file, 1, path), max(MOST_TITLES, header_row or 0)))
+def first_line(lines: Sequence[str], path: Path, header_row: int | None = None) -> int:
+    """The place of the first line of a table: what was asked for, or after comments or titles.
+
+    Names may begin as comments do (``#id,age``).
+    """
+    filled = [i for i, line in enumerate(lines) if line.strip()]
+    if not filled:
+        raise DataError(f"'{path}' is empty; give a file with data.")
     if header_row is not None:
-        if header_row > len(lines):
+        if header_row > filled[-1] + 1:
             raise DataError(f"'{path}' has no names of columns in line {header_row}; it is short.")
-        return lines[header_row - 1]
-    texts = [line.content.decode("utf-8", errors="replace") for line in lines]
-    place = after_titles(texts, path)
-    return lines[place] if place else None
+        return next(i for i in filled if i >= header_row - 1)
+    comments = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
+    if not comments:
+        return after_titles(lines, path) or filled[0]
+    names, row = (lines[i] for i in filled[comments - 1 : comments + 1])
+    sign = max(DELIMITERS, key=row.count)
+    return filled[comments - int(row.count(sign) == names.count(sign) > 0)]
 
 
 def after_titles(lines: Sequence[str], path: Path) -> int:
@@ -288,47 +294,30 @@ def after_titles(lines: Sequence[str], path: Path) -> int:
     fields, two at least.
     """
     filled = [(i, line) for i, line in enumerate(lines[:MOST_TITLES]) if line.strip()]
-    filled = filled if len(filled) > 2 else []
     sign = max(DELIMITERS, key="".join(line for _, line in filled[-2:]).count)
     try:
         records = list(csv.reader((line for _, line in filled), delimiter=sign))
     except csv.Error:  # the reader of rows says what is wrong, and where
         return 0
     fields = [[field.strip() for field in record] for record in records]
-    if len(fields) < len(filled):  # a field over several lines
+    k = len([*takewhile(_is_title, fields)])
+    # With fewer records than lines a field goes over several of them.
+    if not 0 < k < len(fields) - 1 or len(fields) < len(filled):
         return 0
-    for k in range(1, len(filled) - 1):
-        if sum(map(bool, fields[k - 1])) != 1 or fields[k - 1][0].startswith("#"):
-            return 0
-        names, row = fields[k], fields[k + 1]
-        named = sum(map(bool, names)) > 1 and not any(map(is_number, names))
-        if len(names) == len(row) and named:
-            first = fields[0][0].strip(' "')[:40]
-            warn(
-                f"the table of '{path}' begins in line {filled[k][0] + 1}, after {first!r}; "
-                + Remedy("remove the lines before it", shell="give another by --header-row")
-                + " if that is wrong."
-            )
-            return filled[k][0]
-    return 0
-
-
-def comments_before(lines: Sequence[str]) -> int:
-    """How many lines before the table begin with ``#``; not names that begin so (``#id,age``)."""
-    count = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
-    if not count:
+    names, row = fields[k : k + 2]
+    if len(names) != len(row) or sum(map(bool, names)) < 2 or any(map(is_number, names)):
         return 0
-    names, row = lines[count - 1], lines[count]
-    sign = max(DELIMITERS, key=row.count)
-    return count - int(row.count(sign) == names.count(sign) > 0)
+    first = fields[0][0].strip(' "')[:40]
+    warn(
+        f"the table of '{path}' begins in line {filled[k][0] + 1}, after {first!r}; "
+        + Remedy("remove the lines before it", shell="give another by --header-row")
+        + " if that is wrong."
+    )
+    return filled[k][0]
 
 
-def after_comments(lines: Sequence[str]) -> int:
-    """The number of lines before the table."""
-    filled = [i for i, line in enumerate(lines) if line.strip()]
-    until = next((k for k, i in enumerate(filled) if not lines[i].startswith("#")), 0)
-    skipped = comments_before([lines[i] for i in filled[: until + 1]])
-    return filled[skipped] if skipped else 0
+def _is_title(fields: Sequence[str]) -> bool:
+    return sum(map(bool, fields)) == 1 and not fields[0].startswith("#")
 
 
 def quoted(path: Path) -> str:

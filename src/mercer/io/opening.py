@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -90,17 +89,16 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
     if kind == ".npz":
         by_scipy = array is None and {"format", "shape", "data"} <= {*arrays.members(path)}
         X = arrays.load_sparse_npz(path) if by_scipy else arrays.load_npz(path, array)
-        return _loaded(X, allow_nan)
+        return _loaded(X, f"'{path}'", allow_nan)
     if kind == ".mtx":
-        return _loaded(arrays.load_mtx(path), allow_nan)
+        return _loaded(arrays.load_mtx(path), f"'{path}'", allow_nan)
     if kind == ".zarr":
         return arrays.ZarrRows(path, array)
     if look.images:
         return ImageRows(look.images)
     if kind == ".parquet" or path.is_dir():
         return arrays.ParquetRows(path, columns)
-    inside = files.plain_name(path).suffix.lower()
-    if kind in TEXT or (inside in TEXT and kind in files.COMPRESSED):
+    if files.plain_name(path).suffix.lower() in TEXT:
         return CsvRows(look, columns)
     if kind in files.COMPRESSED:
         raise DataError(
@@ -114,11 +112,13 @@ def _open(look: Look, columns: Sequence[str] | None, array: str | None, allow_na
     )
 
 
-def _loaded(X: SparseRows | Array, allow_nan: bool) -> Source:
+def _loaded(X: SparseRows | Array, what: str, allow_nan: bool) -> Source:
     if isinstance(X, SparseRows):
         return MemoryRows(X)
+    dtype = source.floating_type(X.dtype, what)
+    arrays.table_shape(X.shape, what)
     source.warn_of_long(X, None)
-    rows = MemoryRows(np.ascontiguousarray(X, dtype=source.floating_type(X.dtype, "the array")))
+    rows = MemoryRows(np.ascontiguousarray(X, dtype=dtype))
     source.check_finite(rows.X, 0, None, rows.place, allow_nan)
     return rows
 
@@ -444,19 +444,11 @@ def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:
 
 
 def _npz_label(path: Path, name: str, n: int) -> Array:
-    """Another array of the archive; nothing is unpickled, and its size is looked at first."""
-    with zipfile.ZipFile(path) as archive:
-        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-    if f"{name}.npy" not in sizes:
-        listed = ", ".join(entry.removesuffix(".npy") for entry in list(sizes)[:20])
+    """Another array of the archive."""
+    if name not in (known := arrays.members(path)):
+        listed = ", ".join(known[:20])
         raise DataError(f"'{path.name}' has no array {name!r}, only {listed}; name one of them.")
-    if sizes[f"{name}.npy"] > 256 * n + 4096:
-        raise DataError(f"array {name!r} of '{path.name}' is too long for {n} labels.")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            values: Array = archive[name].ravel()
-    except ValueError as error:
-        raise DataError(f"array {name!r} of '{path.name}': {error}; give numbers.") from error
+    values = arrays.load_npz(path, name).ravel()
     if len(values) != n:
         raise DataError(f"'{path.name}' has {n} rows but {len(values)} labels; fix it.")
     return values

@@ -21,7 +21,6 @@ from mercer.model.model import Detector
 from mercer.model.subspace import project_onto
 from mercer.novelty import Conformal
 from mercer.plots._base import check_labels, model_to_draw, rows_of, shape_of_image
-from mercer.plots._tables import nameless_rows
 from mercer.tables import Category, Date, TableEncoder, TableModel
 from mercer.tables.columns import count_units
 
@@ -29,9 +28,8 @@ from mercer.tables.columns import count_units
 def column_facts(encoder: TableEncoder) -> list[dict[str, Any]]:
     """How each column comes back from the entries of a vector, ``width`` of them from ``at`` on."""
     facts, at = [], 0
-    for name, column in encoder.columns_.items():
-        if column.width:
-            facts.append({"name": name, "at": at, **_decoding(column), "width": column.width})
+    for name, column in encoder.used_.items():
+        facts.append({"name": name, "at": at, **_decoding(column), "width": column.width})
         at += column.width
     return facts
 
@@ -243,9 +241,8 @@ def _rounding(small: Subspace, shift: Array) -> float:
     """How far float32 moves the scores, as a share of the largest one."""
     some = small.support[:: max(1, small.n_support // 64)].astype(np.float64)
     support = (small.support - shift).astype(np.float32) + shift
-    coef, mean = (a.astype(np.float32).astype(np.float64) for a in (small.coef, small.mean))
-    offset = small.offset.astype(np.float64)
-    rounded = replace(small, support=support, coef=coef, mean=mean, offset=offset)
+    narrow, wide = small.astype(np.float32), small.astype(np.float64)
+    rounded = replace(narrow.astype(np.float64), support=support, offset=wide.offset)
     exact = small.scores(some.astype(small.coef.dtype))
     size = float(np.abs(exact).max(initial=0.0)) or 1.0
     return float(np.abs(rounded.scores(some) - exact).max(initial=0.0)) / size
@@ -337,8 +334,7 @@ def _names(model: Estimator, names: Any, X: RowsLike, d: int) -> list[str]:
 def _median(rows: Array) -> float | None:
     """The median distance between rows, at which a width begins."""
     try:
-        with nameless_rows():
-            return median_length(rows)
+        return median_length(rows)
     except (DataError, KernelError):  # one row, or all rows equal
         return None
 

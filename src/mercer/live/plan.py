@@ -5,6 +5,8 @@ from typing import Any
 from mercer.io import Table
 from mercer.tables import Category, Date, TableEncoder
 
+#: What columns are called that are not numbers.
+KINDS: dict[type, str] = {Category: "category", Date: "date"}
 #: Columns that are listed.
 MOST_LISTED = 200
 
@@ -25,7 +27,8 @@ def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
         columns = [_entry(name, "number") for name in table.rows.columns or ()]
     else:
         left = encoder.left_out_
-        columns = [_entry(k, _kind(c), left.get(k)) for k, c in encoder.columns_.items()]
+        kinds = {k: KINDS.get(type(c), "number") for k, c in encoder.columns_.items()}
+        columns = [_entry(name, kind, left.get(name)) for name, kind in kinds.items()]
     learnt = {entry["name"] for entry in columns}
     if label is not None and label not in learnt:
         columns.append(_entry(label, "category"))
@@ -35,9 +38,3 @@ def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
 
 def _entry(name: str, kind: str, why: str | None = None) -> dict[str, Any]:
     return {"name": str(name), "kind": kind, "left_out": why}
-
-
-def _kind(column: Any) -> str:
-    if isinstance(column, Category):
-        return "category"
-    return "date" if isinstance(column, Date) else "number"

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from mercer._base.progress import announce
-from mercer._base.types import Estimator
 from mercer.estimators import MissingKernelPCA, load
 from mercer.exceptions import DataError, MercerError, MercerWarning, said
 from mercer.io import Choice, Table, atomic_file, image_shape
@@ -68,8 +67,8 @@ def open_guessing(path: Path, wanted: Wanted) -> Opened:
 
 def _first_classes(encoder: TableEncoder | None) -> str | None:
     """A column of few categories."""
-    columns = {} if encoder is None else encoder.columns_
-    few = (name for name, column in columns.items() if 0 < column.width <= MOST_CLASSES)
+    columns = {} if encoder is None else encoder.used_
+    few = (name for name, column in columns.items() if column.width <= MOST_CLASSES)
     return next((name for name in few if isinstance(columns[name], Category)), None)
 
 
@@ -114,7 +113,7 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> N
         warnings.simplefilter("always")
         if job.wanted is None:
             model = load(job.source)
-            live = show(model, title=job.name)
+            live = describe(model, images=image_shape(names_of(model)), title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
             if show_plan is not None:
@@ -174,11 +173,6 @@ def _words(encoder: TableEncoder, label: str | None) -> str:
     return " ".join(words)
 
 
-def show(model: Estimator, title: str | None = None) -> LiveModel:
-    """The page of a model alone, with its support points as rows."""
-    return describe(model, images=image_shape(names_of(model)), title=title)
-
-
 def payload(live: LiveModel) -> bytes:
     """A live model in one piece: length of the facts, the facts as JSON, the numbers."""
     facts, numbers = pack(live, level=1)
@@ -212,19 +206,13 @@ class Pool:
             self.most = max(self.most, self.running)
             try:
                 await worker.run(job, tell)
-                self._free.append(worker)
                 self.done += 1
-            except MercerError:
-                if worker.alive:
+            finally:
+                self.running -= 1
+                if worker.idle:
                     self._free.append(worker)
                 else:
                     worker.end()
-                raise
-            except BaseException:
-                worker.end()
-                raise
-            finally:
-                self.running -= 1
 
     def warm(self) -> None:
         """Start a process now, so that the first fit need not wait for its imports."""
@@ -278,11 +266,8 @@ class _Worker:
         self._process.start()
         theirs.close()
 
-    @property
-    def alive(self) -> bool:
-        return self._process.is_alive()
-
     async def run(self, job: Job, tell: Tell) -> None:
+        self.idle = False  # until it has answered
         self._pipe.send(job)
         while True:
             try:
@@ -294,10 +279,11 @@ class _Worker:
                 ) from None
             if kind == "progress":
                 tell(*values)
-            elif kind == "done":
-                return
-            else:
+                continue
+            self.idle = True
+            if kind == "problem":
                 raise MercerError(values[0])
+            return
 
     def end(self) -> None:
         self._process.terminate()  # the pipe ends, and with it the thread that reads

@@ -41,9 +41,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
 
 def axes_or_new(ax: Axes, **figure_arguments: Any) -> Any:
     """The axes given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    return _pyplot().subplots(layout="constrained", **figure_arguments)[1]
+    return panels(ax, 1, 1, **figure_arguments)[0, 0]
 
 
 def panels(ax: Axes, rows: int, columns: int, **figure_arguments: Any) -> Array:

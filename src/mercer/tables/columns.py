@@ -115,13 +115,17 @@ class Number:
         """Whether it is taken as it is."""
         return self.scale == self.gain == 1 and not self.center and not self.tails
 
-    def encode(self, values: Array) -> Array:
-        """(n,) numbers as an (n, 1) block."""
+    def codes(self, values: Array) -> Array:
+        """(n,) numbers as they are, if they are numbers."""
         if values.dtype.kind != "f":
             raise DataError(f"was of numbers in fit, and holds {kind_of(values)} now")
         if np.isinf(values).any():
             raise DataError(f"contains infinity in row {int(np.isinf(values).argmax())}")
-        u = (values - self.center) / self.scale
+        return values
+
+    def encode(self, values: Array) -> Array:
+        """(n,) numbers as an (n, 1) block."""
+        u = (self.codes(values) - self.center) / self.scale
         u = np.arcsinh(u) if self.tails else u
         return np.asarray(self.gain * u)[:, None]
 
@@ -190,15 +194,18 @@ class Category:
         present = {value for value in values.tolist() if not is_absent(value)}
         return sorted(present - set(self._slots), key=str)
 
+    def codes(self, values: Array) -> Array:
+        """The slot of each value, (n,): NaN for a missing value, -1 for an unseen one."""
+        return np.array(
+            [np.nan if is_absent(v) else self._slots.get(v, -1) for v in values.tolist()], float
+        )
+
     def encode(self, values: Array) -> Array:
         """(n,) values as an (n, c) block: NaN for a missing value, zeros for an unseen one."""
-        slots = np.array(
-            [-2 if is_absent(v) else self._slots.get(v, -1) for v in values.tolist()], dtype=int
-        )
-        block = np.zeros((len(values), self.width))
-        known = np.flatnonzero(slots >= 0)
-        block[known, slots[known]] = self.gain
-        block[slots == -2] = np.nan
+        codes, block = self.codes(values), np.zeros((len(values), self.width))
+        known = np.flatnonzero(codes >= 0)
+        block[known, codes[known].astype(int)] = self.gain
+        block[np.isnan(codes)] = np.nan
         return block
 
     def decode(self, block: Array) -> Array:
@@ -269,10 +276,10 @@ class Date:
         """(n,) dates as an (n, width) block."""
         dates = self._dates(values)
         return np.hstack(
-            [self.number.encode(self.counts(dates)), self.gain * angles(dates, self.cycles)]
+            [self.number.encode(self.codes(dates)), self.gain * angles(dates, self.cycles)]
         )
 
-    def counts(self, values: Array) -> Array:
+    def codes(self, values: Array) -> Array:
         """Units since the first date, (n,)."""
         return count_units(self._dates(values) - np.datetime64(self.origin), self.unit)
 
@@ -338,7 +345,8 @@ class LeftOut:
         return f"left out: {self.reason}"
 
 
-Column: TypeAlias = Number | Category | Date | LeftOut
+Used: TypeAlias = Number | Category | Date
+Column: TypeAlias = Used | LeftOut
 
 
 def parse_dates(values: Array, form: str) -> Array:

@@ -2,16 +2,16 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.numbers import check_choice, check_positive
 from mercer._base.sklearn import TransformerMixin
 from mercer._base.types import Array
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import verb
 from mercer.exceptions import DataError, Remedy
 from mercer.io.files import lacks_text, names_text
@@ -22,6 +22,7 @@ from mercer.tables.columns import (
     Date,
     LeftOut,
     Number,
+    Used,
     as_kind,
     parse_cycles,
     warn_of,
@@ -102,9 +103,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     _foreign: ClassVar[Mapping[str, str]] = {}
     _elsewhere: ClassVar[Mapping[str, str]] = {}
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("columns_", "scale_", "container_", "dtypes_", "n_features_in_", "feature_names_in_"),
-    )
+    _saved: ClassVar[tuple[str, ...]] = ("columns_", "scale_", "container_", "dtypes_", *OF_COLUMNS)
 
     def __init__(
         self,
@@ -143,7 +142,7 @@ class TableEncoder(TransformerMixin, Estimator):
             name: columns.get(name) or decided(name, self.scale_) for name in frame.columns
         }
         self.dtypes_ = {name: str(dtype) for name, dtype in frame.dtypes.items()}
-        used = [column for column in self.columns_.values() if column.width]
+        used = self.used_.values()
         if used and all(isinstance(column, Number) and len(column.levels) == 1 for column in used):
             raise DataError("the rows have no variance: all are alike; give rows that differ.")
         if not used:
@@ -157,16 +156,15 @@ class TableEncoder(TransformerMixin, Estimator):
         if frame.container != "array":
             self.feature_names_in_ = np.array(list(self.columns_), dtype=object)
         self.container_ = frame.container
-        self._dtypes = dict(frame.dtypes)
+        self._cached("dtypes", self.dtypes_, None, lambda: dict(frame.dtypes))
         return self
 
-    @verb()
+    @verb("model")
     def transform(self, X: Any) -> Array:
         """Rows as vectors, (n, D); NaN where a value is missing."""
-        check_is_fitted(self, "columns_")
         return np.hstack([*self.blocks(self.take(X)).values()])
 
-    @verb()
+    @verb("model")
     def inverse_transform(self, Z: Any) -> Any:
         """Vectors as a table of the kind that ``fit`` was given; every value is a legal one.
 
@@ -179,9 +177,9 @@ class TableEncoder(TransformerMixin, Estimator):
         table
             Left-out columns are there, too, with their constant or without values.
         """
-        check_is_fitted(self, "columns_")
-        frame = Frame({}, self.container_, getattr(self, "_dtypes", self.dtypes_))
-        return frame.make(self.decode(Z))
+        # Types as a library's objects, or by their names, which a file holds.
+        dtypes = self._cached("dtypes", self.dtypes_, None, lambda: self.dtypes_)
+        return Frame({}, self.container_, dtypes).make(self.decode(Z))
 
     @verb()
     def keep_all_digits(self) -> None:
@@ -202,9 +200,8 @@ class TableEncoder(TransformerMixin, Estimator):
         if most is None or len(lines) <= most:
             return lines
         kinds: dict[str, list[str]] = {}
-        for name, column in self.columns_.items():
-            if not isinstance(column, LeftOut):
-                kinds.setdefault(re.split(",| of ", column.describe())[0], []).append(name)
+        for name, column in self.used_.items():
+            kinds.setdefault(re.split(",| of ", column.describe())[0], []).append(name)
         few = [f"{len(names)} × {kind}: {names_text(names)}" for kind, names in kinds.items()]
         return few + [f"{name}: left out: {why}" for name, why in self.left_out_.items()]
 
@@ -216,8 +213,13 @@ class TableEncoder(TransformerMixin, Estimator):
     @property
     def is_identity_(self) -> bool:
         """Whether what it uses are numbers that it leaves as they are."""
-        used = [column for column in self.columns_.values() if column.width]
+        used = self.used_.values()
         return all(isinstance(column, Number) and column.is_raw for column in used)
+
+    @property
+    def used_(self) -> dict[str, Used]:
+        """Columns that a kernel sees."""
+        return {n: column for n, column in self.columns_.items() if not isinstance(column, LeftOut)}
 
     @property
     def left_out_(self) -> dict[str, str]:
@@ -225,10 +227,9 @@ class TableEncoder(TransformerMixin, Estimator):
         columns = self.columns_.items()
         return {name: column.reason for name, column in columns if isinstance(column, LeftOut)}
 
-    @verb()
+    @verb("model")
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """``age``, ``city=Oslo``, ...: a name for each entry of a vector."""
-        check_is_fitted(self, "columns_")
         names: list[str] = []
         for name, column in self.columns_.items():
             if isinstance(column, Category):
@@ -240,16 +241,18 @@ class TableEncoder(TransformerMixin, Estimator):
                 names += [name] * column.width
         return np.array(names, dtype=object)
 
-    @verb()
+    @verb("model")
     def codes(self, X: Any) -> Array:
         """The rows as an ONNX graph takes them, see :func:`mercer.export_onnx`."""
-        check_is_fitted(self, "columns_")
-        return graph.codes_of(self, X)
+        frame = self.take(X)
+        codes = [column.codes(frame.columns[name]) for name, column in self.used_.items()]
+        return np.column_stack(codes)
 
     @verb()
     def traced(self, X: Any, xp: Any) -> tuple[Any, str]:
         """What a graph makes of such rows, and, as JSON, what their columns are."""
-        return graph.vectors_in(self, X, xp), json.dumps(graph.inputs_of(self), default=str)
+        inputs = json.dumps(graph.inputs_of(self.used_), default=str)
+        return graph.vectors_in(self.used_, X, xp), inputs
 
     @verb()
     def take(self, X: Any) -> Frame:
@@ -263,8 +266,7 @@ class TableEncoder(TransformerMixin, Estimator):
                 )
             columns = dict(zip(self.columns_, frame.columns.values(), strict=True))
             return Frame(columns, "array")
-        used = [name for name, column in self.columns_.items() if column.width]
-        if lost := [name for name in used if name not in frame.columns]:
+        if lost := [name for name in self.used_ if name not in frame.columns]:
             others = [name for name in frame.columns if name not in self.columns_]
             raise DataError(lacks_text("the table", lost, self.n_features_in_, others))
         return frame
@@ -313,11 +315,10 @@ class TableEncoder(TransformerMixin, Estimator):
         frame.check_names((*kinds, *weights))
         for name, kind in kinds.items():
             if not isinstance(kind, str) or parse_cycles(kind) is None:
-                _one_of(f"kind of column {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
-        _one_of("scale", self.scale, SCALES)
+                check_choice(f"the kind of {name!r}", kind, (*KINDS, "date:month+weekday+hour"))
+        check_choice("scale", self.scale, SCALES)
         for name, weight in weights.items():
-            if not 0 < weight < np.inf:
-                raise DataError(f"weight of column {name!r} is {weight}; give a positive number.")
+            check_positive(f"the weight of {name!r}", weight)
         return kinds, weights
 
     def _decide_scale(
@@ -341,13 +342,6 @@ class TableEncoder(TransformerMixin, Estimator):
             return "robust"
         return "none" if have_one_unit(numbers) else "robust"
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "columns_" in vars(self)
-
-    def __getstate__(self) -> Any:
-        # Types as a library's objects; their names are kept beside them.
-        return {name: value for name, value in super().__getstate__().items() if name != "_dtypes"}
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         takes = tags.input_tags
@@ -368,8 +362,3 @@ def _warn_of_another(name: str, constant: Any, values: Array) -> None:
             + as_kind(name, kind)
             + ".",
         )
-
-
-def _one_of(what: str, given: Any, known: Sequence[str]) -> None:
-    if given not in known:
-        raise DataError(f"{what} is {given!r}; give one of {', '.join(map(repr, known))}.")

@@ -5,8 +5,7 @@ make variances too small, new rows too alike, and thresholds too low. Rows that 
 get expected values, which make nothing look stranger than it is.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from mercer._base.numbers import counted, fixed_rng
 from mercer._base.types import Array, Estimator
 from mercer.estimators import KernelPCA, MissingKernelPCA
 from mercer.estimators._validation import check_no_empty_row
-from mercer.exceptions import DataError, Remedy, argument
+from mercer.exceptions import DataError, Remedy
 from mercer.io.files import names_text
 from mercer.model import model_of, names_of
 from mercer.model.rank import usual_rule
@@ -27,56 +26,6 @@ from mercer.tables.frames import Frame
 WAYS = ("auto", "fill", "drop", "refuse")
 #: Rows that are enough to learn how values depend on each other.
 MOST_ROWS = 1000
-
-
-@dataclass(frozen=True)
-class Complete:
-    """Vectors to learn from.
-
-    Attributes
-    ----------
-    rows : (n, D) array
-        Without NaN, unless the model takes it.
-    kept : (n,) array
-        Which rows of the table these are.
-    filler : MissingKernelPCA or None
-        What fills in new rows; None where nothing was filled in.
-    note : str
-        What was done, in a line; empty where nothing was missing.
-    """
-
-    rows: Array
-    kept: Array
-    filler: MissingKernelPCA | None = None
-    note: str = ""
-
-
-def complete(rows: Array, encoder: TableEncoder, way: str, model: Estimator) -> Complete:
-    """The rows as the model can learn from them; ``way`` is one of ``WAYS``."""
-    if way not in WAYS:
-        raise DataError(argument("missing", way) + f": give one of {', '.join(WAYS)}.")
-    every, missing = np.arange(len(rows)), np.isnan(rows)
-    if not missing.any():
-        return Complete(rows, every)
-    if way == "refuse":
-        refuse_missing(rows, encoder)
-    wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
-    if (~wanting).sum() < 2:
-        raise DataError(
-            f"{(~wanting).sum()} of {len(rows)} rows are left without those with missing values; "
-            "fill them in: " + argument("missing", "auto") + "."
-        )
-    if way == "fill" and wanting.any():
-        raise DataError(
-            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is row "
-            f"{wanting.argmax()}; remove them, or leave them out: " + argument("missing", "auto")
-        )
-    kept = every[~wanting]
-    note = _note(rows, encoder, way, wanting)
-    if way == "drop" or not missing[kept].any() or takes_missing(model):
-        return Complete(rows[kept], kept, note=note)
-    filler = filler_of(rows[kept])
-    return Complete(drawn(rows[kept], filler, encoder), kept, filler, note)
 
 
 def takes_missing(model: Estimator) -> bool:
@@ -116,8 +65,7 @@ def completed(model: Any, rows: Array) -> Array:
     """New vectors with expected values where some are missing, by what a fitted model knows."""
     if not np.isnan(rows).any():
         return rows
-    inner = getattr(model, "model_", model)
-    inner = vars(model).get("filler_") or inner  # older files have none
+    inner = vars(model).get("filler_") or getattr(model, "model_", model)  # older files have none
     filler = model._cached("filler", inner, None, lambda: _filler_for(inner))
     if inner is model:
         names = names_of(model)
@@ -125,7 +73,7 @@ def completed(model: Any, rows: Array) -> Array:
     if model.missing == "refuse":
         refuse_missing(rows, model.encoder_)
     check_no_empty_row(rows)
-    return filled(rows, filler, model.encoder_)
+    return filled(rows, filler.impute, model.encoder_)
 
 
 def _filler_for(model: Any) -> Any:
@@ -136,30 +84,19 @@ def _filler_for(model: Any) -> Any:
     return filler_of(np.asarray(support, dtype=np.float64))
 
 
-def filled(rows: Array, filler: Any, encoder: TableEncoder) -> Array:
-    """Rows with the expected values of what is missing, made legal ones."""
-    found = rows.copy()
-    some = np.isnan(rows).any(axis=1)
-    found[some] = legal(rows[some], filler.impute(rows[some]), encoder)
+def filled(rows: Array, guess: Callable[[Array], Array], encoder: TableEncoder) -> Array:
+    """Rows with guesses of what is missing, as the nearest that a row can have: one category."""
+    found, some = rows.copy(), np.isnan(rows).any(axis=1)
+    legal = encoder.blocks(Frame(encoder.decode(guess(rows[some]))))
+    found[some] = np.where(np.isnan(rows[some]), np.hstack([*legal.values()]), rows[some])
     return found
 
 
-def drawn(rows: Array, filler: MissingKernelPCA, encoder: TableEncoder) -> Array:
-    """Rows with draws of what is missing; of too few rows to know a spread, expected values."""
+def draw_by(filler: MissingKernelPCA) -> Callable[[Array], Array]:
+    """Draws of what is missing; of too few rows to know a spread, expected values."""
     if filler._filling().gaussian is None:
-        return filled(rows, filler, encoder)
-    found = rows.copy()
-    some = np.isnan(rows).any(axis=1)
-    draws = filler.imputation_draws(rows[some], 1, random_state=0)[0]
-    found[some] = legal(rows[some], draws, encoder)
-    return found
-
-
-def legal(rows: Array, guesses: Array, encoder: TableEncoder) -> Array:
-    """The guesses where values are missing, as the nearest that a row can have: one category."""
-    columns = Frame(encoder.decode(guesses))
-    values = np.hstack([*encoder.blocks(columns).values()])
-    return np.where(np.isnan(rows), values, rows)
+        return filler.impute
+    return lambda rows: filler.imputation_draws(rows, 1, random_state=0)[0]
 
 
 def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
@@ -170,7 +107,8 @@ def _where(rows: Array, encoder: TableEncoder) -> Mapping[str, Array]:
     return {name: where for name, where in found.items() if where.any()}
 
 
-def _note(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> str:
+def note_of(rows: Array, encoder: TableEncoder, way: str, left_out: Array) -> str:
+    """What is done about missing values, in a line."""
     where = _where(rows, encoder)
     values = sum(int(missing.sum()) for missing in where.values())
     of = int(np.logical_or.reduce([*where.values()]).sum())

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.types import Array
 from mercer.estimators import (
@@ -24,10 +23,9 @@ from mercer.estimators import (
     MissingKernelPCA,
     SparseKernelPCA,
 )
-from mercer.estimators.base import Estimator
+from mercer.estimators.base import OF_COLUMNS, Estimator
 from mercer.estimators.door import Verb, as_asked, verb
 from mercer.model.rank import usual_rule
-from mercer.tables.columns import LeftOut
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, absent, as_list, as_one_row, objects, take_apart
 from mercer.tables.missing import completed, takes_missing
@@ -52,7 +50,6 @@ def _forwarded(owner: type, name: str) -> Any:
 
     @functools.wraps(getattr(owner, name))  # for its signature
     def method(self: TableModel, *args: Any, **options: Any) -> Any:
-        check_is_fitted(self, "model_")
         inner = getattr(self._inner(name), name)
         given = inspect.signature(inner).bind_partial(*args, **options)
         # Another's method takes rows first, and gives what it likes.
@@ -62,7 +59,7 @@ def _forwarded(owner: type, name: str) -> Any:
         return self._decoded(declared, inner(*given.args, **given.kwargs), X)
 
     method.__doc__ = f"As :meth:`mercer.{owner.__name__}.{name}`, of tables and in tables."
-    return verb(needs=_the_model(name))(method)
+    return verb("model", needs=_the_model(name))(method)
 
 
 @dataclass(frozen=True)
@@ -141,9 +138,7 @@ class TableModel(Estimator):
     """
 
     _foreign: ClassVar[Mapping[str, str]] = {}
-    _saved: ClassVar[tuple[str, ...]] = (
-        *("model_", "encoder_", "filler_", "n_features_in_", "feature_names_in_"),
-    )
+    _saved: ClassVar[tuple[str, ...]] = ("model_", "encoder_", "filler_", *OF_COLUMNS)
 
     def __init__(
         self, model: Any = None, encoder: TableEncoder | None = None, *, missing: str = "auto"
@@ -231,10 +226,9 @@ class TableModel(Estimator):
         if "feature_names_in_" in vars(encoder):
             self.feature_names_in_ = encoder.feature_names_in_
 
-    @verb(needs=_the_model("transform"))
+    @verb("model", needs=_the_model("transform"))
     def transform(self, X: Any) -> Any:
         """Scores of the rows, (n, q)."""
-        check_is_fitted(self, "model_")
         Z = np.asarray(self.model_.transform(self._seen(X)))
         named = hasattr(self, "get_feature_names_out")
         return as_asked(self, Z, X, self.get_feature_names_out() if named else ())
@@ -274,12 +268,11 @@ class TableModel(Estimator):
         """Each column's part in the novelty of each row, as a table."""
         parts = self.model_.contributions(self.vectors(X))
         groups = np.array(self.encoder_.groups_)
-        used = [name for name, column in self.encoder_.columns_.items() if column.width]
-        sums = {name: parts[:, groups == name].sum(axis=1) for name in used}
+        sums = {name: parts[:, groups == name].sum(axis=1) for name in self.encoder_.used_}
         frame = self.encoder_.take(X)
         return Frame({}, frame.container, index=frame.index).make(sums)
 
-    @verb(needs=_the_model("relevance"))
+    @verb("model", needs=_the_model("relevance"))
     def relevance(self, X: Any = None, **options: Any) -> Any:
         """How much each column matters in each component; entries of a category are added up.
 
@@ -289,14 +282,12 @@ class TableModel(Estimator):
         **options
             As for ``relevance`` of the model.
         """
-        check_is_fitted(self, "model_")
         rows = None if X is None else self.vectors(X)
         return self.model_.relevance(rows, groups=self.encoder_.groups_, **options)
 
-    @verb(needs=_the_model("to_html"))
+    @verb("model", needs=_the_model("to_html"))
     def to_html(self, path: str | os.PathLike[str], X: Any = None, labels: Any = None) -> Path:
         """The model as a page that shows the columns of the table, see ``to_html`` of the model."""
-        check_is_fitted(self, "model_")
         # A layer above this one, found by name when it is needed.
         written: Path = import_module("mercer.live").write_html(self, path, X, labels)
         return written
@@ -346,21 +337,18 @@ class TableModel(Estimator):
         """The rows as the model sees them; NaN is let through if the model or the verb takes it."""
         return self.vectors(X, missing=missing or takes_missing(self.model_))
 
-    @verb()
+    @verb("model")
     def vectors(self, X: Any, *, missing: bool = False) -> Array:
         """The rows as the model sees them, filled in; NaN is let through if ``missing``."""
-        check_is_fitted(self, "model_")
         rows = self.encoder_.transform(X)
         return rows if missing else completed(self, rows)
 
     def _back(self, X: Any, rows: Any, *, only_missing: bool = False) -> Any:
         """A table like X with these vectors decoded; what the model does not see stays."""
         frame = self.encoder_.take(X)
-        columns: dict[str, Array] = dict(frame.columns)
-        for name, values in self.encoder_.decode(rows).items():
-            if isinstance(self.encoder_.columns_[name], LeftOut):
-                continue
-            columns[name] = _filled(frame, name, values) if only_missing else values
+        columns, found = dict(frame.columns), self.encoder_.decode(rows)
+        for name in self.encoder_.used_:
+            columns[name] = _filled(frame, name, found[name]) if only_missing else found[name]
         return frame.make(columns)
 
     def __sklearn_tags__(self) -> Any:

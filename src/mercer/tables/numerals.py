@@ -77,10 +77,8 @@ def numerals_of(
         return None
     form, numbers = "{}", present
     if values is None:
-        found = [_AMOUNT.fullmatch(text.replace("−", "-")) for text in present]
-        parts = [match for match in found if match is not None]
-        units = {(match["before"].strip(), (match["after"] or "").strip()) for match in parts}
-        if len(parts) < len(present) or len(units) > 1:
+        parts = _amounts(text.replace("−", "-") for text in present)
+        if len(parts) < len(present) or len({*map(_unit, parts)}) > 1:
             return None
         form = f"{parts[0]['before']}{{}}{parts[0]['after'] or ''}"
         numbers = [match["sign"] + match["number"] for match in parts]
@@ -104,7 +102,7 @@ def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
     """A comma or a point, where columns show which of them parts the decimals; else nothing."""
     marks = set()
     for texts in columns:
-        amounts = [text for text in texts if _AMOUNT.fullmatch(text)]
+        amounts = [match[0] for match in _amounts(texts)]
         if len(amounts) < sum(not is_missing(text) for text in texts):
             continue
         marks |= {"," for text in amounts if _COMMA_PARTS.fullmatch(text)}
@@ -112,15 +110,19 @@ def decimal_mark(columns: Iterable[Sequence[str]]) -> str:
     return marks.pop() if len(marks) == 1 else ""
 
 
-def units_of(texts: Iterable[str]) -> list[str]:
+def units_of(texts: Sequence[str]) -> list[str]:
     """The units of a column of texts that are all numbers with one; empty if some are not."""
-    units: dict[str, None] = {}
-    for text in texts:
-        match = _AMOUNT.fullmatch(text)
-        if match is None:
-            return []
-        units[f"{match['before'].strip()}{(match['after'] or '').strip()}"] = None
-    return list(units)
+    amounts = _amounts(texts)
+    return [*dict.fromkeys(map(_unit, amounts))] if len(amounts) == len(texts) else []
+
+
+def _amounts(texts: Iterable[str]) -> list[re.Match[str]]:
+    """Those that are a number, perhaps with a unit."""
+    return [match for text in texts if (match := _AMOUNT.fullmatch(text))]
+
+
+def _unit(amount: re.Match[str]) -> str:
+    return amount["before"].strip() + (amount["after"] or "").strip()
 
 
 def is_code(present: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from mercer._base.numbers import counted
+from mercer._base.numbers import check_choice, counted
 from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
@@ -28,7 +28,15 @@ from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
 from mercer.tables.frames import Frame, kept_columns
-from mercer.tables.missing import complete, takes_missing
+from mercer.tables.missing import (
+    WAYS,
+    draw_by,
+    filled,
+    filler_of,
+    note_of,
+    refuse_missing,
+    takes_missing,
+)
 from mercer.tables.numerals import is_code
 from mercer.tables.reading import TABLES, is_pattern, read_table
 
@@ -123,8 +131,11 @@ def open_for_fit(
     named = look.kind in TEXT or look.has_names
     table = open_table(look, choice, array=array, allow_nan=named or takes_missing(model))
     names = _names(table)
+    if names is None and encoder.scale in ("std", "robust"):
+        raise DataError(
+            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
+        )
     if names is None:
-        _refuse_scale(encoder)
         return Opened(table, None)
     asked = missing in ("fill", "drop") or takes_missing(model)
     unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
@@ -163,12 +174,33 @@ def open_frame(
     return _completed(table, encoder, missing, model)
 
 
-def _completed(table: Table, encoder: TableEncoder, missing: str, model: Estimator) -> Opened:
-    found = complete(table.rows[:], encoder, missing, model)
-    beside = {name: column[found.kept] for name, column in table.beside.items()}
-    kept = None if len(found.kept) == len(table.rows) else found.kept
-    table = replace(table, rows=MemoryRows(found.rows), beside=beside)
-    return Opened(table, encoder, found.filler, found.note, kept)
+def _completed(table: Table, encoder: TableEncoder, way: str, model: Estimator) -> Opened:
+    """The rows as the model can learn from them; ``way`` is one of ``WAYS``."""
+    check_choice("missing", way, WAYS)
+    rows = table.rows[:]
+    if not (missing := np.isnan(rows)).any():
+        return Opened(replace(table, rows=MemoryRows(rows)), encoder)
+    if way == "refuse":
+        refuse_missing(rows, encoder)
+    wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
+    if (~wanting).sum() < 2:
+        raise DataError(
+            f"{(~wanting).sum()} of {len(rows)} rows are left without those with missing values; "
+            "fill them in: " + argument("missing", "auto") + "."
+        )
+    if way == "fill" and wanting.any():
+        raise DataError(
+            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is row "
+            f"{wanting.argmax()}; remove them, or leave them out: " + argument("missing", "auto")
+        )
+    kept, note, filler = np.flatnonzero(~wanting), note_of(rows, encoder, way, wanting), None
+    rows = rows[kept]
+    if np.isnan(rows).any() and not takes_missing(model):
+        filler = filler_of(rows)
+        rows = filled(rows, draw_by(filler), encoder)
+    beside = {name: column[kept] for name, column in table.beside.items()}
+    table = replace(table, rows=MemoryRows(rows), beside=beside)
+    return Opened(table, encoder, filler, note, kept if wanting.any() else None)
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
@@ -202,13 +234,6 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
     raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
     why = ": they seem to have one unit" if encoder.scale == "auto" else ""
     return [*left_out, raw + why]
-
-
-def _refuse_scale(encoder: TableEncoder) -> None:
-    if encoder.scale in ("std", "robust"):
-        raise DataError(
-            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
-        )
 
 
 def open_encoded(
@@ -284,10 +309,7 @@ def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
 
 
 def vectors_for(
-    model: TableModel,
-    path: Path | Look,
-    choice: Choice,
-    keep: Sequence[str] = (),
+    model: TableModel, path: Path | Look, choice: Choice, keep: Sequence[str] = ()
 ) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
     frame = read_for(model, path, choice, keep)
@@ -316,7 +338,7 @@ def _is_mixed(look: Look, encoder: TableEncoder, choice: Choice) -> bool:
 
 def _is_plain(look: Look) -> bool:
     """Whether its first line is UTF-8 without a name over several lines; our other reader cares."""
-    line = next((line.content[:LOOK] for line in look.beginning.lines), b"")
+    line = look.beginning.bytes[:LOOK].partition(b"\n")[0]
     if line[:2] in (b"\xff\xfe", b"\xfe\xff") or line.count(b'"') % 2:
         return False
     try:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ from mercer.io.files import check_there, decoding, names_text, numbered, plain_n
 from mercer.io.look import (
     TEXT,
     Look,
-    after_comments,
     after_titles,
     delimiter_of,
+    first_line,
     is_missing,
     numbers_of,
     wrong_width,
@@ -168,6 +169,8 @@ def _frame_of_values(columns: Mapping[str, Sequence[Any]], whole: tuple[type, ..
 
 #: Endings of files that hold tables of any kind.
 TABLES = (*TEXT, ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", *SHEETS)
+#: Bytes of text that are read at a time.
+PART = 1 << 24
 #: Values that are not numbers are errors up to this share, and make a category above it.
 TYPING_ERRORS = 0.5
 #: No value, where all others begin with a digit.
@@ -177,9 +180,7 @@ _SUM = re.compile(r"(grand |sub)?total|sum|summe|gesamt(summe)?|average|mean", r
 
 
 def read_table(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    *,
-    texts: Collection[str] = (),
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, texts: Collection[str] = ()
 ) -> Frame:
     r"""Read a table of numbers, texts and dates into memory.
 
@@ -234,12 +235,8 @@ def _read(look: Look, texts: Collection[str]) -> Frame:
 def _texts(look: Look) -> tuple[list[str], list[tuple[int, list[str]]], str]:
     """Names; the line and the fields of each row; and the delimiter."""
     path, lines = look.path, io.StringIO(_decoded(look), newline="").readlines()
-    before = after_comments(lines) or after_titles(lines, path)
-    before = before if look.header_row is None else look.header_row - 1
-    first = next(filter(str.strip, lines[before:]), "")
-    if not first:
-        raise DataError(f"'{path}' is empty; give a file with data.")
-    delimiter = delimiter_of(first, path)
+    before = first_line(lines, path, look.header_row)
+    delimiter = delimiter_of(lines[before], path)
     records = list(_records(lines[before:], delimiter, before, path))
     names = [name.strip() for name in records[0][1]]
     unnamed = all(is_missing(name) or read_numerals([name], delimiter) for name in names)
@@ -261,19 +258,18 @@ def _names(names: list[str], n: int, path: Path) -> list[str]:
 
 
 def _decoded(look: Look) -> str:
-    path, raw, most = look.path, b"", available_bytes() // 4
+    path, most = look.path, available_bytes() // 4
     with look.open() as file:
-        for part in iter(partial(file.read, 1 << 24), b""):
-            raw += part
-            if len(raw) > most:
-                raise DataError(
-                    f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free "
-                    "memory; "
-                    + Remedy(
-                        "read its numbers in blocks by open_rows of mercer.io.",
-                        shell="leave out columns of text by 'cut', and it is read in blocks.",
-                    )
-                )
+        parts = iter(partial(file.read, PART), b"")
+        raw = b"".join(islice(parts, 1 + most // PART))
+    if len(raw) > most:
+        raise DataError(
+            f"'{path}' holds more than {most >> 20} MB of text, a quarter of the free memory; "
+            + Remedy(
+                "read its numbers in blocks by open_rows of mercer.io.",
+                shell="leave out columns of text by 'cut', and it is read in blocks.",
+            )
+        )
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return raw.decode("utf-16")
     try:
@@ -370,7 +366,7 @@ def _refuse_typing_errors(path: Path, name: str, texts: list[str], lines: Sequen
 
 def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
     """Numbers in several units are read as texts, which is rarely meant."""
-    units = units_of(text for text in texts if not is_missing(text))
+    units = units_of([text for text in texts if not is_missing(text)])
     if len(units) > 1:
         shown = ", ".join(repr(unit) if unit else "none" for unit in units[:4])
         warn(

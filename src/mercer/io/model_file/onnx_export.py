@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._base.files import atomic_file
 from mercer._base.linalg import square_sums
+from mercer._base.numbers import check_choice, check_one_of
 from mercer._base.types import Array, Estimator, Precision
 from mercer.exceptions import DataError, ModelFileError, warn
 from mercer.io.model_file.onnx_kernels import Graph, RadialNodes, Traced, kernel_nodes
@@ -311,10 +312,8 @@ def _check(
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         raise DataError(f"outputs={list(wanted)!r}: give some of {', '.join(map(repr, known))}.")
-    if not 1 <= steps <= 1000:
-        raise DataError(f"steps={steps!r}: give a whole number from 1 to 1000.")
-    if dtype not in ("float32", "float64"):
-        raise DataError(f"dtype={dtype!r}: give 'float32' or 'float64'.")
+    check_one_of("steps", steps, 1, 1000, "each makes the graph longer")
+    check_choice("dtype", dtype, ("float32", "float64"))
     rounding = _rounding(subspace) if dtype == "float32" else 0.0
     if rounding > ROUNDING:
         warn(
