@@ -70,7 +70,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Checked rows in double precision, and the precision that they came in."""
         if not reset:
             check_is_fitted(self)
-        rows = np.asarray(check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan))
+        points = check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan)
+        rows = points.to_dense()
         # One memory layout, so that the same numbers give the same bits.
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
 

@@ -23,6 +23,7 @@ from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
 from mercer.model import Model, Subspace, model_of, names_of
 from mercer.model.model import PARTS
+from mercer.points import Points
 from mercer.preimage import BoundPreImage, PreImageSolver
 
 # What an estimator takes and gives: declared once, for the table in the docs and for the tests.
@@ -218,12 +219,12 @@ class Estimator(BaseEstimator):
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Points:
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
         check_is_fitted(self, self._saved[0])
         subspace = model_of(self).subspace
-        rows = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
-        return subspace.in_precision(rows)
+        points = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
+        return points.cast(subspace.coef.dtype)
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""
