@@ -70,7 +70,7 @@ def usps_digits(
 def _setting(data: Labelled, **more: object) -> dict[str, object]:
     """What the items on digits say of their setting."""
     train, test = per_digit(data)
-    return {"images": f"{train} + {test} of each digit", "kernel": "exp(-r²/128)", **more}
+    return {"images": f"{train} + {test} of each digit", **more}
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -104,9 +104,8 @@ def run_figure2(setting: Setting) -> Result:
         finite=np.isfinite(preimages).mean(),
         largest=np.abs(preimages).max(),
     )
-    chosen = _setting(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
     draw = partial(_draw_figure2, np.stack(list(pictures.values())), shown)
-    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
+    return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
 
 
 def _draw_figure2(images: Array, shown: Sequence[int]) -> Figure:
@@ -154,7 +153,7 @@ def run_figure3(setting: Setting) -> Result:
     at = {"one": ratio[0], "five": ratio[4], "ten": ratio[9], "twenty": ratio[19]}
     checks = checked("mika1999/figure3", **at, first=first)
     draw = partial(_draw_figure3, tiles, test[shown], errors[1] / errors[0])
-    return Result(numbers, checks, draw, _setting(data, n="1 to 20"), stands_in=data.stands_in)
+    return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
 
 
 def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Figure:

@@ -198,9 +198,8 @@ def run_figure1(setting: Setting) -> Result:
         f"{sum(value < 0.95 for value in ratio.values())} of four layouts nearer, since a line has "
         f"125 points only. The layout “{LAYOUT}” is drawn and judged; all are in the numbers."
     )
-    chosen = {"points": 500, "(a)": "noise 0.3, σ² = 1, q = 2, S = 150",
-              "(b)": "noise 0.2, σ² = 0.2, q = 8, S = 100", "seeds": len(seeds)}  # fmt: skip
-    return Result(numbers, checks, lambda: _draw_figure1(setting.seed), chosen, [remark])
+    draw = partial(_draw_figure1, setting.seed)
+    return Result(numbers, checks, draw, {"seeds": len(seeds)}, [remark])
 
 
 def _draw_figure1(seed: int) -> Figure:
@@ -213,8 +212,8 @@ def _draw_figure1(seed: int) -> Figure:
 
 def run_figure2(setting: Setting) -> Result:
     """New digits: of 0 and 1, and of all; and how similar a mixed one is to each digit."""
-    data, n = setting.sources.mnist(), 1000
-    pair, mixed = (run(data, n, setting.seed) for run in (figure2a, figure2b))
+    data = setting.sources.mnist()
+    pair, mixed = (run(data, seed=setting.seed) for run in (figure2a, figure2b))
     pure = float((pair.neighbours.max(axis=1) == 10).mean())
     many = float(((mixed.neighbours > 0).sum(axis=1) >= 5).mean())
     best = mixed.similarity.argmax(axis=1)
@@ -229,14 +228,8 @@ def run_figure2(setting: Setting) -> Result:
         shares["read"] = float(np.isin(read, (0, 1)).mean())
     largest = mixed.similarity.max()
     checks = checked("schreurs2018/figure2", **shares, many=many, largest=largest)
-    chosen = {
-        "(a)": "50 of 0 and of 1, 20 components, S = 10",
-        "(b)": "50 of each, 50 components, S = 100",
-        "kernel": "exp(-0.01 r²), pixels in [0, 1]",
-        "samples": n,
-    }
     draw = partial(_draw_figure2, pair, mixed)
-    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
+    return Result(numbers, checks, draw, stands_in=data.stands_in)
 
 
 def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
