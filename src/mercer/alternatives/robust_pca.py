@@ -199,7 +199,10 @@ class RobustPCA(ReversibleAlternative):
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         observed = ~np.isnan(rows)
-        _check_observed(rows, observed)
+        check_no_empty_row(rows)
+        check_no_empty_row(rows.T, "column")
+        if not rows[observed].any():
+            raise DataError("all entries are zero; give rows with something in them.")
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
         scale = np.abs(rows[observed]).max()  # squares of 1e300 would overflow
@@ -280,16 +283,6 @@ class RobustPCA(ReversibleAlternative):
         self.low_rank_ = (scale * found.low_rank).astype(dtype)
         self.sparse_ = (scale * found.sparse).astype(dtype)
         self.n_iter_, self.residual_ = found.n_iter, found.primal
-
-
-def _check_observed(rows: Array, observed: Array) -> None:
-    check_no_empty_row(rows)
-    empty = np.flatnonzero(~observed.any(axis=0))
-    if empty.size:
-        columns = f"{empty.size} columns have no observed value at all"
-        raise DataError(f"{columns}, the first is column {empty[0]}; remove them.")
-    if not rows[observed].any():
-        raise DataError("all entries are zero; give rows with something in them.")
 
 
 #: Beyond this share of all directions the complete decomposition is cheaper.
