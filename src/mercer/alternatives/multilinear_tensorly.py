@@ -8,11 +8,10 @@ from sklearn.preprocessing import normalize
 
 from mercer._base import numbers, optional
 from mercer._base.config import with_parameters
-from mercer._base.types import Array, RowsLike, Seed
+from mercer._base.types import Array, Seed
 from mercer.alternatives import multilinear
 from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
-from mercer.alternatives.robust_pca import split_rows
-from mercer.estimators.door import verb
+from mercer.alternatives.robust_pca import RobustPCA, split_rows
 from mercer.exceptions import DataError
 
 #: Steps for the codes of new samples, and their bar in units of the largest code.
@@ -207,6 +206,8 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
 
     _saved = ("model_", "ranks_", "tensor_shape_", "penalty_", "n_iter_", *SEEN)
 
+    split = RobustPCA.split
+
     ranks: multilinear.Ranks = 0.97
     _: KW_ONLY
     penalty: float | None = None
@@ -227,13 +228,6 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
 
     def _decode(self, cores: Array) -> Array:
         return self.model_._decode(cores)
-
-    @verb()
-    def split(self, X: RowsLike) -> tuple[Array, Array]:
-        """The low-rank and the sparse part of new samples, two (n, d1, …, dK) arrays."""
-        tensors, dtype = self._samples(X)
-        low_rank = self._split(tensors)
-        return low_rank.astype(dtype), (tensors - low_rank).astype(dtype)
 
     def _split(self, tensors: Array) -> Array:
         """The low-rank part, with the factors held fast."""

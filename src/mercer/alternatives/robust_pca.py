@@ -224,18 +224,18 @@ class RobustPCA(ReversibleAlternative):
 
     @verb()
     def split(self, X: RowsLike) -> tuple[Array, Array]:
-        """The low-rank and the sparse part of new rows.
+        """The low-rank and the sparse part of new rows, or of samples with modes.
 
         The sparse part has the least sum of magnitudes for which the rest lies in the row space;
         both are what ``low_rank_`` and ``sparse_`` are for the training rows.
 
         Parameters
         ----------
-        X : (n, d) array or data frame, NaN where a value is missing
+        X : as for :meth:`fit`
 
         Returns
         -------
-        two (n, d) arrays; they add up to X where it is observed
+        two arrays of the shape of X; they add up to it where it is observed
 
         Examples
         --------

@@ -19,7 +19,7 @@ from mercer.kernels import Gaussian, Precomputed
 from mercer.papers import item
 from mercer.papers.item import INK, PALE, Result, Setting, checked, on_circle
 from mercer.papers.mika1999 import Curve, linear_denoise
-from mercer.plots._base import PALETTE, tidy
+from mercer.plots._base import PALETTE
 from mercer.preimage import FixedPoint
 
 #: Wide enough for one cloud to see its neighbour, so that the first component is the radius.
@@ -287,9 +287,8 @@ def run_figure7(setting: Setting) -> Result:
         figure, panels = item.sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
-            ax.set(xlabel="component 0", ylabel="component 1")
-            ax.set_title(f"{name}: {told[name]:.0%} told by the first component", fontsize=10)
-            tidy(ax)
+            title = f"{name}: {told[name]:.0%} told by the first component"
+            item.panel(ax, title, xlabel="component 0", ylabel="component 1")
         return figure
 
     numbers = [{"method": name, "told by the first component": told[name]} for name in told]

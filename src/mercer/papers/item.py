@@ -53,6 +53,15 @@ def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
         ax.set(xticks=[], yticks=[])
 
 
+def panel(ax: Axes, title: str = "", **labels: Any) -> None:
+    """Two axis lines that carry numbers, and what ``ax.set`` takes."""
+    from mercer.plots._base import tidy
+
+    ax.set(**labels)
+    ax.set_title(title, fontsize=10)
+    tidy(ax)
+
+
 def on_circle(angle: Array) -> Array:
     """The points of the unit circle at so many angles, (n, 2)."""
     return np.column_stack([np.cos(angle), np.sin(angle)])

@@ -21,7 +21,7 @@ from mercer.kernels import Gaussian
 from mercer.model import Subspace
 from mercer.papers import item
 from mercer.papers.item import INK, PALE, Check, Result, Setting, checked, on_circle
-from mercer.plots._base import PALETTE, tidy
+from mercer.plots._base import PALETTE
 from mercer.preimage import FixedPoint, PreImageSolver
 
 #: Denoised points from a subspace and noisy points.
@@ -187,10 +187,8 @@ def _draw_table1(found: Mapping[float, Array]) -> Figure:
         ax.fill_between(n, ratios.min(axis=0), ratios.max(axis=0), color=color, alpha=0.2, lw=0)
         ax.plot(n, np.median(ratios, axis=0), color=color, label="mercer, median")
         ax.plot(n, PAPER_TABLE1[sigma], "o", color=INK, ms=4, label="paper")
-        ax.set(yscale="log", xticks=[1, 3, 5, 7, 9])
         ax.axhline(1, color=PALE, lw=0.8, zorder=0)
-        ax.set_title(f"σ = {sigma}", fontsize=10)
-        tidy(ax)
+        item.panel(ax, f"σ = {sigma}", yscale="log", xticks=[1, 3, 5, 7, 9])
     axes[0, 0].set_ylabel("error, linear / kernel")
     axes[0, 2].set_xlabel("number of components n")
     axes[0, 0].legend(frameon=False, fontsize=8)

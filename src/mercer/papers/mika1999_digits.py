@@ -12,10 +12,10 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, sheet
+from mercer.papers.item import Result, Setting, checked, panel, sheet
 from mercer.papers.mika1999 import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
-from mercer.plots._base import PALETTE, show_tiles, tidy
+from mercer.plots._base import PALETTE, show_tiles
 from mercer.preimage import FixedPoint, PreImageSolver
 from mercer.preimage.noise import match_noise
 
@@ -289,6 +289,5 @@ def _draw_errors(ax: Axes, rows: Sequence[UspsRow]) -> None:
             own = [(r.q, getattr(r, way)) for r in rows if r.noise == noise and r.q <= most]
             ax.plot(*zip(*own, strict=True), style, color=color, label=f"{way}, {noise}")
     ax.set_xscale("log", base=2)
-    ax.set(yscale="log", xlabel="number of components n", ylabel="mean squared error")
     ax.legend(frameon=False, fontsize=8)
-    tidy(ax)
+    panel(ax, yscale="log", xlabel="number of components n", ylabel="mean squared error")

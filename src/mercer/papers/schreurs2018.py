@@ -21,9 +21,9 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, denoised, on_circle, sheet
+from mercer.papers.item import Result, Setting, checked, denoised, on_circle, panel, sheet
 from mercer.papers.sources import Source, read_mnist
-from mercer.plots._base import PALETTE, show_tiles, tidy
+from mercer.plots._base import PALETTE, show_tiles
 
 #: "σ² = 50" on pixels from 0 to 1. The text's "σ² = 0.01" for all digits makes the kernel diagonal,
 #: and every sample the same blur; as γ = 0.01 it is this same kernel (inferred).
@@ -240,7 +240,5 @@ def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
         ax.set_title(title, fontsize=10)
     ax = axes[0, 2]
     ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])
-    ax.set(xticks=range(10), xlabel="digit")
-    ax.set_title("(c) first sample of (b): scaled similarity", fontsize=10)
-    tidy(ax)
+    panel(ax, "(c) first sample of (b): scaled similarity", xticks=range(10), xlabel="digit")
     return figure

@@ -17,9 +17,9 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, Result, Setting, checked, plane, sheet
+from mercer.papers.item import INK, Result, Setting, checked, panel, plane, sheet
 from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
-from mercer.plots._base import PALETTE, tidy
+from mercer.plots._base import PALETTE
 from mercer.relevance import subspace_angles
 
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
@@ -251,7 +251,6 @@ def _draw_figure4(found: Figure4) -> Figure:
     for ax, (what, ways) in zip(axes[0], curves.items(), strict=True):
         for way, (label, color) in styles.items():
             ax.plot(np.arange(1, COUNT + 1), ways[way], color=color, label=label)
-        ax.set(xlabel="number of components", ylabel=what)
-        tidy(ax)
+        panel(ax, xlabel="number of components", ylabel=what)
     axes[0, 0].legend(frameon=False, fontsize=8)
     return figure
