@@ -58,7 +58,7 @@ def scores_of(model: Model, rows: Points, weight: Array | None = None) -> Array:
     """Scores of the rows that were learnt, without a pass where the solver has them."""
     scores, subspace = model.scores(weight), model.subspace
     if scores is None:
-        rows = subspace.in_precision(rows)  # they may have been learnt in a finer one
+        rows = rows.cast(subspace.coef.dtype)  # they may have been learnt in a finer one
         scores = by_blocks(subspace.scores, rows, subspace, subspace.n_components)
     return scores
 

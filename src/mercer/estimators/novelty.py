@@ -220,7 +220,7 @@ class KernelNovelty(OutlierMixin, Estimator):
                 )
             )
         bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(learnt, bound, bound(model.subspace_.in_precision(points)))
+        detector._keep(learnt, bound, bound(points.cast(model.subspace_.coef.dtype)))
         return detector
 
     @verb("rows", "numbers")

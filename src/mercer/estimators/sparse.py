@@ -155,7 +155,7 @@ class SparseKernelPCA(SubspaceEstimator):
         started = time.perf_counter()
         kernel, rule = as_kernel(self.kernel).resolve(data.rows), as_rule(self.n_components)
         points = in_range(kernel, data)
-        rows = KernelRows(kernel, points, self._rng())
+        rows = KernelRows(kernel, points.rows, self._rng())
         refuse_square(kernel, points)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
         chosen, fits = choose_kernels(rows, solver, self.n_kernels, self.noise)
@@ -203,7 +203,7 @@ class SparseKernelPCA(SubspaceEstimator):
         return span(subspace.kernel, subspace.support).astype(subspace.coef.dtype).residual(X)
 
     def _plan(self, kernel: Kernel, rows: Points) -> Plan:
-        data = KernelRows(kernel, rows, fixed_rng(0))
+        data = KernelRows(kernel, rows.rows, fixed_rng(0))
         solver, reason = as_sparse_solver(self.solver).choose(data)
         most = min(self.n_kernels or USUAL_KERNELS, data.n)
         needed = solver.estimate_bytes(data, most)
@@ -226,9 +226,9 @@ class SparseKernelPCA(SubspaceEstimator):
             remedy = Remedy("use solver='greedy', or raise max_iter.", shell="use --solver greedy.")
             steps = f"the weights did not converge in {chosen.steps} steps"
             warn(f"{steps} (kkt_ {chosen.kkt:.2g}); " + remedy, ConvergenceWarning)
-        operator = StreamedGram.from_rows(rows.kernel, rows.points)
+        operator = StreamedGram.from_rows(rows.kernel, rows.data)
         total = rows.n * chosen.pool.mean_diag
-        warn_if_degenerate(rows.kernel, rows.points, rows.n * values, total, operator)
+        warn_if_degenerate(rows.kernel, rows.data, rows.n * values, total, operator)
 
     def _keep(self, chosen: Selection, fits: int) -> None:
         """What is known of the kernels."""
@@ -314,7 +314,7 @@ def compress(
     big.points.require_open("compress")
     there_are = f"the model has {big.n_support} support points"
     n_kernels = check_one_of("n_kernels", n_kernels, 1, big.n_support - 1, there_are)
-    rows = KernelRows(big.kernel, big.points, make_rng(random_state))
+    rows = KernelRows(big.kernel, big.support, make_rng(random_state))
     strategy, _ = as_sparse_solver(solver).choose(rows)
     chosen, fits = choose_kernels(rows, strategy, n_kernels, None)
     cosines, small = project(_within(big, len(chosen)), chosen, rows.against(chosen.points).T)

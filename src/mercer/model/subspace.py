@@ -94,9 +94,9 @@ class Subspace:
             mean=(mean * share).astype(mean.dtype, copy=False),
         )
 
-    def in_precision(self, X: Points | Rows) -> Points:
+    def in_precision(self, X: Points | Rows) -> Rows:
         """Rows in the precision of the model."""
-        return self.kernel.points(X).cast(self.coef.dtype)
+        return self.kernel.points(X).cast(self.coef.dtype).rows
 
     def scores(self, X: Points | Rows) -> Array:
         """``z(x) = Bᵀ k(S, x) - b``; O(n m (d + q)) time."""

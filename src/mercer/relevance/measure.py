@@ -228,7 +228,8 @@ class _Pass:
     share: float
 
     def __call__(self, rows: slice, block: Points | Array) -> _Sums:
-        points = self.subspace.in_precision(block)
+        S = self.subspace
+        points = S.kernel.points(block).cast(S.coef.dtype)
         parts = (
             self._sums(slice(rows.start + part.start, rows.start + part.stop), points.take(part))
             for part in blocks(len(points), self._step()) or [slice(0, 0)]

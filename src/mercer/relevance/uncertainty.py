@@ -101,7 +101,8 @@ class Directions:
 
     def sums(self, weight: Array, group: Array, groups: int, rows: slice, block: Any) -> GroupSums:
         """What a block of rows adds; ``weight`` and ``group`` are those of all rows."""
-        Z, total = self.features(self.subspace.in_precision(block))
+        S = self.subspace
+        Z, total = self.features(S.kernel.points(block).cast(S.coef.dtype))
         return GroupSums.of(Z, total, weight[rows], group[rows], groups)
 
     def turned(self, axes: Array) -> Directions:
@@ -418,7 +419,7 @@ def measure_uncertainty(
     index = np.sort(rng.permutation(len(X))[:SAMPLE])
     w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
     points = as_points(X)
-    rows = subspace.in_precision(points.take(index))
+    rows = points.take(index).cast(subspace.coef.dtype)
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
     sums: GroupSums = summed(

@@ -143,7 +143,7 @@ def selected(
     order = np.argsort(indices[at.active])
     active = at.active[order]
     chosen, pool = indices[active], at.pool.subset(active)
-    selection = _selection(found, rows.chosen(chosen), chosen, at.weights[order], pool)
+    selection = _selection(found, rows.points(chosen), chosen, at.weights[order], pool)
     return selection if kkt is None else replace(selection, kkt=kkt)
 
 
@@ -199,7 +199,7 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
         found = np.zeros((repeats, k))
         for line in found:
-            permuted = replace(rows, points=rows.points.permuted(rows.rng))
+            permuted = replace(rows, X=rows.data.permuted(rows.rng).rows)
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]

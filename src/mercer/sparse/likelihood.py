@@ -45,42 +45,39 @@ class KernelRows:
     """The data of a fit: clean rows, a resolved kernel, and random numbers."""
 
     kernel: Kernel
-    points: Points
+    X: Rows
     rng: np.random.Generator
-
-    def __post_init__(self) -> None:
-        vars(self)["points"] = self.kernel.points(self.points)
-
-    @property
-    def X(self) -> Rows:  # noqa: N802
-        """The rows themselves, for solvers from outside."""
-        return self.points.rows
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return len(self.points)
+        return len(self.X)
+
+    @cached_property
+    def data(self) -> Points:
+        """The rows as what they are to the kernel."""
+        return self.kernel.points(self.X)
 
     @cached_property
     def diag(self) -> Array:
         """k(x, x) of each row, in float64."""
         # From rows in float64, like the columns: else a row and its copy would differ.
-        return self.kernel.diag(self.points.cast(np.float64).rows).astype(np.float64)
+        return self.kernel.diag(self.data.cast(np.float64).rows).astype(np.float64)
 
     def columns(self, index: Array) -> Array:
         """k(x_i, x_j) for all rows i and the chosen j, (n, m) in float64."""
-        C = self.against(self.chosen(index))
+        C = self.against(self.points(index))
         C[index, np.arange(len(index))] = self.diag[index]
         return C
 
     def against(self, points: Rows) -> Array:
         """k(x_i, s_j) for all rows and any points, (n, m) in float64; a memmap is read forwards."""
         # In float64 for float32 rows, too: small noise makes the weights feel every digit.
-        return Basis(self.kernel, points, np.float64).at(self.points)
+        return Basis(self.kernel, points, np.float64).at(self.data)
 
-    def chosen(self, index: Array) -> Rows:
-        """Some of the rows; for a precomputed matrix the numbers of its columns."""
-        return self.points.chosen(index).rows
+    def points(self, index: Array) -> Rows:
+        """The chosen rows; for a precomputed matrix the numbers of its columns."""
+        return self.data.chosen(index).rows
 
     def among(self, points: Rows) -> Array:
         """The symmetric matrix of k between points that are not rows, in float64."""
