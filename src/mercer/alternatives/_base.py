@@ -144,6 +144,14 @@ def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Arr
     return mean, around / largest, largest
 
 
+def largest_entry(samples: Array, noun: str = "samples") -> float:
+    """The largest magnitude, for a unit; an error if all entries are zero."""
+    largest = float(np.abs(samples).max())
+    if largest == 0:
+        raise DataError(f"all entries are zero; give {noun} with something in them.")
+    return largest
+
+
 def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:
     """An error that names the first of the codes that lie on no point of the shape, if any does."""
     if outside.any():

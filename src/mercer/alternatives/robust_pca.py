@@ -8,10 +8,15 @@ import numpy as np
 from mercer._base import linalg, machine, numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array, RowsLike, Seed
-from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
+from mercer.alternatives._base import (
+    SEEN,
+    ReversibleAlternative,
+    largest_entry,
+    warn_unsettled,
+)
 from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError, RankWarning, warn
+from mercer.exceptions import RankWarning, warn
 
 #: The first penalty in units of 1/‖M‖₂ (Lin et al.), its growth, and the bar for the dual residual.
 FIRST, GROWTH, SETTLED = 1.25, 2.0, 1e-5
@@ -201,11 +206,9 @@ class RobustPCA(ReversibleAlternative):
         observed = ~np.isnan(rows)
         check_no_empty_row(rows)
         check_no_empty_row(rows.T, "column")
-        if not rows[observed].any():
-            raise DataError("all entries are zero; give rows with something in them.")
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
-        scale = np.abs(rows[observed]).max()  # squares of 1e300 would overflow
+        scale = largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow
         found = principal_component_pursuit(
             rows / scale,
             self.penalty_,

@@ -21,7 +21,7 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, denoised, on_circle, panel, sheet
+from mercer.papers.item import FACTS, Result, Setting, checked, denoised, on_circle, panel, sheet
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles
 
@@ -30,12 +30,16 @@ from mercer.plots._base import PALETTE, show_tiles
 MNIST_KERNEL = Gaussian(gamma=0.01)
 
 
+#: Where a straight line begins and ends.
+Piece = tuple[tuple[float, float], tuple[float, float]]
+
+
 @dataclass(frozen=True)
 class Scene:
     """Noisy points in the plane around a unit circle and straight pieces."""
 
     points: Array
-    pieces: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
+    pieces: Sequence[Piece] = ()
 
     def distance(self, points: Array) -> float:
         """Mean distance of points to the true curve."""
@@ -45,12 +49,7 @@ class Scene:
 
 
 #: Where the two lines of Figure 1 (b) may lie; the text does not say.
-LAYOUTS: Mapping[str, tuple[tuple[tuple[float, float], tuple[float, float]], ...]] = {
-    "vertical": (((-2, -1.5), (-2, 1.5)), ((2, -1.5), (2, 1.5))),
-    "horizontal": (((-3.5, 0), (-1.5, 0)), ((1.5, 0), (3.5, 0))),
-    "cross": (((-0.7, 0), (0.7, 0)), ((0, -0.7), (0, 0.7))),
-    "tangents": (((-1.5, 1.8), (1.5, 1.8)), ((-1.5, -1.8), (1.5, -1.8))),
-}
+LAYOUTS: Mapping[str, list[Piece]] = FACTS["schreurs2018"]["figure1"]["layouts"]
 
 
 def circle(rng: np.random.Generator, n: int = 500, noise: float = 0.3) -> Scene:
