@@ -15,7 +15,7 @@ from tests import naive
 
 
 def learner(X, kernel, q, measure, solver="dense"):
-    return NoveltyLearner(X, kernel, q, measure, solver, np.random.default_rng(0))
+    return NoveltyLearner(kernel.points(X), kernel, q, measure, solver, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("measure", KINDS)

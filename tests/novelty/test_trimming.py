@@ -10,6 +10,7 @@ from mercer.exceptions import DataError
 from mercer.kernels import FunctionKernel, Gaussian
 from mercer.novelty import calm_rows, novelty_score, outlier_threshold
 from mercer.novelty.calibration import TAIL, _from_mean
+from mercer.points import Vectors
 from tests import naive
 
 
@@ -86,7 +87,7 @@ def test_the_first_look_is_the_distance_from_the_mean(rng):
     k = naive.gaussian(0.3)
     K = naive.gram(k, X, X)
     expected = [1 - 2 * np.mean([K[i][j] for j in range(20)]) for i in range(20)]
-    np.testing.assert_allclose(_from_mean(Gaussian(gamma=0.3), X), expected, rtol=1e-12)
+    np.testing.assert_allclose(_from_mean(Gaussian(gamma=0.3), Vectors(X)), expected, rtol=1e-12)
 
 
 def test_half_of_the_rows_is_kept_at_least(rng):

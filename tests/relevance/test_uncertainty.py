@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from mercer import KernelPCA, SparseKernelPCA
 from mercer.exceptions import DataError
 from mercer.kernels import Gaussian
+from mercer.points import Vectors
 from mercer.relevance import close_groups, measure_uncertainty, spectrum_advice
 from mercer.relevance.uncertainty import Directions, GroupSums
 from mercer.solvers import Landmarks
@@ -134,11 +135,11 @@ def test_streamed_is_in_memory(tmp_path):
 def test_directions_are_orthonormal_and_written_on_points(ring):
     model = KernelPCA(4, kernel=Gaussian(gamma=0.7)).fit(ring)
     rng = np.random.default_rng(0)
-    directions = Directions.of(model.subspace_, ring, np.ones(400), 12, rng)
+    directions = Directions.of(model.subspace_, Vectors(ring), np.ones(400), 12, rng)
     points, coef = directions.coefficients()
     K = model.kernel_(points, points)
     assert_allclose(coef.T @ K @ coef, np.eye(12), atol=1e-6)
-    Z, total = directions.features(ring)
+    Z, total = directions.features(Vectors(ring))
     assert_allclose(Z.mean(axis=0), 0, atol=1e-10)
     assert_allclose(np.abs(Z[:, :4]), np.abs(model.transform(ring)), atol=1e-6)
     exact = KernelPCA(12, kernel=Gaussian(gamma=0.7)).fit(ring)

@@ -1,7 +1,5 @@
 """The choice on noisy rows: an estimate of the error that no clean row was needed for."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -10,7 +8,7 @@ from mercer import KernelPCA, TableModel
 from mercer.exceptions import DataError, DenoisingWarning, said
 from mercer.kernels import Gaussian, Linear
 from mercer.selection import choose_by_noise, choose_by_risk, kernels_around
-from mercer.selection.by_risk import Probes
+from mercer.selection.by_risk import TRIALS, Probes
 from mercer.selection.noise_level import estimate_noise, noise_of
 from mercer.selection.search import Cells
 
@@ -42,7 +40,9 @@ def test_cells_are_ranked_as_their_errors_are():
     noisy = clean + 0.25 * np.random.default_rng(0).standard_normal(clean.shape)
     level = noise_of(noisy, 0.25)
     kernels = kernels_around("gaussian", noisy, (0.7, 1.4))
-    cells = Cells(KernelPCA(random_state=0), Probes.of(noisy, level), [4, 16, 64], kernels)
+    cells = Cells(
+        KernelPCA(random_state=0), Probes.of(noisy, level).trials(TRIALS), [4, 16, 64], kernels
+    )
     cells.fill()
     said = [value for _, _, value in cells.table()]
     true = [true_error("auto", clean, noisy, kernel, q) for kernel, q, _ in cells.table()]
@@ -79,7 +79,7 @@ def test_shrunk_linear_pca_is_estimated_as_any_other_candidate():
     probes = Probes.of(noisy, noise_of(noisy, 1.0))
     for row, preimage in zip(probes.linear(), ("auto", "shrunk"), strict=True):
         candidate = KernelPCA(preimage=preimage, solver="dense")
-        cells = Cells(candidate, replace(probes, length=16), [2, 4], [Linear()])
+        cells = Cells(candidate, probes.trials(16), [2, 4], [Linear()])
         cells.fill()
         assert [value for *_, value in cells.table()] == pytest.approx(row[[1, 3]], rel=1e-6)
 
@@ -155,7 +155,7 @@ def test_probes_of_few_columns_are_balanced(d):
     rows = np.random.default_rng(0).standard_normal((200, d))
     probes = Probes.of(rows, noise_of(rows, 0.1))
     signs = np.stack(
-        [probes._signs((s, k)) for s in range(len(probes)) for k in probes._numbers]
+        [probes._signs((s, k)) for s in range(TRIALS) for k in probes._numbers]
     ).astype(float)
     products = np.einsum("pni,pnj->nij", signs, signs)
     assert np.array_equal(products, np.broadcast_to(len(signs) * np.eye(d), products.shape))

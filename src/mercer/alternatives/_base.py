@@ -70,7 +70,8 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Checked rows in double precision, and the precision that they came in."""
         if not reset:
             check_is_fitted(self)
-        rows = np.asarray(check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan))
+        points = check_rows(self, X, Linear(), reset=reset, allow_nan=self._takes_nan)
+        rows = points.to_dense()
         # One memory layout, so that the same numbers give the same bits.
         return np.ascontiguousarray(rows, dtype=np.float64), rows.dtype
 
@@ -141,6 +142,14 @@ def centred(samples: Array, method: str, noun: str = "rows") -> tuple[Array, Arr
     if largest == 0:
         raise DataError(f"all {noun} are equal; {method} needs {noun} that differ.")
     return mean, around / largest, largest
+
+
+def largest_entry(samples: Array, noun: str = "samples") -> float:
+    """The largest magnitude, for a unit; an error if all entries are zero."""
+    largest = float(np.abs(samples).max())
+    if largest == 0:
+        raise DataError(f"all entries are zero; give {noun} with something in them.")
+    return largest
 
 
 def refuse_outside(codes: Array, outside: Array, shape: str, remedy: str) -> None:

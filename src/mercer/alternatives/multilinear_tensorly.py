@@ -8,11 +8,15 @@ from sklearn.preprocessing import normalize
 
 from mercer._base import numbers, optional
 from mercer._base.config import with_parameters
-from mercer._base.types import Array, RowsLike, Seed
+from mercer._base.types import Array, Seed
 from mercer.alternatives import multilinear
-from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
-from mercer.alternatives.robust_pca import split_rows
-from mercer.estimators.door import verb
+from mercer.alternatives._base import (
+    SEEN,
+    ReversibleAlternative,
+    largest_entry,
+    warn_unsettled,
+)
+from mercer.alternatives.robust_pca import RobustPCA, split_rows
 from mercer.exceptions import DataError
 
 #: Steps for the codes of new samples, and their bar in units of the largest code.
@@ -80,7 +84,7 @@ class NonNegativeMultilinearPCA(multilinear.TensorAlternative, ReversibleAlterna
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
         _check_sign(tensors, type(self).__name__)
-        tensors = tensors / _largest(tensors)
+        tensors = tensors / largest_entry(tensors)
         scatters = [multilinear.scatter(tensors, k) for k in range(tensors.ndim - 1)]
         spectra = [np.maximum(np.linalg.eigvalsh(S)[::-1], 0.0) for S in scatters]
         counts = multilinear.count_ranks(self.ranks, spectra)
@@ -207,6 +211,8 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
 
     _saved = ("model_", "ranks_", "tensor_shape_", "penalty_", "n_iter_", *SEEN)
 
+    split = RobustPCA.split
+
     ranks: multilinear.Ranks = 0.97
     _: KW_ONLY
     penalty: float | None = None
@@ -214,7 +220,7 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
     max_iter: int = 300
 
     def _learn(self, tensors: Array, dtype: np.dtype) -> None:
-        scale = _largest(tensors)
+        scale = largest_entry(tensors)
         self.penalty_ = float(_universal(tensors.shape) if self.penalty is None else self.penalty)
         low_rank, sparse = self._decompose(tensors / scale)
         self.low_rank_ = (scale * low_rank).astype(dtype)
@@ -227,13 +233,6 @@ class RobustMultilinearPCA(multilinear.TensorAlternative, ReversibleAlternative)
 
     def _decode(self, cores: Array) -> Array:
         return self.model_._decode(cores)
-
-    @verb()
-    def split(self, X: RowsLike) -> tuple[Array, Array]:
-        """The low-rank and the sparse part of new samples, two (n, d1, …, dK) arrays."""
-        tensors, dtype = self._samples(X)
-        low_rank = self._split(tensors)
-        return low_rank.astype(dtype), (tensors - low_rank).astype(dtype)
 
     def _split(self, tensors: Array) -> Array:
         """The low-rank part, with the factors held fast."""
@@ -275,13 +274,6 @@ def _tensorly(method: str, tensors: Array, **options: object) -> tuple[Array, ..
     with optional.require("tensorly", "tensor").backend_context("numpy"):
         parts: tuple[Array, ...] = decompose(tensors, return_errors=True, **options)
     return parts
-
-
-def _largest(tensors: Array) -> float:
-    largest = float(np.abs(tensors).max())
-    if largest == 0:
-        raise DataError("all entries are zero; give samples with something in them.")
-    return largest
 
 
 def _universal(shape: tuple[int, ...]) -> float:

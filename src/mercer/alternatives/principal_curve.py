@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
-from scipy.interpolate import BSpline
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.preprocessing import SplineTransformer
 
 from mercer._base import linalg, progress
 from mercer._base.config import with_parameters
@@ -120,15 +120,10 @@ class PenalizedSpline:
 
 def basis(t: Array, length: float, pieces: int, *, closed: bool) -> Array:
     """Values of the B-splines on ``pieces`` equal intervals, (n, k)."""
-    knots = np.arange(-DEGREE, pieces + DEGREE + 1, dtype=np.float64)
-    inside = np.mod(t / length, 1.0) if closed else np.clip(t / length, 0.0, 1.0)
-    # design_matrix takes the right end only as a limit from the left
-    u = np.minimum(inside * pieces, np.nextafter(pieces, 0))
-    B = BSpline.design_matrix(u, knots, DEGREE).toarray()
-    if closed:
-        B[:, :DEGREE] += B[:, pieces:]
-        B = B[:, :pieces]
-    return np.asarray(B)
+    knots = np.linspace(0, length, pieces + 1)[:, None]
+    beyond = "periodic" if closed else "constant"
+    splines = SplineTransformer(degree=DEGREE, knots=knots, extrapolation=beyond).fit(knots)
+    return np.asarray(splines.transform(t[:, None]))
 
 
 def _penalty(g: Array, df: float) -> float:

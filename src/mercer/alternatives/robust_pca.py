@@ -8,10 +8,15 @@ import numpy as np
 from mercer._base import linalg, machine, numbers, progress
 from mercer._base.config import with_parameters
 from mercer._base.types import Array, RowsLike, Seed
-from mercer.alternatives._base import SEEN, ReversibleAlternative, warn_unsettled
+from mercer.alternatives._base import (
+    SEEN,
+    ReversibleAlternative,
+    largest_entry,
+    warn_unsettled,
+)
 from mercer.estimators._validation import check_no_empty_row
 from mercer.estimators.door import verb
-from mercer.exceptions import DataError, RankWarning, warn
+from mercer.exceptions import RankWarning, warn
 
 #: The first penalty in units of 1/‖M‖₂ (Lin et al.), its growth, and the bar for the dual residual.
 FIRST, GROWTH, SETTLED = 1.25, 2.0, 1e-5
@@ -199,10 +204,11 @@ class RobustPCA(ReversibleAlternative):
 
     def _learn(self, rows: Array, dtype: np.dtype) -> None:
         observed = ~np.isnan(rows)
-        _check_observed(rows, observed)
+        check_no_empty_row(rows)
+        check_no_empty_row(rows.T, "column")
         universal = 1 / np.sqrt(observed.mean() * max(rows.shape))
         self.penalty_ = float(universal if self.penalty is None else self.penalty)
-        scale = np.abs(rows[observed]).max()  # squares of 1e300 would overflow
+        scale = largest_entry(rows[observed], "rows")  # squares of 1e300 would overflow
         found = principal_component_pursuit(
             rows / scale,
             self.penalty_,
@@ -221,18 +227,18 @@ class RobustPCA(ReversibleAlternative):
 
     @verb()
     def split(self, X: RowsLike) -> tuple[Array, Array]:
-        """The low-rank and the sparse part of new rows.
+        """The low-rank and the sparse part of new rows, or of samples with modes.
 
         The sparse part has the least sum of magnitudes for which the rest lies in the row space;
         both are what ``low_rank_`` and ``sparse_`` are for the training rows.
 
         Parameters
         ----------
-        X : (n, d) array or data frame, NaN where a value is missing
+        X : as for :meth:`fit`
 
         Returns
         -------
-        two (n, d) arrays; they add up to X where it is observed
+        two arrays of the shape of X; they add up to it where it is observed
 
         Examples
         --------
@@ -280,16 +286,6 @@ class RobustPCA(ReversibleAlternative):
         self.low_rank_ = (scale * found.low_rank).astype(dtype)
         self.sparse_ = (scale * found.sparse).astype(dtype)
         self.n_iter_, self.residual_ = found.n_iter, found.primal
-
-
-def _check_observed(rows: Array, observed: Array) -> None:
-    check_no_empty_row(rows)
-    empty = np.flatnonzero(~observed.any(axis=0))
-    if empty.size:
-        columns = f"{empty.size} columns have no observed value at all"
-        raise DataError(f"{columns}, the first is column {empty[0]}; remove them.")
-    if not rows[observed].any():
-        raise DataError("all entries are zero; give rows with something in them.")
 
 
 #: Beyond this share of all directions the complete decomposition is cheaper.

@@ -22,7 +22,7 @@ from mercer.kernels import Kernel
 from mercer.model import model_of, names_of
 from mercer.model.model import remember
 from mercer.points import Points
-from mercer.points.source import MemoryRows, Source, remedy_for
+from mercer.points.source import MemoryRows, Source, as_source, remedy_for
 from mercer.points.sparse import SparseRows
 
 
@@ -34,8 +34,8 @@ def check_rows(
     reset: bool,
     allow_nan: bool = False,
     stream: bool = False,
-) -> Any:
-    """Rows as a floating array (float32 stays), or as a list for kernels of objects.
+) -> Points:
+    """Rows as what they are to the kernel: floating (float32 stays), or objects.
 
     Files, row sources and dask collections stay where they are if ``stream`` (their blocks are
     checked as they are read), and are loaded otherwise, and wherever they hold kernel values.
@@ -51,17 +51,18 @@ def check_rows(
         checked = rows if stream and not kernel.is_pairwise else _load(rows)
     else:
         checked = _check_table(estimator, X, kernel, reset, allow_nan)
+    points = kernel.points(checked)
     if reset:
-        remember_data(estimator, checked)
-    return checked
+        remember_data(estimator, points)
+    return points
 
 
-def remember_data(estimator: Estimator, rows: RowsLike, *, more: bool = False) -> None:
+def remember_data(estimator: Estimator, points: Points, *, more: bool = False) -> None:
     """Keep a fingerprint of the rows of a fit, for the model file; ``more``: a further chunk.
 
     Size, precision, and a hash over a part of the rows: it tells data sets apart, and is cheap.
     """
-    source = as_rows(rows)
+    source = as_source(points)
     numeric = source.dtype.kind == "f"
     # Rows on a cluster would have to be computed first, and objects have no bytes of their own.
     sha256 = source.fingerprint() if numeric and not hasattr(source, "collection") else None
@@ -109,8 +110,8 @@ def check_missing(estimator: Estimator, X: RowsLike) -> Array:
     """New rows with NaN where values are missing, in the precision of the model."""
     check_is_fitted(estimator, estimator._saved[0])
     subspace = model_of(estimator).subspace
-    rows = check_rows(estimator, X, subspace.kernel, reset=False, allow_nan=True)
-    rows = subspace.kernel.points(rows).vectors("imputing")
+    points = check_rows(estimator, X, subspace.kernel, reset=False, allow_nan=True)
+    rows = points.vectors("imputing")
     check_no_empty_row(rows)
     return np.asarray(rows.astype(subspace.coef.dtype, copy=False))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
 from mercer.model import Model, Subspace, model_of, names_of
 from mercer.model.model import PARTS
+from mercer.points import Points
 from mercer.preimage import BoundPreImage, PreImageSolver
 
 # What an estimator takes and gives: declared once, for the table in the docs and for the tests.
@@ -66,24 +68,9 @@ class Capabilities:
     experimental: bool = _can("experimental")
 
 
-_HINTS = {
-    "gamma": "the kernel owns its width: kernel=Gaussian(gamma=...), from mercer.kernels.",
-    "degree": "the kernel owns it: kernel=Polynomial(degree=...), from mercer.kernels.",
-    "coef0": "the kernel owns it: kernel=Polynomial(coef0=...), from mercer.kernels.",
-    "verbose": "steps are heard by mercer.listen(...); report_ says what was done.",
-    "contamination": "KernelNovelty(contamination=...) finds outliers among the rows; fitted to "
-    "normal rows only, KernelNovelty(false_alarm_rate=...) finds new ones.",
-    "eigen_solver": "it is solver=, for example solver='dense' or solver='lanczos'.",
-    "fit_inverse_transform": "inverse_transform and denoise are always there; preimage= says how.",
-    "n_jobs": "all cores are used; threadpoolctl.threadpool_limits(n) allows fewer.",
-    "nu": "it is false_alarm_rate=, the share of normal rows that may be called new.",
-    "whiten": "scores have the variances of their components; a StandardScaler behind it makes "
-    "them 1: make_pipeline(KernelPCA(...), StandardScaler()).",
-    "svd_solver": "it is solver=, for example solver='dense' or solver='landmarks'.",
-    "sigma": "the kernel owns its width: kernel=Gaussian(sigma=...), from mercer.kernels.",
-    "width": "the kernel owns its width: kernel=Gaussian(width=...), from mercer.kernels.",
-    "alpha": "the ridge is one of the pre-images: preimage=Ridge(alpha=...), from mercer.preimage.",
-}
+#: Arguments, and attributes or methods, that neighbours have → what to write here.
+_NEIGHBOURS = json.loads(Path(__file__).with_name("neighbours.json").read_text(encoding="utf-8"))
+_HINTS: dict[str, str] = _NEIGHBOURS["arguments"]
 
 #: What a file holds of the columns that a model was fitted to.
 OF_COLUMNS = ("n_features_in_", "feature_names_in_")
@@ -91,29 +78,6 @@ OF_COLUMNS = ("n_features_in_", "feature_names_in_")
 #: For ``set_params`` and ``GridSearchCV``, which reach into the kernel.
 _INSIDE = {
     name: f"write kernel__{name}=." for name in ("gamma", "degree", "coef0", "sigma", "width")
-}
-
-#: Attributes and methods that neighbours have → where the same is found here.
-_ELSEWHERE = {
-    "components_": "components are functions here: component_preimages() follows them through "
-    "input space, subspace_.coef has their coefficients.",
-    "lambdas_": "it is eigenvalues_.",
-    "alphas_": "it is subspace_.coef.",
-    "eigenvectors_": "it is subspace_.coef * eigenvalues_ ** 0.5.",
-    "X_fit_": "it is subspace_.support.",
-    "singular_values_": "it is eigenvalues_ ** 0.5.",
-    "mean_": "the mean is one of feature space; subspace_.mean has its weights.",
-    "predict": "KernelNovelty().fit(X).predict(X_new) tells what is new; for classes, "
-    "make_pipeline(KernelPCA(...), LogisticRegression()).",
-    "score_samples": "reconstruction_error(X) is large for rows unlike those of the fit; "
-    "KernelNovelty.from_fitted(model, X_normal) has a threshold, too.",
-    "decision_function": "KernelNovelty.from_fitted(model, X_normal) judges rows.",
-    "fit_predict": "it is one of KernelNovelty(contamination='auto').",
-    "set_output": "sklearn.set_config(transform_output='pandas') makes frames of its answers.",
-    "plot": "pictures are in mercer.plots: EmbeddingDisplay.from_estimator(model, X).",
-    "sample": "GenerativeKernelPCA(...).fit(X) draws new rows.",
-    "labels_": "it is fit_predict(X) of KernelNovelty(contamination='auto').",
-    "decision_scores_": "it is -score_samples(X) of KernelNovelty.",
 }
 
 #: What scikit-learn asks every estimator for, in every call: to guess what was meant costs more
@@ -133,7 +97,7 @@ class Estimator(BaseEstimator):
 
     #: Parameters and attributes that neighbours have → what to write here.
     _foreign: ClassVar[Mapping[str, str]] = _HINTS
-    _elsewhere: ClassVar[Mapping[str, str]] = _ELSEWHERE
+    _elsewhere: ClassVar[Mapping[str, str]] = _NEIGHBOURS["attributes"]
 
     #: What prediction needs beside the constructor's parameters, the first of which no fitted model
     #: is without. Attributes of the length of the training data do not belong here, unless the
@@ -222,12 +186,12 @@ class Estimator(BaseEstimator):
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:
+    def _rows(self, X: RowsLike, stream: bool = False) -> Points:
         """Checked rows in the precision of the model; sources are loaded unless ``stream``."""
         check_is_fitted(self, self._saved[0])
         subspace = model_of(self).subspace
-        rows = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
-        return subspace.in_precision(rows)
+        points = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
+        return points.cast(subspace.coef.dtype)
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""

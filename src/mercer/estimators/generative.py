@@ -19,7 +19,7 @@ from mercer._base.types import Array, ArrayLike, RowsLike, Seed, Targets
 from mercer.estimators._validation import check_codes, check_rows
 from mercer.estimators.base import Capabilities, Estimator
 from mercer.estimators.door import verb
-from mercer.estimators.learning import learn, owned, plan_of, scores_of
+from mercer.estimators.learning import learn, loaded, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.exceptions import DataError
 from mercer.generative import (
@@ -33,6 +33,7 @@ from mercer.generative import (
 from mercer.generative.densities import LARGEST
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, model_of
+from mercer.points import Points
 from mercer.preimage import PreImageSolver
 from mercer.preimage.noise import MatchNoise
 from mercer.solvers import Plan, Solver
@@ -148,15 +149,15 @@ class GenerativeKernelPCA(SubspaceEstimator):
         self._model_ = owned(self._model_, X)
         return self
 
-    def _learn(self, rows: RowsLike, y: Targets = None) -> None:
+    def _learn(self, rows: Points, y: Targets = None) -> None:
         """Fit to rows that have been checked."""
         kernel, rng = as_kernel(self.kernel), self._rng()
         plan = self._plan(kernel, rows)
-        rows = rows[:] if plan.loads else rows
+        rows = loaded(rows, kernel) if plan.loads else rows
         model = learn(rows, kernel, plan, rng)
         self._adopt(model, rows, np.asarray(scores_of(model, rows)), y, rng)
 
-    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
+    def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         return plan_of(rows, kernel, self.n_components, self.solver)
 
     @classmethod
@@ -356,7 +357,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         return generative.as_generator_preimage(self.preimage)
 
     def _adopt(
-        self, model: Model, rows: RowsLike, Z: Array, y: Targets, rng: np.random.Generator
+        self, model: Model, rows: Points, Z: Array, y: Targets, rng: np.random.Generator
     ) -> Self:
         """Take over what was learnt, with the scores of the rows."""
         self._set_model(model)
@@ -365,7 +366,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         _keep_rows(self, rows)
         return self
 
-    def _scores(self, rows: RowsLike) -> Array:
+    def _scores(self, rows: Points) -> Array:
         return model_of(self).subspace.scores(rows)
 
 
@@ -473,13 +474,13 @@ def _fit_to_class(model: Estimator, Z: Array, number: int) -> FittedDensity:
     return generative.as_density(model.density).fit(Z, fixed_rng(number))
 
 
-def _keep_rows(model: Any, rows: RowsLike) -> None:
+def _keep_rows(model: Any, rows: Points) -> None:
     """Keep the rows that draws are mixtures of, unless they are the support already."""
     vars(model).pop("rows_", None)
     if not _mixes_vectors(model):
         return
     points = model.subspace_.points
-    kept = np.asarray(rows[evenly(np.arange(len(rows)), LARGEST)], dtype=points.dtype)
+    kept = rows.take(evenly(np.arange(len(rows)), LARGEST)).cast(points.dtype).rows
     if not np.array_equal(kept, points.rows):
         model.rows_ = kept
 

@@ -16,11 +16,11 @@ from mercer.gram import FeatureSums, LandmarkFeatures, sum_features
 from mercer.gram.base import in_range
 from mercer.gram.feature_sums import carried, missed
 from mercer.gram.spot_check import ROWS
-from mercer.io import as_rows
 from mercer.kernels import Kernel, as_kernel
 from mercer.landmarks import LandmarkRule
 from mercer.model import ComponentRule, Report, as_rule
-from mercer.points.source import CHUNK
+from mercer.points import Points
+from mercer.points.source import CHUNK, as_source
 from mercer.preimage import PreImageSolver
 from mercer.solvers.landmark_model import Few, LandmarkModel, counted
 from mercer.solvers.landmarks import as_landmark_rule, audited_model
@@ -102,16 +102,16 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._learn(check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True))
         return self
 
-    def _learn(self, rows: RowsLike) -> None:
+    def _learn(self, rows: Points) -> None:
         """Forget everything, and fit to rows that have been checked."""
         self.__dict__.pop("_features", None)
-        source = as_rows(rows)
+        kernel, source = as_kernel(self.kernel), as_source(rows)
         starts = range(0, len(source), CHUNK)
         chunks = [slice(i, min(i + CHUNK, len(source))) for i in starts]
         if len(chunks) > 1 and chunks[-1].stop - chunks[-1].start < 2:  # one row is no chunk
             chunks[-2:] = [slice(chunks[-2].start, chunks[-1].stop)]
         for i, (_, block) in enumerate(source.stream(chunks), 1):
-            self._add(block, solve=i == len(chunks))
+            self._add(kernel.points(block), solve=i == len(chunks))
 
     @verb("data", "self")
     def partial_fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -135,15 +135,15 @@ class IncrementalKernelPCA(SubspaceEstimator):
         """The landmarks; a ``scipy.sparse.csr_array`` if the rows were sparse."""
         return self._features.points.for_user()
 
-    def _begin(self, rows: RowsLike) -> None:
+    def _begin(self, rows: Points) -> None:
         """Resolve the kernel and take the landmarks, from the first chunk."""
         if not 0 < self.forget <= 1 or not 0 <= self.growth < 1:
             given = f"forget={self.forget!r} and growth={self.growth!r}"
             raise DataError(f"{given}: give forget above 0 and up to 1, growth from 0 to below 1.")
         kernel = as_kernel(self.kernel)
         require_vectors(kernel, "landmarks", "use KernelPCA, or a kernel of vectors")
-        resolved = kernel.resolve(rows)
-        points = in_range(resolved, resolved.points(rows))
+        resolved = kernel.resolve(rows.rows)
+        points = in_range(resolved, rows)
         refuse_square(resolved, points)
         rule = as_landmark_rule(self.select)
         # A growing basis leaves room for what comes later.
@@ -154,26 +154,26 @@ class IncrementalKernelPCA(SubspaceEstimator):
         self._sums = FeatureSums.zero(self._features.size)
         self.n_samples_seen_ = 0
 
-    def _add(self, rows: RowsLike, solve: bool) -> None:
+    def _add(self, rows: Points, solve: bool) -> None:
         started = time.perf_counter()
         first = not hasattr(self, "_features")
         if first:
             self._begin(rows)
-        rows = rows.astype(self._features.dtype, copy=False)
+        rows = rows.cast(self._features.dtype)
         if not first:
             self._grow(rows)
-        part = sum_features(self._features, self._features.kernel.points(rows))
+        part = sum_features(self._features, rows)
         self._sums = self._sums * self.forget + part
         self.n_samples_seen_ += len(rows)
         if solve:
             self._update(started)
 
-    def _grow(self, rows: RowsLike) -> None:
+    def _grow(self, rows: Points) -> None:
         """Take up rows that the landmarks miss, the worst first, and carry the sums over."""
         old, room = self._features, self.n_landmarks - len(self._features.landmarks)
         if self.growth == 0 or room <= 0:
             return
-        new = missed(old, old.kernel.points(rows), self.growth, room)
+        new = missed(old, rows, self.growth, room)
         if not len(new):
             return
         landmarks = old.points.joined(new).rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from mercer._base.types import Array, ArrayLike, Estimator, RowsLike, Seed, Targ
 from mercer.estimators._validation import check_rows, check_weight
 from mercer.estimators.base import Capabilities
 from mercer.estimators.door import verb
-from mercer.estimators.learning import learn, owned, plan_of, scores_of
+from mercer.estimators.learning import learn, loaded, owned, plan_of, scores_of
 from mercer.estimators.subspace import SubspaceEstimator
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule
-from mercer.points.source import Source
+from mercer.points import Points
 from mercer.preimage import PreImageSolver
 from mercer.solvers import Plan, Solver
 
@@ -170,10 +170,10 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         rows, weight = self._fit(X, sample_weight)
         return scores_of(self._model_, rows, weight)
 
-    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
+    def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         return plan_of(rows, kernel, self.n_components, self.solver, center=self.center)
 
-    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Any, Array | None]:
+    def _fit(self, X: RowsLike, sample_weight: ArrayLike) -> tuple[Points, Array | None]:
         """Check, learn, and return what was learnt from: rows and weights."""
         rows = check_rows(self, X, as_kernel(self.kernel), reset=True, stream=True)
         weight = check_weight(sample_weight, rows)
@@ -181,13 +181,13 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         self._model_ = owned(self._model_, X)
         return rows, weight
 
-    def _learn(self, rows: RowsLike, sample_weight: Array | None = None) -> None:
+    def _learn(self, rows: Points, sample_weight: Array | None = None) -> None:
         """Fit to rows that have been checked."""
         kernel = as_kernel(self.kernel)
-        present, rows, weight = _present(kernel, rows, sample_weight)
+        present, rows, weight = _present(rows, sample_weight)
         plan = self._plan(kernel, rows)
-        if isinstance(rows, Source) and plan.loads:
-            present, rows, weight = _present(kernel, rows[:], weight)  # the one time it is read
+        if plan.loads:
+            present, rows, weight = _present(loaded(rows, kernel), weight)  # read this once
             plan = plan if present is None else self._plan(kernel, rows)
         with steps_to_callbacks(self):
             model = learn(rows, kernel, plan, self._rng(), weight=weight, center=self.center)
@@ -199,14 +199,12 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         self._set_model(model)
 
 
-def _present(
-    kernel: Kernel, rows: RowsLike, weight: Array | None
-) -> tuple[Array | None, Any, Array | None]:
+def _present(rows: Points, weight: Array | None) -> tuple[Array | None, Points, Array | None]:
     """The numbers of the rows with a weight, if others have none; these rows, and their weights.
 
     In a row source rows of weight 0 stay: in sums they change nothing.
     """
-    if weight is None or weight.all() or isinstance(rows, Source):
+    if weight is None or weight.all() or not rows.is_here:
         return None, rows, weight
     present = np.flatnonzero(weight)
-    return present, kernel.points(rows).subset(present).rows, weight[present]
+    return present, rows.subset(present), weight[present]

@@ -12,12 +12,13 @@ from mercer._base.types import Array, RowsLike
 from mercer.io import is_source
 from mercer.kernels import Kernel
 from mercer.model import Count, Model, Subspace, as_rule
+from mercer.points import Points, Vectors
 from mercer.points.source import MemoryRows, Source
 from mercer.solvers import Plan, Problem, Solver, as_solver
 
 
 def plan_of(
-    rows: RowsLike, kernel: Kernel, rule: Any, solver: str | Solver, *, center: bool = True
+    rows: Points, kernel: Kernel, rule: Any, solver: str | Solver, *, center: bool = True
 ) -> Plan:
     """What :func:`learn` is going to do with rows of this size, or of this stand-in's."""
     # The size decides; random numbers and the kernel's width play no part yet.
@@ -26,7 +27,7 @@ def plan_of(
 
 
 def learn(
-    rows: RowsLike,
+    rows: Points,
     kernel: Kernel,
     plan: Plan,
     rng: np.random.Generator,
@@ -35,30 +36,35 @@ def learn(
     center: bool = True,
 ) -> Model:
     """Kernel PCA of clean rows, as it was planned; nothing is checked, and nothing remembered."""
-    problem = Problem(kernel.resolve(rows, weight), rows, plan.rule, rng, weight, center)
+    problem = Problem(kernel.resolve(rows.rows, weight), rows, plan.rule, rng, weight, center)
     return plan.fit(problem)
 
 
-def relearn(subspace: Subspace, rows: Array) -> tuple[Subspace, Array]:
+def loaded(rows: Points, kernel: Kernel) -> Points:
+    """The same in memory, as what they are to the kernel."""
+    return kernel.points(rows[:]) if isinstance(rows, Source) else rows
+
+
+def relearn(subspace: Subspace, X: Array) -> tuple[Subspace, Array]:
     """As many components of these rows, or as many as they have."""
-    rule = Count(max(1, min(subspace.n_components, len(rows) - 1)))
+    rows, rule = Vectors(X), Count(max(1, min(subspace.n_components, len(X) - 1)))
     kernel, center = subspace.kernel, bool(np.any(subspace.mean))
     plan = plan_of(rows, kernel, rule, "dense", center=center)
     model = learn(rows, kernel, plan, fixed_rng(0), center=center)
     return model.subspace, model.explained_variance
 
 
-def scores_of(model: Model, rows: RowsLike, weight: Array | None = None) -> Array:
+def scores_of(model: Model, rows: Points, weight: Array | None = None) -> Array:
     """Scores of the rows that were learnt, without a pass where the solver has them."""
     scores, subspace = model.scores(weight), model.subspace
     if scores is None:
-        rows = subspace.in_precision(rows)  # they may have been learnt in a finer one
+        rows = rows.cast(subspace.coef.dtype)  # they may have been learnt in a finer one
         scores = by_blocks(subspace.scores, rows, subspace, subspace.n_components)
     return scores
 
 
 def by_blocks(
-    function: Callable[[Any], Array], rows: RowsLike, subspace: Subspace, width: int
+    function: Callable[[Points], Array], rows: Points, subspace: Subspace, width: int
 ) -> Any:
     """``function(rows)`` in memory; block by block, (n, width), of rows that are elsewhere."""
     if not isinstance(rows, Source):
@@ -68,8 +74,8 @@ def by_blocks(
     return rows.apply(partial(_in_precision, function, dtype), width, dtype)
 
 
-def _in_precision(function: Callable[[Any], Array], dtype: np.dtype, block: Array) -> Array:
-    return function(block.astype(dtype, copy=False))
+def _in_precision(function: Callable[[Points], Array], dtype: np.dtype, block: Array) -> Array:
+    return function(Vectors(block).cast(dtype))
 
 
 def owned(model: Model, X: RowsLike) -> Model:

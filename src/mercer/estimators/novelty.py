@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import novelty
 from mercer._base.config import Config, with_parameters
-from mercer._base.held_out import take
 from mercer._base.machine import available_bytes
 from mercer._base.numbers import fixed_rng
 from mercer._base.sklearn import OutlierMixin, Tags
@@ -27,7 +26,7 @@ from mercer.landmarks import Given, random_pivots
 from mercer.model import ComponentRule, Model, model_of
 from mercer.novelty.calibration import check_share, leave_one_out_p_values, rows_needed
 from mercer.novelty.score import NoveltyScore, default_rule, novelty_score
-from mercer.points.sparse import SparseRows
+from mercer.points import Points
 from mercer.preimage import as_preimage
 from mercer.solvers import Dense, Lanczos, Landmarks, Plan, Solver, as_solver
 from mercer.solvers.landmarks import as_landmark_rule
@@ -154,13 +153,14 @@ class KernelNovelty(OutlierMixin, Estimator):
         """
         kernel = None if self.kernel is None else as_kernel(self.kernel)
         self._check_parameters(kernel or Gaussian())
-        rows = check_rows(self, X, kernel or Gaussian(), reset=True)
+        points = check_rows(self, X, kernel or Gaussian(), reset=True)
         rng = self._rng()
-        learn = self._learner(rows, kernel, rng)
+        learn = self._learner(points, kernel, rng)
         if self.contamination is None:
-            found, threshold = self._strategy(len(rows)).calibrate(learn, rows, rng), None
+            strategy, threshold = self._strategy(len(points)), None
+            found = strategy.calibrate(learn, points.rows, rng)
         else:
-            learn, found, threshold = self._among_outliers(rows, kernel, learn)
+            learn, found, threshold = self._among_outliers(learn, kernel)
         self._keep(learn.model, found.score, found.held_out, threshold)
         order = np.argsort(found.rows)
         self.calibration_rows_ = found.rows[order]
@@ -199,7 +199,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         kernel = model.subspace_.kernel
         detector = cls(kernel=kernel, false_alarm_rate=false_alarm_rate, measure=measure)
         detector._check_parameters(kernel)
-        rows = check_rows(detector, X, kernel, reset=True)
+        points = check_rows(detector, X, kernel, reset=True)
         learnt = model_of(model)
         variance = learnt.explained_variance
         if variance is None:
@@ -209,18 +209,18 @@ class KernelNovelty(OutlierMixin, Estimator):
                     f"{type(model).__name__} has not; use measure='reconstruction'."
                 )
             variance = np.ones(model.subspace_.n_components)
-        if learnt.was_fitted_to(X, rows):
+        if learnt.was_fitted_to(X, points.rows):
             raise DataError(
-                f"these {len(rows)} rows are those that the model was fitted to; they are less new "
-                "to it than others, and a threshold from them would give more false alarms than "
-                "asked for. Give normal rows that it has not seen, or fit "
+                f"these {len(points)} rows are those that the model was fitted to; they are less "
+                "new to it than others, and a threshold from them would give more false alarms "
+                "than asked for. Give normal rows that it has not seen, or fit "
                 + Remedy(
                     "KernelNovelty to all of them.",
                     shell="all of them with 'mercer fit DATA --model novelty'.",
                 )
             )
         bound = novelty_score(measure, model.subspace_, variance)
-        detector._keep(learnt, bound, bound(model.subspace_.in_precision(rows)))
+        detector._keep(learnt, bound, bound(points.cast(model.subspace_.coef.dtype)))
         return detector
 
     @verb("rows", "numbers")
@@ -267,15 +267,15 @@ class KernelNovelty(OutlierMixin, Estimator):
         The score is integrated along the line from the point that the model would put in its place
         (the pre-image of its projection), see :func:`mercer.novelty.score`.
         """
-        rows, subspace, way = X, self.score_.subspace, "auto"
-        if subspace.points.is_sparse:
-            rows = SparseRows.of(rows)
+        subspace, way = self.score_.subspace, "auto"
+        points = subspace.points.adopt(X)
+        if points.is_sparse:
             way = "nearest" if subspace.kernel.radial is None else "combination"
-        found = as_preimage(way).init(subspace).solve(subspace.scores(rows), rows)
-        return novelty.contributions(self.score_, rows, found.points)
+        found = as_preimage(way).init(subspace).solve(subspace.scores(points), points.rows)
+        return novelty.contributions(self.score_, points, found.points)
 
-    def _decide(self, rows: Any) -> Array:
-        scores = -self.score_(rows)
+    def _decide(self, points: Points) -> Array:
+        scores = -self.score_(points)
         if np.isinf(self.offset_):  # a score that overflows must not meet it: inf - inf
             return np.full_like(scores, -self.offset_)
         return scores - self.offset_
@@ -294,33 +294,34 @@ class KernelNovelty(OutlierMixin, Estimator):
             "calibration='split' or 'auto', or measure='reconstruction'."
         )
 
-    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
+    def _plan(self, kernel: Kernel, rows: Points) -> Plan:
         return self._learner(rows, kernel, fixed_rng(0)).plan()
 
     def _learner(
-        self, rows: Any, kernel: Kernel | None, rng: np.random.Generator
+        self, points: Points, kernel: Kernel | None, rng: np.random.Generator
     ) -> NoveltyLearner:
         wanted, contaminated = self.n_components, self.contamination is not None
         if wanted is None:
             wanted = default_rule(self.measure, contaminated=contaminated)
         if contaminated and kernel is None:
             kernel = Gaussian()
-        return NoveltyLearner(rows, kernel, wanted, self.measure, self.solver, rng)
+        return NoveltyLearner(points, kernel, wanted, self.measure, self.solver, rng)
 
     def _among_outliers(
-        self, rows: Any, kernel: Kernel | None, learn: NoveltyLearner
+        self, learn: NoveltyLearner, kernel: Kernel | None
     ) -> tuple[NoveltyLearner, novelty.Calibrated, float]:
         """What was learnt of the calm rows, and the threshold among all."""
         assert self.contamination is not None
-        kept = novelty.calm_rows(learn, kernel, rows, self.contamination)
-        calm = replace(learn, rows=take(rows, kept))
+        points = learn.points
+        kept = novelty.calm_rows(learn, kernel, points, self.contamination)
+        calm = replace(learn, points=points.take(kept))
         # The threshold does not rest on held-out scores here, so that T² may learn all calm rows.
         strategy = novelty.as_calibration(self.calibration, len(kept))
-        found = strategy.calibrate(calm, calm.rows, learn.rng)
-        scores = found.score(rows)
+        found = strategy.calibrate(calm, calm.points.rows, learn.rng)
+        scores = found.score(points)
         threshold = novelty.outlier_threshold(found.score, scores, self.contamination)
         # Rows aside that are no outliers are normal, too, and the model has not seen them.
-        aside = np.setdiff1d(np.arange(len(rows)), kept)
+        aside = np.setdiff1d(np.arange(len(points)), kept)
         aside = aside[scores[aside] <= threshold]
         held_out = np.concatenate([found.held_out, scores[aside]])
         every = np.concatenate([kept[found.rows], aside])
@@ -394,7 +395,7 @@ class NoveltyLearner:
         Of the last fit whose choices were its own.
     """
 
-    rows: Any
+    points: Points
     kernel: Kernel | None
     n_components: Any
     measure: str
@@ -406,9 +407,9 @@ class NoveltyLearner:
 
     def __call__(self, rows: Array, like: NoveltyScore | None = None) -> NoveltyScore:
         """Fit the rows with these numbers; with the choices of ``like``, if given."""
-        X = take(self.rows, rows)
+        X = self.points.take(rows)
         if like is None:
-            wanted, kernel = self.n_components, self._kernel_for(X).resolve(X)
+            wanted, kernel = self.n_components, self._kernel_for(X).resolve(X.rows)
         else:
             wanted, kernel = like.subspace.n_components, like.subspace.kernel
         plan = plan_of(X, kernel, wanted, self._choose(kernel, X))
@@ -419,34 +420,34 @@ class NoveltyLearner:
 
     def plan(self) -> Plan:
         """What the fit of all rows is going to do; looks at their number only."""
-        n, solver = len(self.rows), self.solver
+        n, solver = len(self.points), self.solver
         if solver == "auto" and n > EXACT_UP_TO:
             solver = Landmarks(min(n, LANDMARKS))
         assert self.kernel is not None
-        return plan_of(self.rows, self.kernel, self.n_components, solver)
+        return plan_of(self.points, self.kernel, self.n_components, solver)
 
     def held_out(self, score: NoveltyScore, fold_of: Array) -> Array | None:
         """Each row's score under the model of the other folds, if the fit of all rows helps."""
-        solver, n = self._solver, len(self.rows)
+        solver, n = self._solver, len(self.points)
         if self._landmarks is not None:
             known_to = fold_of[self._landmarks]
-            return novelty.landmark_folds(score, self.measure, self.rows, known_to, fold_of)
+            return novelty.landmark_folds(score, self.measure, self.points, known_to, fold_of)
         if isinstance(solver, Landmarks) and isinstance(as_landmark_rule(solver.select), Given):
             # The user's own points: no fold brings them with it.
             nobody = np.full(score.subspace.n_support, -1)
-            return novelty.landmark_folds(score, self.measure, self.rows, nobody, fold_of)
+            return novelty.landmark_folds(score, self.measure, self.points, nobody, fold_of)
         # Davidson is near-exact only, and each fold anew takes it no longer.
         if not isinstance(solver, Dense | Lanczos) or 5 * 8 * n * n > available_bytes() // 2:
             return None
         return novelty.gram_folds(score, self.measure, solver, fold_of, self.rng)
 
-    def _kernel_for(self, X: Any) -> Kernel:
+    def _kernel_for(self, X: Points) -> Kernel:
         if self.kernel is not None:
             return self.kernel
         # T² of a narrow kernel tells how close a row is to others, and not how far.
         return novelty.neighbour_kernel(X) if self.measure == "reconstruction" else Gaussian()
 
-    def _choose(self, kernel: Kernel, X: Any) -> Solver:
+    def _choose(self, kernel: Kernel, X: Points) -> Solver:
         """The solver; ``"auto"`` takes rows as landmarks where there are many."""
         self._landmarks = None
         if self.solver != "auto" or len(X) <= EXACT_UP_TO:
@@ -454,6 +455,6 @@ class NoveltyLearner:
         # By randomly pivoted Cholesky on a sample; rows and not means: what a fold's model must
         # not know can be left out.
         sample = np.sort(self.rng.choice(len(X), min(len(X), 5 * LANDMARKS), replace=False))
-        exact = kernel.points(X).take(sample).cast(np.float64)
+        exact = X.take(sample).cast(np.float64)
         self._landmarks = np.sort(sample[random_pivots(kernel, exact, LANDMARKS, self.rng)])
-        return Landmarks(len(self._landmarks), select=Given(take(X, self._landmarks)))
+        return Landmarks(len(self._landmarks), select=Given(X.take(self._landmarks).rows))

@@ -34,6 +34,7 @@ from mercer.exceptions import DataError
 from mercer.generative import RKM, Density, FittedDensity
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Subspace
+from mercer.points import Points, Vectors
 from mercer.preimage import PreImageSolver
 from mercer.preimage.nearest import SupportScores
 from mercer.solvers import Solver
@@ -83,19 +84,20 @@ class _Machine(Estimator):
         # W h in the orthonormal directions: Bᵀ K A h with W = Φ_S A, A = H/η.
         return self._points(H @ (subspace.coef.T @ machine.products).T)
 
-    def _solve(self, X: RowsLike, Y: Array) -> None:
+    def _solve(self, points: Points, Y: Array) -> None:
         """Check rows and parameters, and solve for all targets at once."""
         check_parts(self)
         lam = check_positive("lam", self.lam)
-        self.kernel_ = as_kernel(self.kernel).resolve(X)
+        rows: Array = points.rows
+        self.kernel_ = as_kernel(self.kernel).resolve(rows)
         self.machine_ = generative.fit_least_squares(
-            self.kernel_, X, Y.astype(X.dtype), lam=lam, eta=self.eta
+            self.kernel_, rows, Y.astype(rows.dtype), lam=lam, eta=self.eta
         )
 
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
+    def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002  held in memory
         check_is_fitted(self, "machine_")
-        rows = check_rows(self, X, self.kernel_, reset=False)
-        return rows.astype(self.machine_.hidden.dtype, copy=False)
+        points = check_rows(self, X, self.kernel_, reset=False)
+        return points.cast(self.machine_.hidden.dtype)
 
     def _subspace(self) -> Subspace:
         return self._cached("subspace", self.machine_, None, self.machine_.subspace)
@@ -263,7 +265,7 @@ class RKMRegressor(RegressorMixin, _Machine):
 
 def _check_pair(
     estimator: _Machine, X: RowsLike, y: Targets, many: bool = False
-) -> tuple[Array, Array]:
+) -> tuple[Points, Array]:
     """Rows and targets; several columns of targets if ``many``."""
     kernel = as_kernel(estimator.kernel)
     if not kernel.takes_vectors:
@@ -368,14 +370,15 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if not len(self.layers):
             raise DataError("layers is empty; give the components of at least one layer.")
         require_vectors(kernel, "a second layer", "use a vector kernel, or GenerativeKernelPCA")
-        Z = check_rows(self, X, kernel, reset=True)
+        points = check_rows(self, X, kernel, reset=True)
         machines = []
         for q in self.layers:
-            model = owned(learn(Z, kernel, plan_of(Z, kernel, q, self.solver), rng), X)
-            Z = scores_of(model, Z)
+            plan = plan_of(points, kernel, q, self.solver)
+            model = owned(learn(points, kernel, plan, rng), X)
+            points = Vectors(scores_of(model, points))
             machines.append(RKM(model.subspace, model.eigenvalues, float(self.eta)))
         self.layers_ = tuple(machines)
-        keep_scores(self, Z, y, rng)
+        keep_scores(self, points.rows, y, rng)
         return self
 
     @verb("rows", "scores")
@@ -390,15 +393,15 @@ class DeepGenerativeKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         points = check_codes("Z", Z, top.n_components, "scores", "transform")
         return self._points(points.astype(top.coef.dtype))
 
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  held in memory
+    def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002  held in memory
         check_is_fitted(self, "layers_")
         first = self.layers_[0].subspace
-        return first.in_precision(check_rows(self, X, first.kernel, reset=False))
+        return check_rows(self, X, first.kernel, reset=False).cast(first.coef.dtype)
 
-    def _scores(self, Z: Array) -> Array:
+    def _scores(self, points: Points) -> Array:
         for machine in self.layers_:
-            Z = machine.subspace.scores(Z)
-        return np.asarray(Z)
+            points = Vectors(machine.subspace.scores(points))
+        return np.asarray(points.rows)
 
     def _points(self, points: Array) -> Array:
         """Back through all layers."""

@@ -27,6 +27,7 @@ from mercer.gram import StreamedGram
 from mercer.gram.base import in_range
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import ComponentRule, Model, Report, Subspace, as_rule, model_of
+from mercer.points import Points
 from mercer.preimage import PreImageSolver
 from mercer.solvers import Plan
 from mercer.solvers.audit import audit_rows, audited
@@ -149,11 +150,11 @@ class SparseKernelPCA(SubspaceEstimator):
         self._learn(check_rows(self, X, as_kernel(self.kernel), reset=True))
         return self
 
-    def _learn(self, data: RowsLike) -> None:
+    def _learn(self, data: Points) -> None:
         """Fit to rows that have been checked."""
         started = time.perf_counter()
-        kernel, rule = as_kernel(self.kernel).resolve(data), as_rule(self.n_components)
-        points = in_range(kernel, kernel.points(data))
+        kernel, rule = as_kernel(self.kernel).resolve(data.rows), as_rule(self.n_components)
+        points = in_range(kernel, data)
         rows = KernelRows(kernel, points.rows, self._rng())
         refuse_square(kernel, points)
         solver, reason = as_sparse_solver(self.solver).choose(rows)
@@ -201,8 +202,8 @@ class SparseKernelPCA(SubspaceEstimator):
         subspace = model_of(self).subspace
         return span(subspace.kernel, subspace.support).astype(subspace.coef.dtype).residual(X)
 
-    def _plan(self, kernel: Kernel, rows: RowsLike) -> Plan:
-        data = KernelRows(kernel, rows, fixed_rng(0))
+    def _plan(self, kernel: Kernel, rows: Points) -> Plan:
+        data = KernelRows(kernel, rows.rows, fixed_rng(0))
         solver, reason = as_sparse_solver(self.solver).choose(data)
         most = min(self.n_kernels or USUAL_KERNELS, data.n)
         needed = solver.estimate_bytes(data, most)
@@ -225,9 +226,9 @@ class SparseKernelPCA(SubspaceEstimator):
             remedy = Remedy("use solver='greedy', or raise max_iter.", shell="use --solver greedy.")
             steps = f"the weights did not converge in {chosen.steps} steps"
             warn(f"{steps} (kkt_ {chosen.kkt:.2g}); " + remedy, ConvergenceWarning)
-        operator = StreamedGram.from_rows(rows.kernel, rows.X)
+        operator = StreamedGram.from_rows(rows.kernel, rows.data)
         total = rows.n * chosen.pool.mean_diag
-        warn_if_degenerate(rows.kernel, rows.X, rows.n * values, total, operator)
+        warn_if_degenerate(rows.kernel, rows.data, rows.n * values, total, operator)
 
     def _keep(self, chosen: Selection, fits: int) -> None:
         """What is known of the kernels."""

@@ -24,12 +24,12 @@ from mercer.estimators.base import Estimator, learnt
 from mercer.estimators.door import takes_sparse, verb
 from mercer.estimators.learning import relearn
 from mercer.exceptions import DataError, ModelFileError, Remedy, warn
-from mercer.io import Table, as_rows, write_table
+from mercer.io import Table, write_table
 from mercer.kernels import Kernel, as_kernel
 from mercer.model import Model, model_of
 from mercer.model.model import PARTS
-from mercer.points import as_points
-from mercer.points.source import MemoryRows, Source
+from mercer.points import Points, as_points
+from mercer.points.source import MemoryRows, as_source
 from mercer.points.sparse import SparseRows
 from mercer.preimage import BoundPreImage, PreImages, PreImageSolver, as_preimage
 from mercer.preimage.nearest import Nearest
@@ -73,11 +73,11 @@ def plan(self: Any, X: RowsLike) -> Plan:
     kernel = as_kernel("gaussian" if self.kernel is None else self.kernel)
     holes = get_tags(self).input_tags.allow_nan
     rows = check_rows(clone(self), X, kernel, reset=True, stream=True, allow_nan=holes)
-    if self._reads_in_place or not isinstance(rows, Source):
+    if self._reads_in_place or rows.is_here:
         planned: Plan = self._plan(kernel, rows)
         return planned if self._reads_in_place else replace(planned, resumable=False)
     planned = self._plan(kernel, stand_in(rows))
-    size = len(rows) * rows.shape[1] * rows.dtype.itemsize
+    size = len(rows) * rows.width * rows.dtype.itemsize
     return replace(planned, bytes=planned.bytes + size, loads=True, resumable=False)
 
 
@@ -146,7 +146,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
     #: Fit to rows that have been checked.
     _learn: Callable[..., None]
     #: From a kernel and rows (perhaps a stand-in without values) to a plan.
-    _plan: Callable[[Kernel, RowsLike], Plan]
+    _plan: Callable[[Kernel, Points], Plan]
 
     _saved: ClassVar[tuple[str, ...]] = (*OF_MODEL, "_sklearn_output_config")
 
@@ -180,7 +180,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         -------
         the path
         """
-        subspace, table = model_of(self).subspace, Table(as_rows(X))
+        subspace, table = model_of(self).subspace, Table(as_source(X))
         names = self.get_feature_names_out()
 
         def scores(block: MemoryRows) -> Array:
@@ -301,12 +301,10 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         more components and a nearly linear kernel: ``((reconstruct(X) - X) ** 2).sum(axis=1)``.
         """
         subspace = model_of(self).subspace
-        points = subspace.points.adopt(as_points(X))
-        rows = points.rows
-        noisy = selection.add_noise(rows, selection.typical_noise(rows), fixed_rng(0)).astype(
-            rows.dtype, copy=False
-        )
-        start, Z = self._projected(noisy, "auto")
+        points = subspace.points.adopt(X)
+        noise = selection.typical_noise(points.rows)
+        noisy = as_points(selection.add_noise(points.rows, noise, fixed_rng(0)))
+        start, Z = self._projected(noisy.cast(points.dtype), "auto")
         found = as_points(self._solver().solve(self._shrunk(Z), start).points)
         return -float(found.squared_differences(points).mean(dtype=np.float64))
 
@@ -375,17 +373,16 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         True
         """
         kernel = as_kernel(self.kernel)
-        checked = check_rows(self, X, kernel, reset=True)
+        points = check_rows(self, X, kernel, reset=True)
         if rows == "auto":
-            rows = "clean" if callable(noise) or kernel.points(checked).is_sparse else "noisy"
+            rows = "clean" if callable(noise) or points.is_sparse else "noisy"
         if rows == "noisy":
-            vectors = kernel.points(checked).vectors("tuning on noisy rows")
+            vectors = points.vectors("tuning on noisy rows")
             choice: selection.Choice = selection.choose_by_risk(self, vectors, noise)
         elif rows == "clean":
-            points = kernel.points(checked)
             if not points.is_sparse:
                 points.vectors("tuning for noise")
-            choice = selection.choose_by_noise(self, checked, noise, match_noise=match_noise)
+            choice = selection.choose_by_noise(self, points.rows, noise, match_noise=match_noise)
         else:
             raise DataError(f"rows={rows!r}; give 'auto', 'noisy' or 'clean'.")
         if isinstance(choice, selection.NoisyChoice):
@@ -550,12 +547,12 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         """The pre-image solver as an object: what every way back to input space uses."""
         return as_preimage(self.preimage)
 
-    def _projected(self, rows: Any, match_noise: MatchNoise) -> tuple[Any, Array]:
+    def _projected(self, points: Points, match_noise: MatchNoise) -> tuple[Any, Array]:
         """Where to start from, and the scores."""
         subspace = model_of(self).subspace
-        Z = matched_scores(subspace, rows, match_noise)
+        Z = matched_scores(subspace, points, match_noise)
         # A start has the form of the answer, which is of its size.
-        return subspace.points.adopt(subspace.kernel.points(rows)).rows, Z
+        return subspace.points.adopt(points).rows, Z
 
     def _shrunk(self, Z: Array) -> Array:
         """Scores of noisy rows as the pre-image method takes them."""

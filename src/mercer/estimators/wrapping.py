@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from mercer._base.config import with_parameters
-from mercer._base.held_out import take
 from mercer._base.numbers import check_count, seeded_copy
 from mercer._base.sklearn import Tags
 from mercer._base.types import Array, Estimator, RowsLike, Seed, Targets
@@ -23,6 +22,7 @@ from mercer.exceptions import ConvergenceWarning, MercerWarning, Remedy, warn
 from mercer.kernels import as_kernel
 from mercer.model import Subspace, model_of
 from mercer.model.rank import usual_rule
+from mercer.points import Points, Vectors
 from mercer.robust import Filling, Loss, as_loss, fill_missing, reweight
 
 
@@ -59,7 +59,7 @@ class WrappingEstimator(SubspaceEstimator):
     _saved = (*SubspaceEstimator._saved, "estimator_", "n_iter_")
 
     #: The rows, if they can be learnt from.
-    _check_fit: Callable[[RowsLike], Any]
+    _check_fit: Callable[[RowsLike], Points]
 
     @verb("data", "self")
     def fit(self, X: RowsLike, y: Targets = None) -> Self:  # noqa: ARG002
@@ -86,11 +86,11 @@ class WrappingEstimator(SubspaceEstimator):
     def _template(self) -> Any:
         return _wrapped(self.estimator)
 
-    def _fitted(self, seed: int, rows: RowsLike, **options: Any) -> Any:
+    def _fitted(self, seed: int, rows: Points, **options: Any) -> Any:
         """A copy, fitted to rows that have been checked; another's estimator checks them itself."""
         copy = seeded_copy(self._template(), seed)  # so that rounds can settle
         if not isinstance(copy, SubspaceEstimator):
-            return copy.fit(rows, **options)
+            return copy.fit(rows.for_user(), **options)
         seen = {"n_features_in_", "_data_fingerprint"} & set(vars(self))
         vars(copy).update({name: vars(self)[name] for name in seen})
         copy._learn(rows, **options)
@@ -176,18 +176,18 @@ class ReweightedKernelPCA(WrappingEstimator):
     max_iter: int = 20
     random_state: Seed = None
 
-    def _check_fit(self, X: RowsLike) -> Any:
+    def _check_fit(self, X: RowsLike) -> Points:
         kernel = as_kernel(self.kernel)
         require_open(kernel, "held-out errors")
         return check_rows(self, X, kernel, reset=True)
 
-    def _learn(self, rows: RowsLike) -> None:
+    def _learn(self, rows: Points) -> None:
         """Fit to rows that have been checked."""
         rng, kernel = self._rng(), as_kernel(self.kernel)
         seed = int(rng.integers(2**31))
 
         def learn(index: Array, weights: Array) -> Any:
-            fitted = self._fitted(seed, take(rows, index), sample_weight=weights)
+            fitted = self._fitted(seed, rows.take(index), sample_weight=weights)
             return model_of(fitted).subspace
 
         loss, rounds = as_loss(self.loss), check_count("max_iter", self.max_iter)
@@ -277,13 +277,14 @@ class MissingKernelPCA(WrappingEstimator):
     tol: float = 2e-2
     random_state: Seed = None
 
-    def _learn(self, rows: RowsLike) -> None:
+    def _learn(self, points: Points) -> None:
         """Fit to rows that have been checked."""
+        rows = points.vectors("missing data")
         rng, rounds = self._rng(), check_count("max_iter", self.max_iter)
         seed = int(rng.integers(2**31))
 
         def learn(filled: Array) -> tuple[Subspace, Array]:
-            model = model_of(self._fitted(seed, filled))
+            model = model_of(self._fitted(seed, Vectors(filled)))
             return model.subspace, np.asarray(model.explained_variance)
 
         self.imputed_, self.changes_, self.filling_ = rows, np.empty(0), None
@@ -292,19 +293,18 @@ class MissingKernelPCA(WrappingEstimator):
                 learn, rows, rng, self.preimage, folds=self.folds, rounds=rounds, tol=self.tol
             )
         self.n_iter_ = max(1, len(self.changes_))
-        self._adopt(self._fitted(seed, self.imputed_))
+        self._adopt(self._fitted(seed, Vectors(self.imputed_)))
 
-    def _check_fit(self, X: RowsLike) -> Array:
-        kernel = as_kernel(self.kernel)
-        rows = check_rows(self, X, kernel, reset=True, allow_nan=True)
-        rows = kernel.points(rows).vectors("missing data")
+    def _check_fit(self, X: RowsLike) -> Points:
+        points = check_rows(self, X, as_kernel(self.kernel), reset=True, allow_nan=True)
+        rows = points.vectors("missing data")
         check_no_empty_row(rows)
         check_no_empty_row(rows.T, "column")
-        return rows
+        return points
 
     def _filling(self) -> Filling:
         chosen: Filling | None = vars(self).get("filling_")  # older files have none
         return super()._filling() if chosen is None else chosen
 
-    def _rows(self, X: RowsLike, stream: bool = False) -> Any:  # noqa: ARG002  filled in memory
-        return np.asarray(self._fill(check_missing(self, X)).points)
+    def _rows(self, X: RowsLike, stream: bool = False) -> Points:  # noqa: ARG002  filled in memory
+        return Vectors(np.asarray(self._fill(check_missing(self, X)).points))

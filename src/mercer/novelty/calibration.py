@@ -27,6 +27,7 @@ from mercer.exceptions import DataError, ModelFileError
 from mercer.io.model_file.checks import check_loaded, expect
 from mercer.kernels import Basis, Gaussian, Kernel, RadialKernel
 from mercer.novelty.score import NoveltyScore
+from mercer.points import Points
 
 # Conformal p-values: a score beside the scores of rows that the model has not seen.
 #
@@ -268,8 +269,10 @@ def calm_rows(
     aside = ASIDE if isinstance(share, str) else min(0.5, max(ASIDE, 2 * share))
     keep = max(2, n - int(aside * n))
     kernel = Gaussian(width=2 * Gaussian().resolve(X).length) if kernel is None else kernel
-    first = np.sort(np.argsort(_from_mean(kernel.resolve(X), X), kind="stable")[:keep])
-    scores = learn(first)(X)
+    points = kernel.points(X)
+    distance = _from_mean(kernel.resolve(points.rows), points)
+    first = np.sort(np.argsort(distance, kind="stable")[:keep])
+    scores = learn(first)(points.rows)
     return np.sort(np.argsort(scores, kind="stable")[:keep])
 
 
@@ -305,11 +308,13 @@ def _at_infinity(score: NoveltyScore) -> float | None:
     return float(S.offset**2 @ score.inside + outside)
 
 
-def _from_mean(kernel: Kernel, X: Any) -> Array:
+def _from_mean(kernel: Kernel, points: Points) -> Array:
     """Squared distance from the mean in feature space, less that mean's square."""
-    points = kernel.points(X).sample(MEAN_OF, fixed_rng(0))
-    weight = np.full((len(points), 1), 1 / len(points), dtype=points.dtype)
-    return np.asarray(kernel.diag(X) - 2 * Basis(kernel, points).matmat(X, weight)[:, 0])
+    some = points.sample(MEAN_OF, fixed_rng(0))
+    weight = np.full((len(some), 1), 1 / len(some), dtype=some.dtype)
+    return np.asarray(
+        kernel.diag(points.rows) - 2 * Basis(kernel, some).matmat(points, weight)[:, 0]
+    )
 
 
 @check_loaded.register

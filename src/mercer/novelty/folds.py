@@ -49,8 +49,8 @@ def gram_folds(
     fold.
     """
     subspace = score.subspace
-    X, kernel, q = subspace.support, subspace.kernel, subspace.n_components
-    K = Basis(kernel, X, np.float64).gram()
+    kernel, q = subspace.kernel, subspace.n_components
+    K = Basis(kernel, subspace.points, np.float64).gram()
     folds = int(fold_of.max()) + 1
     seeds = rng.integers(2**63, size=folds)
 
@@ -62,7 +62,7 @@ def gram_folds(
         values, vectors = _leading(solver, operator, min(q, n - 1), fixed_rng(seeds[fold]))
         rank = int((values > rank_floor(operator, float(values[0]))).sum())
         values = values[:rank]
-        points = kernel.points(X).take(others)
+        points = subspace.points.take(others)
         model = from_gram(kernel, points, operator, values, vectors[:, :rank])
         products = _block(K, rows, others) @ np.column_stack([model.coef, model.mean])
         fitted = novelty_score(measure, model, values / n)
@@ -115,7 +115,7 @@ def landmark_folds(
         )
         model = LandmarkModel.of(features, sums, True, len(others)).leading(q)
         held_out = novelty_score(measure, model.subspace(), model.values / model.weight)
-        found.append(held_out(points.take(rows).rows))
+        found.append(held_out(points.take(rows)))
     return _collect(found, fold_of)
 
 

@@ -269,8 +269,9 @@ def neighbour_kernel(X: RowsLike) -> Gaussian:
     ----------
     X : (n, d) rows
     """
-    median = Gaussian().resolve(X).length
-    points = as_points(X).sample(SAMPLE, fixed_rng(0))
+    points = as_points(X)
+    median = Gaussian().resolve(points.rows).length
+    points = points.sample(SAMPLE, fixed_rng(0))
     # In units of the median, so that squares stay in the range of floats.
     squares = squareform(points.to_unit(median)[0].pair_squares())
     k = min(NEIGHBOUR, len(points) - 1)

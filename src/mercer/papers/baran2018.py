@@ -19,7 +19,7 @@ from mercer.kernels import Gaussian, Precomputed
 from mercer.papers import item
 from mercer.papers.item import INK, PALE, Result, Setting, checked, on_circle
 from mercer.papers.mika1999 import Curve, linear_denoise
-from mercer.plots._base import PALETTE, tidy
+from mercer.plots._base import PALETTE
 from mercer.preimage import FixedPoint
 
 #: Wide enough for one cloud to see its neighbour, so that the first component is the radius.
@@ -137,7 +137,7 @@ def run_figure1(setting: Setting) -> Result:
         item.plane(ax, "principal components")
         return figure
 
-    return Result(numbers, checks, draw, {"points": len(X)})
+    return Result(numbers, checks, draw)
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -155,8 +155,7 @@ def run_figure2(setting: Setting) -> Result:
     checks = checked("baran2018/figure2", linear=straight / noisy, kernel=bent / noisy)
     numbers = [{"method": name, "squared distance": value} for name, value in distance.items()]
     pairs = {f"{name}: {distance[name]:.4f}": (X, found[name]) for name in list(found)[1:]}
-    chosen = {"points": len(X), "noise": 0.1, "kernel": "exp(-r²)"}
-    chosen["share of the first linear component"] = f"{linear_pca(X)[1][0]:.3f}"
+    chosen = {"share of the first linear component": f"{linear_pca(X)[1][0]:.3f}"}
     return Result(numbers, checks, partial(item.denoised, pairs), chosen)
 
 
@@ -184,7 +183,7 @@ def run_figure3(setting: Setting) -> Result:
         ax.spines[:].set_visible(False)
         return figure
 
-    return Result(numbers, checks, draw, {"points": len(X)})
+    return Result(numbers, checks, draw)
 
 
 def run_figure4(setting: Setting) -> Result:
@@ -217,7 +216,7 @@ def run_figure4(setting: Setting) -> Result:
             item.plane(ax, name)
         return figure
 
-    return Result(numbers, checks, draw, {"points": len(X), "angle": 50})
+    return Result(numbers, checks, draw)
 
 
 def run_figure5(setting: Setting) -> Result:
@@ -229,8 +228,7 @@ def run_figure5(setting: Setting) -> Result:
     apart = np.abs(np.abs(squares_kernel_pca(X)) - np.abs(explicit)).max()
     checks = checked("baran2018/figure5", apart=apart / np.abs(explicit).max(), **shares)
     numbers = [{"space": name, "share of the first component": shares[name]} for name in shares]
-    chosen = {"points": len(X), "kernel": "x₁²y₁² + x₂²y₂², so that φ = (x₁², x₂²)"}
-    return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]), chosen)
+    return Result(numbers, checks, lambda: _draw_figure5(X, F, axes[0], explicit[:, 0]))
 
 
 def _draw_figure5(X: Array, F: Array, axis: Array, scores: Array) -> Figure:
@@ -271,7 +269,7 @@ def run_figure6(setting: Setting) -> Result:
         return figure
 
     numbers = [{"space": name, "put right": share} for name, share in right.items()]
-    return Result(numbers, checks, draw, {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"})
+    return Result(numbers, checks, draw)
 
 
 def run_figure7(setting: Setting) -> Result:
@@ -289,10 +287,9 @@ def run_figure7(setting: Setting) -> Result:
         figure, panels = item.sheet(1, 2, (9, 4))
         for ax, (name, Z) in zip(panels[0], found.items(), strict=True):
             _groups(ax, Z, labels)
-            ax.set(xlabel="component 0", ylabel="component 1")
-            ax.set_title(f"{name}: {told[name]:.0%} told by the first component", fontsize=10)
-            tidy(ax)
+            title = f"{name}: {told[name]:.0%} told by the first component"
+            item.panel(ax, title, xlabel="component 0", ylabel="component 1")
         return figure
 
     numbers = [{"method": name, "told by the first component": told[name]} for name in told]
-    return Result(numbers, checks, draw, {"points": len(X), "kernel": "exp(-r²/(2·1.5²))"})
+    return Result(numbers, checks, draw)

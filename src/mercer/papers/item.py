@@ -53,6 +53,15 @@ def plane(ax: Axes, title: str = "", *, ticks: bool = False) -> None:
         ax.set(xticks=[], yticks=[])
 
 
+def panel(ax: Axes, title: str = "", **labels: Any) -> None:
+    """Two axis lines that carry numbers, and what ``ax.set`` takes."""
+    from mercer.plots._base import tidy
+
+    ax.set(**labels)
+    ax.set_title(title, fontsize=10)
+    tidy(ax)
+
+
 def on_circle(angle: Array) -> Array:
     """The points of the unit circle at so many angles, (n, 2)."""
     return np.column_stack([np.cos(angle), np.sin(angle)])
@@ -192,7 +201,7 @@ class Result:
     numbers: Sequence[Mapping[str, Any]]
     checks: Sequence[Check]
     draw: Callable[[], Any]
-    setting: Mapping[str, Any]
+    setting: Mapping[str, Any] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     stands_in: str = ""
 
@@ -247,24 +256,27 @@ class Item:
         return f"{self.paper}/{self.name}"
 
 
-_FACTS: dict[str, dict[str, Any]] = tomllib.loads(packaged("mercer.papers", "items.toml"))
+FACTS: dict[str, dict[str, Any]] = tomllib.loads(packaged("mercer.papers", "items.toml"))
 #: Key → authors, title and place.
-PAPERS = {paper: facts.pop("reference") for paper, facts in _FACTS.items()}
+PAPERS = {paper: facts.pop("reference") for paper, facts in FACTS.items()}
 
 
 def _load_and_run(paper: str, name: str, setting: Setting) -> Result:
-    """The result of an item, with what ``remarks.toml`` says of it."""
-    module = _FACTS[paper][name].get("module", paper)
+    """The result of an item, with what the tables beside the code say of it."""
+    facts = FACTS[paper][name]
+    module = facts.get("module", paper)
     result: Result = catalogue.load(f"mercer.papers.{module}:run_{name}")(setting)
     said = tomllib.loads(packaged("mercer.papers", "remarks.toml"))["remark"]
     own = [r["text"] for r in said if paper in r["of"] or f"{paper}/{name}" in r["of"]]
-    return replace(result, remarks=[*result.remarks, *own])
+    return replace(
+        result, setting=facts["setting"] | result.setting, remarks=[*result.remarks, *own]
+    )
 
 
 #: What can be reproduced. The code of an item is loaded when it is run: to list all takes no time.
 ITEMS = tuple(
     Item(paper, name, facts["title"], partial(_load_and_run, paper, name))
-    for paper, items in _FACTS.items()
+    for paper, items in FACTS.items()
     for name, facts in items.items()
 )
 
@@ -272,7 +284,7 @@ ITEMS = tuple(
 def checked(item: str, **found: Any) -> list[Check]:
     """Numbers of an item, each within the bars that ``items.toml`` sets."""
     paper, name = item.split("/")
-    bars = _FACTS[paper][name]
+    bars = FACTS[paper][name]
     return [Check(found=float(value), **bars[key]) for key, value in found.items()]
 
 

@@ -12,10 +12,10 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, sheet
+from mercer.papers.item import Result, Setting, checked, panel, sheet
 from mercer.papers.mika1999 import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
-from mercer.plots._base import PALETTE, show_tiles, tidy
+from mercer.plots._base import PALETTE, show_tiles
 from mercer.preimage import FixedPoint, PreImageSolver
 from mercer.preimage.noise import match_noise
 
@@ -70,7 +70,7 @@ def usps_digits(
 def _setting(data: Labelled, **more: object) -> dict[str, object]:
     """What the items on digits say of their setting."""
     train, test = per_digit(data)
-    return {"images": f"{train} + {test} of each digit", "kernel": "exp(-r²/128)", **more}
+    return {"images": f"{train} + {test} of each digit", **more}
 
 
 def run_figure2(setting: Setting) -> Result:
@@ -104,9 +104,8 @@ def run_figure2(setting: Setting) -> Result:
         finite=np.isfinite(preimages).mean(),
         largest=np.abs(preimages).max(),
     )
-    chosen = _setting(data, eigenvectors="1, 2, 4, …, 256, the first being 1, as in the paper")
     draw = partial(_draw_figure2, np.stack(list(pictures.values())), shown)
-    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
+    return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
 
 
 def _draw_figure2(images: Array, shown: Sequence[int]) -> Figure:
@@ -154,7 +153,7 @@ def run_figure3(setting: Setting) -> Result:
     at = {"one": ratio[0], "five": ratio[4], "ten": ratio[9], "twenty": ratio[19]}
     checks = checked("mika1999/figure3", **at, first=first)
     draw = partial(_draw_figure3, tiles, test[shown], errors[1] / errors[0])
-    return Result(numbers, checks, draw, _setting(data, n="1 to 20"), stands_in=data.stands_in)
+    return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
 
 
 def _draw_figure3(tiles: Array, original: Array, ratio: Array) -> Figure:
@@ -290,6 +289,5 @@ def _draw_errors(ax: Axes, rows: Sequence[UspsRow]) -> None:
             own = [(r.q, getattr(r, way)) for r in rows if r.noise == noise and r.q <= most]
             ax.plot(*zip(*own, strict=True), style, color=color, label=f"{way}, {noise}")
     ax.set_xscale("log", base=2)
-    ax.set(yscale="log", xlabel="number of components n", ylabel="mean squared error")
     ax.legend(frameon=False, fontsize=8)
-    tidy(ax)
+    panel(ax, yscale="log", xlabel="number of components n", ylabel="mean squared error")

@@ -21,13 +21,17 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, denoised, on_circle, sheet
+from mercer.papers.item import FACTS, Result, Setting, checked, denoised, on_circle, panel, sheet
 from mercer.papers.sources import Source, read_mnist
-from mercer.plots._base import PALETTE, show_tiles, tidy
+from mercer.plots._base import PALETTE, show_tiles
 
 #: "σ² = 50" on pixels from 0 to 1. The text's "σ² = 0.01" for all digits makes the kernel diagonal,
 #: and every sample the same blur; as γ = 0.01 it is this same kernel (inferred).
 MNIST_KERNEL = Gaussian(gamma=0.01)
+
+
+#: Where a straight line begins and ends.
+Piece = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Scene:
     """Noisy points in the plane around a unit circle and straight pieces."""
 
     points: Array
-    pieces: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
+    pieces: Sequence[Piece] = ()
 
     def distance(self, points: Array) -> float:
         """Mean distance of points to the true curve."""
@@ -45,12 +49,7 @@ class Scene:
 
 
 #: Where the two lines of Figure 1 (b) may lie; the text does not say.
-LAYOUTS: Mapping[str, tuple[tuple[tuple[float, float], tuple[float, float]], ...]] = {
-    "vertical": (((-2, -1.5), (-2, 1.5)), ((2, -1.5), (2, 1.5))),
-    "horizontal": (((-3.5, 0), (-1.5, 0)), ((1.5, 0), (3.5, 0))),
-    "cross": (((-0.7, 0), (0.7, 0)), ((0, -0.7), (0, 0.7))),
-    "tangents": (((-1.5, 1.8), (1.5, 1.8)), ((-1.5, -1.8), (1.5, -1.8))),
-}
+LAYOUTS: Mapping[str, list[Piece]] = FACTS["schreurs2018"]["figure1"]["layouts"]
 
 
 def circle(rng: np.random.Generator, n: int = 500, noise: float = 0.3) -> Scene:
@@ -198,9 +197,8 @@ def run_figure1(setting: Setting) -> Result:
         f"{sum(value < 0.95 for value in ratio.values())} of four layouts nearer, since a line has "
         f"125 points only. The layout “{LAYOUT}” is drawn and judged; all are in the numbers."
     )
-    chosen = {"points": 500, "(a)": "noise 0.3, σ² = 1, q = 2, S = 150",
-              "(b)": "noise 0.2, σ² = 0.2, q = 8, S = 100", "seeds": len(seeds)}  # fmt: skip
-    return Result(numbers, checks, lambda: _draw_figure1(setting.seed), chosen, [remark])
+    draw = partial(_draw_figure1, setting.seed)
+    return Result(numbers, checks, draw, {"seeds": len(seeds)}, [remark])
 
 
 def _draw_figure1(seed: int) -> Figure:
@@ -213,8 +211,8 @@ def _draw_figure1(seed: int) -> Figure:
 
 def run_figure2(setting: Setting) -> Result:
     """New digits: of 0 and 1, and of all; and how similar a mixed one is to each digit."""
-    data, n = setting.sources.mnist(), 1000
-    pair, mixed = (run(data, n, setting.seed) for run in (figure2a, figure2b))
+    data = setting.sources.mnist()
+    pair, mixed = (run(data, seed=setting.seed) for run in (figure2a, figure2b))
     pure = float((pair.neighbours.max(axis=1) == 10).mean())
     many = float(((mixed.neighbours > 0).sum(axis=1) >= 5).mean())
     best = mixed.similarity.argmax(axis=1)
@@ -229,14 +227,8 @@ def run_figure2(setting: Setting) -> Result:
         shares["read"] = float(np.isin(read, (0, 1)).mean())
     largest = mixed.similarity.max()
     checks = checked("schreurs2018/figure2", **shares, many=many, largest=largest)
-    chosen = {
-        "(a)": "50 of 0 and of 1, 20 components, S = 10",
-        "(b)": "50 of each, 50 components, S = 100",
-        "kernel": "exp(-0.01 r²), pixels in [0, 1]",
-        "samples": n,
-    }
     draw = partial(_draw_figure2, pair, mixed)
-    return Result(numbers, checks, draw, chosen, stands_in=data.stands_in)
+    return Result(numbers, checks, draw, stands_in=data.stands_in)
 
 
 def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
@@ -247,7 +239,5 @@ def _draw_figure2(pair: Mixing, mixed: Mixing) -> Figure:
         ax.set_title(title, fontsize=10)
     ax = axes[0, 2]
     ax.bar(np.arange(10), mixed.similarity[0], color=PALETTE[0])
-    ax.set(xticks=range(10), xlabel="digit")
-    ax.set_title("(c) first sample of (b): scaled similarity", fontsize=10)
-    tidy(ax)
+    panel(ax, "(c) first sample of (b): scaled similarity", xticks=range(10), xlabel="digit")
     return figure

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import socket
+import tomllib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,22 +19,13 @@ import numpy as np
 from scipy.ndimage import zoom
 from sklearn import datasets
 
+from mercer._base.files import packaged
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
 from mercer.exceptions import DataError, MercerWarning, warn
 
 #: Rows of each class in the training and test parts.
-COUNTS: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "USPS": (
-        (1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644),
-        (359, 264, 198, 166, 200, 160, 170, 147, 166, 177),
-    ),
-    "MNIST": (
-        (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949),
-        (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009),
-    ),
-    "Pima": ((132, 68), (223, 109)),
-}
+COUNTS: Mapping[str, list[list[int]]] = tomllib.loads(packaged("mercer.papers", "sets.toml"))
 _Make = Callable[[], "Labelled"]
 #: Seconds to wait for another machine before a stand-in is used.
 PATIENCE = 20.0
@@ -62,7 +54,7 @@ class Labelled:
 
     def checked(self) -> Labelled:
         """The same, if the counts of the classes are those of the set."""
-        found = tuple(tuple(np.bincount(y).tolist()) for y in (self.y, self.y_test))
+        found = [np.bincount(y).tolist() for y in (self.y, self.y_test)]
         if found != COUNTS[self.name]:
             raise DataError(
                 f"this is not {self.name}: its classes have {found[0]} training and {found[1]} "

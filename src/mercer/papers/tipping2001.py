@@ -6,6 +6,7 @@ Pima data are not shipped: read ``Pima.tr`` and ``Pima.te`` (Ripley 1996; R pack
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.svm import LinearSVC
@@ -16,9 +17,9 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, Result, Setting, checked, plane, sheet
+from mercer.papers.item import INK, Result, Setting, checked, panel, plane, sheet
 from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
-from mercer.plots._base import PALETTE, tidy
+from mercer.plots._base import PALETTE
 from mercer.relevance import subspace_angles
 
 CENTRES = np.array([[-0.5, -0.2], [0.0, 0.6], [0.5, 0.0]])
@@ -132,9 +133,6 @@ def _rms_curve(subspace: Subspace, X: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(left, 0).mean(axis=0)))
 
 
-SETTING = {"points": "3 × 30, sd 0.1", "kernel": "exp(-r²/0.25²)", "centred": "no"}
-
-
 def _draws(setting: Setting, figure: str) -> Iterator[tuple[Array, Array]]:
     """The three clusters and their labels, drawn as often as the run asks for."""
     draws = setting.choose(20, 100)
@@ -157,8 +155,8 @@ def run_figure1(setting: Setting) -> Result:
     X, _ = three_clusters(setting.seed)
     model = figure1(X)
     titles = [f"{value:.3f}" for value in model.explained_variance_]
-    chosen = {**SETTING, "draws": len(spectra)}
-    return Result(numbers, checks, lambda: _draw_components(X, model, titles), chosen)
+    draw = partial(_draw_components, X, model, titles)
+    return Result(numbers, checks, draw, {"draws": len(spectra)})
 
 
 def _picked(Z: Array, labels: Array) -> int:
@@ -185,8 +183,8 @@ def run_figure2(setting: Setting) -> Result:
     X, _ = three_clusters(setting.seed)
     model = figure2(X)
     titles = [f"component {k}" for k in range(9)]
-    chosen = {**SETTING, "σ": 0.25, "draws": len(sizes)}
-    return Result(numbers, checks, lambda: _draw_components(X, model, titles), chosen)
+    draw = partial(_draw_components, X, model, titles)
+    return Result(numbers, checks, draw, {"draws": len(sizes)})
 
 
 def _draw_components(X: Array, model: Estimator, titles: Sequence[str]) -> Figure:
@@ -220,8 +218,7 @@ def run_figure3(setting: Setting) -> Result:
         RepresentingVectorsDisplay.from_estimator(model, X, ax=axes[0, 0])
         return figure
 
-    chosen = {**SETTING, "σ": 0.25, "draws": len(counts)}
-    return Result(numbers, checks, draw, chosen)
+    return Result(numbers, checks, draw, {"draws": len(counts)})
 
 
 def run_figure4(setting: Setting) -> Result:
@@ -242,8 +239,7 @@ def run_figure4(setting: Setting) -> Result:
     search = {"kernels": found.n_kernels, "fits": found.fits}
     rms = {"five": sparse[4], "ten": sparse[9], "all": sparse[24], "refit": refit[24]}
     checks = checked("tipping2001/figure4", **search, **rms, errors=apart)
-    rows = f"{len(data.X)} + {len(data.X_test)}"
-    chosen = {"rows": rows, "kernel": "exp(-r²/10²), standardised"}
+    chosen = {"rows": f"{len(data.X)} + {len(data.X_test)}"}
     return Result(numbers, checks, lambda: _draw_figure4(found), chosen, stands_in=data.stands_in)
 
 
@@ -255,7 +251,6 @@ def _draw_figure4(found: Figure4) -> Figure:
     for ax, (what, ways) in zip(axes[0], curves.items(), strict=True):
         for way, (label, color) in styles.items():
             ax.plot(np.arange(1, COUNT + 1), ways[way], color=color, label=label)
-        ax.set(xlabel="number of components", ylabel=what)
-        tidy(ax)
+        panel(ax, xlabel="number of components", ylabel=what)
     axes[0, 0].legend(frameon=False, fontsize=8)
     return figure

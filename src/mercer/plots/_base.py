@@ -195,8 +195,8 @@ def rows_of(estimator: Estimator, X: RowsLike) -> Array:
         return subspace.points.vectors("a picture")
     if get_tags(estimator).input_tags.allow_nan:
         X = estimator.impute(X)  # as its transform does
-    rows = check_rows(estimator, X, subspace.kernel, reset=False)
-    return np.asarray(rows, dtype=subspace.coef.dtype)
+    points = check_rows(estimator, X, subspace.kernel, reset=False)
+    return np.asarray(points.to_dense(), dtype=subspace.coef.dtype)
 
 
 def check_labels(y: Targets, n: int, name: str = "y") -> Array | None:

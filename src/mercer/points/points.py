@@ -345,8 +345,9 @@ def near_one(X: Array) -> Array:
 
 def as_points(X: Any) -> Any:
     """Vectors, as they come from a caller, as points; points as they are."""
-    is_array = isinstance(X, np.ndarray)  # the quicker question
-    return Vectors(X) if is_array or not isinstance(X, Points) else X
+    # Arrays and vectors first: of an abstract class it takes a call in Python to tell.
+    is_array = isinstance(X, np.ndarray)
+    return Vectors(X) if is_array or not isinstance(X, (Vectors, Points)) else X
 
 
 def alike(X: Any, Y: Any) -> tuple[Any, Any]:

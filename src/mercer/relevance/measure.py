@@ -150,10 +150,10 @@ def measure_relevance(
     """
     numbers.check_choice("unit", unit, UNITS)
     require_variables(subspace, "matter")
-    middle = as_points(subspace.support).middle()
-    share = 1.0 if max_rows is None or len(X) <= max_rows else max_rows / len(X)
-    work = _Pass(subspace, middle, weight, share)
-    sums: _Sums = summed(work, X, max(TASK, work._step()), "relevance")
+    points, support = as_points(X), as_points(subspace.points)
+    share = 1.0 if max_rows is None or len(points) <= max_rows else max_rows / len(points)
+    work = _Pass(subspace, support.middle(), weight, share)
+    sums: _Sums = summed(work, points, max(TASK, work._step()), "relevance")
     if sums.looked_at <= 0:
         raise DataError("the rows that were looked at have no weight; give max_rows=None.")
     mean = sums.linear / sums.weight
@@ -227,10 +227,12 @@ class _Pass:
     weight: Array | None
     share: float
 
-    def __call__(self, rows: slice, block: Array) -> _Sums:
+    def __call__(self, rows: slice, block: Points | Array) -> _Sums:
+        S = self.subspace
+        points = S.kernel.points(block).cast(S.coef.dtype)
         parts = (
-            self._sums(slice(rows.start + part.start, rows.start + part.stop), block[part])
-            for part in blocks(len(block), self._step()) or [slice(0, 0)]
+            self._sums(slice(rows.start + part.start, rows.start + part.stop), points.take(part))
+            for part in blocks(len(points), self._step()) or [slice(0, 0)]
         )
         return reduce(add, parts)
 
@@ -238,10 +240,9 @@ class _Pass:
         """Rows of which as many are looked at as fit into memory."""
         return int(_rows_at_once(self.subspace) / self.share)
 
-    def _sums(self, rows: slice, block: Array) -> _Sums:
+    def _sums(self, rows: slice, points: Points) -> _Sums:
         S = self.subspace
-        # Dense: a q-th of its own derivatives.
-        X = as_points(block).to_dense().astype(S.coef.dtype, copy=False)
+        X = points.to_dense()  # a q-th of its own derivatives
         w = np.ones(len(X)) if self.weight is None else self.weight[rows]
         shifted = X - self.middle  # float64, and around the middle no digits cancel
         whole = (float(w.sum()), w @ shifted, w @ shifted**2)
@@ -262,13 +263,13 @@ class _Pass:
         )
 
 
-def summed(work: Callable[[slice, Any], Any], X: RowsLike, step: int, stage: str) -> Any:
+def summed(work: Callable[[slice, Any], Any], points: Points, step: int, stage: str) -> Any:
     """The sum of ``work(rows, block)`` over blocks of ``step`` rows, or those of a source."""
-    if isinstance(X, Source):
-        total, parts = X.n_steps, X.map_steps(work)
+    if isinstance(points, Source):
+        total, parts = points.n_steps, points.map_steps(work)
     else:
-        tasks = blocks(len(X), step)
-        total, parts = len(tasks), ordered_map(lambda rows: work(rows, X[rows]), tasks)
+        tasks = blocks(len(points), step)
+        total, parts = len(tasks), ordered_map(lambda rows: work(rows, points.take(rows)), tasks)
     sums = None
     for done, part in enumerate(parts, 1):
         progress.announce(stage, done, total)

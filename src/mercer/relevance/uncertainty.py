@@ -30,7 +30,7 @@ from mercer.landmarks import RPCholesky
 from mercer.model import Subspace
 from mercer.model.model import listed
 from mercer.model.subspace import require_variables
-from mercer.points import as_points
+from mercer.points import Points, Vectors, as_points
 from mercer.relevance.measure import TASK, jacobians, summed
 
 # The model's directions and some that it left out, and what rows add up to in them.
@@ -70,11 +70,11 @@ class Directions:
 
     @classmethod
     def of(
-        cls, subspace: Subspace, X: Array, weight: Array, r: int, rng: np.random.Generator
+        cls, subspace: Subspace, points: Points, weight: Array, r: int, rng: np.random.Generator
     ) -> Directions:
         """The r leading axes of rows, among the model's directions and those of 2 r landmarks."""
         kernel = subspace.kernel
-        L = RPCholesky().select(kernel, X, min(2 * r, len(X)), rng)
+        L = RPCholesky().select(kernel, points.rows, min(2 * r, len(points)), rng)
         P = (subspace.scores(L) + subspace.offset).astype(np.float64)
         left = Basis(kernel, L).gram() - P @ P.T
         values, vectors = np.linalg.eigh((left + left.T) / 2)
@@ -83,25 +83,26 @@ class Directions:
         width = subspace.n_components + int(keep.sum())
         root = vectors[:, keep] / np.sqrt(values[keep])
         plain = cls(subspace, L, P, root, np.eye(width), np.zeros(width))
-        F = plain.features(X)[0]
+        F = plain.features(points)[0]
         mean = weight @ F / weight.sum() if np.any(subspace.mean) else np.zeros(F.shape[1])
         vectors = np.linalg.eigh(((F - mean) * weight[:, None]).T @ (F - mean))[1]
         turn = vectors[:, ::-1][:, :r]
         return replace(plain, turn=turn, shift=mean @ turn)
 
-    def features(self, X: Array) -> tuple[Array, Array]:
+    def features(self, points: Points) -> tuple[Array, Array]:
         """Coordinates of rows, (n, r), and their squared distances to the mean, (n,)."""
         S = self.subspace
-        Z, residual = S.scores_and_residual(X)
+        Z, residual = S.scores_and_residual(points)
         Z = Z.astype(np.float64, copy=False)
         total = linalg.square_sums(Z) + residual
-        K = Basis(S.kernel, self.landmarks).at(X)
+        K = Basis(S.kernel, self.landmarks).at(points)
         outside = (K - (Z + S.offset) @ self.products.T) @ self.root
         return np.hstack([Z, outside]) @ self.turn - self.shift, total
 
     def sums(self, weight: Array, group: Array, groups: int, rows: slice, block: Any) -> GroupSums:
         """What a block of rows adds; ``weight`` and ``group`` are those of all rows."""
-        Z, total = self.features(block.astype(self.subspace.coef.dtype, copy=False))
+        S = self.subspace
+        Z, total = self.features(S.kernel.points(block).cast(S.coef.dtype))
         return GroupSums.of(Z, total, weight[rows], group[rows], groups)
 
     def turned(self, axes: Array) -> Directions:
@@ -113,7 +114,7 @@ class Directions:
         S, q = self.subspace, self.subspace.n_components
         on_landmarks = self.root @ self.turn[q:]
         on_support = S.coef @ (self.turn[:q] - self.products.T @ on_landmarks)
-        points = S.points.joined(as_points(self.landmarks)).rows
+        points = S.points.joined(S.kernel.points(self.landmarks)).rows
         return points, np.concatenate([on_support, on_landmarks]).astype(S.coef.dtype)
 
 
@@ -325,7 +326,7 @@ class _Resamples:
 
     directions: Directions
     turns: Array  # (b, r, q)
-    rows: Any
+    points: Points
     weight: Array  # (n,) of the rows
     weights: Array  # (b, n) of the rows in each resample
 
@@ -337,9 +338,9 @@ class _Resamples:
         """
         q = self.turns.shape[2]
         points, coef = self.directions.coefficients()
-        V, rows = self.turns[:RELEVANCE_REPLICATES, : 2 * q], _dense_rows(self.rows, 2 * q)
+        V, rows = self.turns[:RELEVANCE_REPLICATES, : 2 * q], _dense_rows(self.points, 2 * q)
         kernel = self.directions.subspace.kernel
-        J = jacobians(kernel, as_points(rows), points, coef[:, : 2 * q], 64).astype(np.float64)
+        J = jacobians(kernel, Vectors(rows), points, coef[:, : 2 * q], 64).astype(np.float64)
         n, p, d = J.shape
         mean = self.weight @ rows / self.weight.sum()
         variance = self.weight @ (rows - mean) ** 2 / self.weight.sum()
@@ -359,9 +360,8 @@ class _Resamples:
         return Interval(estimate, estimate * np.exp(low), np.minimum(estimate * np.exp(high), 1.0))
 
 
-def _dense_rows(rows: Any, components: int) -> Array:
+def _dense_rows(points: Points, components: int) -> Array:
     """The rows; sparse ones dense, if the derivatives of so many components can be held."""
-    points = as_points(rows)
     entries = len(points) * components * points.width
     if points.is_sparse and entries > MOST_ENTRIES:
         raise DataError(
@@ -418,10 +418,13 @@ def measure_uncertainty(
     group = rng.permutation(len(X)).astype(np.int32) % groups
     index = np.sort(rng.permutation(len(X))[:SAMPLE])
     w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
-    rows = subspace.in_precision(X[index])
+    points = as_points(X)
+    rows = points.take(index).cast(subspace.coef.dtype)
     r = min(4 * q, q + 64)
     directions = Directions.of(subspace, rows, w[index], r, rng)
-    sums: GroupSums = summed(partial(directions.sums, w, group, groups), X, 4 * TASK, "uncertainty")
+    sums: GroupSums = summed(
+        partial(directions.sums, w, group, groups), points, 4 * TASK, "uncertainty"
+    )
     center = bool(np.any(subspace.mean))
     lam, axes = _decreasing(sums.covariances(np.ones((1, groups)), center))
     sums = sums.turned(axes[0])
@@ -436,7 +439,7 @@ def measure_uncertainty(
     damped = 1 + (draws - 1) * np.sqrt(min(1.0, len(kept) / len(X)))
     own = w[index][kept]
     drawn = own * damped[:, group[index][kept]]
-    resamples = _Resamples(directions.turned(axes[0]), turns, rows[kept], own, drawn)
+    resamples = _Resamples(directions.turned(axes[0]), turns, rows.take(kept), own, drawn)
     return Uncertainty(
         eigenvalues.times(float(sums.weight.sum())),
         shares,

@@ -23,6 +23,7 @@ from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis, Kernel
 from mercer.model import Subspace
+from mercer.points import Points
 
 # Bounded losses: beyond some size an error no longer counts more.
 #
@@ -159,11 +160,12 @@ def reweight(
         Stop when the weights change by less on the mean: single rows on the border may go in and
         out for ever.
     """
-    trust = trusted_rows(X, kernel)
+    points = kernel.points(X)
+    trust = trusted_rows(points, kernel)
     inside = trust.trusted
     weights = inside.astype(float)
     # The same folds in every round, so that the rounds can settle.
-    fold_of = held_out.deal_folds(len(X), folds, numbers.fixed_rng(int(rng.integers(2**31))))
+    fold_of = held_out.deal_folds(len(points), folds, numbers.fixed_rng(int(rng.integers(2**31))))
     changes: list[float] = []
     errors, converged = weights, False
     for _ in progress.announced("reweight", range(max_iter)):
@@ -172,7 +174,7 @@ def reweight(
         def fitted(rows: Array, weights: Array = before) -> Callable[[Any], Array]:
             return partial(_distance, learn(rows, weights[rows]))
 
-        errors = held_out.scores_by_fold(fitted, X, fold_of)
+        errors = held_out.scores_by_fold(fitted, points.rows, fold_of)
         weights = np.where(inside, loss.weight(excess(errors, inside)), 0)
         changes.append(float(np.abs(weights - before).mean()))
         converged = changes[-1] <= tol
@@ -268,7 +270,7 @@ def trusted_rows(X: RowsLike, kernel: Kernel) -> Trust:
     """
     n = len(X)
     references = np.sort(numbers.fixed_rng(0).permutation(n)[:MOST_REFERENCES])
-    D = _distances(X, references, kernel)
+    D = _distances(kernel.points(X), references, kernel)
     size = max(len(references) // 2 + 1, min(NEIGHBOUR + 1, n))
     # The distance to the middle one of all other rows.
     central = np.argsort(np.median(D[references], axis=1), kind="stable")[:size]
@@ -300,9 +302,8 @@ def _strays(excess: Array, lone: Array, reached: float) -> Array:
     return rows[:first] if first <= STRAYS * len(excess) else rows[:0]
 
 
-def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
+def _distances(points: Points, references: Array, kernel: Kernel) -> Array:
     """Distances of all rows from the references, (n, r)."""
-    points = kernel.points(X)
     if kernel.takes_vectors:
         if points.is_sparse:
             from sklearn.metrics.pairwise import euclidean_distances  # brings in all metrics
@@ -311,8 +312,8 @@ def _distances(X: RowsLike, references: Array, kernel: Kernel) -> Array:
             return np.asarray(euclidean_distances(sparse, sparse[references]))
         rows = np.asarray(points.vectors("a robust start"), dtype=np.float64)
         return np.asarray(cdist(rows, rows[references]))
-    own = np.asarray(kernel.diag(X), dtype=np.float64)
-    K = Basis(kernel, points.chosen(references), np.float64).at(X)
+    own = np.asarray(kernel.diag(points.rows), dtype=np.float64)
+    K = Basis(kernel, points.chosen(references), np.float64).at(points)
     return np.asarray(np.sqrt(np.maximum(own[:, None] + own[references] - 2 * K, 0)))
 
 

@@ -1,7 +1,7 @@
 """Kernel and number of components on clean rows: by held-out error, or by what exceeds chance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.base import clone
@@ -20,7 +20,6 @@ from mercer.selection.search import (
     Choice,
     Denoiser,
     Errors,
-    Trials,
     all_counts,
     fit_quietly,
     kernels_around,
@@ -100,33 +99,23 @@ def choose_by_noise(
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     candidates = [kernel.resolve(X) for kernel in candidates]
     own = candidates[len(candidates) // 2]
-    cells = Cells(estimator, _HeldOut(X, splits, noise, match_noise), wanted, candidates)
+
+    def trial(s: int, candidate: Estimator) -> Errors:
+        """Noise is added to the rows held out, and they are compared with before."""
+        train, test = (as_points(X[part]) for part in splits[s])
+        model = fit_quietly(candidate, train.for_user())
+        noisy = add_noise(test.rows, noise, fixed_rng(s))
+        denoised = Denoiser.of(model, noisy, match_noise)
+        return lambda q, in_full: denoised(q, in_full).squared_differences(test)
+
+    trials = [partial(trial, s) for s in range(n_splits)]
+    cells = Cells(estimator, trials, wanted, candidates)
     if exhaustive:
         cells.fill()
     else:
         cells.search(grows=kernels is None)
     # Never worse than nothing: the kernel's own width with all components is among the cells.
     return cells.choice(own if kernels is None and counts is None else None)
-
-
-@dataclass(frozen=True)
-class _HeldOut(Trials):
-    """Splits of clean rows: noise is added to those held out, and they are compared with before."""
-
-    X: RowsLike
-    splits: list[tuple[Array, Array]]
-    noise: Noise
-    match_noise: bool | str
-
-    def __len__(self) -> int:
-        return len(self.splits)
-
-    def errors_of(self, candidate: Estimator, s: int) -> Errors:
-        train, test = self.splits[s]
-        clean = self.X[test]
-        model = fit_quietly(candidate, as_points(self.X[train]).for_user())
-        denoised = Denoiser.of(model, add_noise(clean, self.noise, fixed_rng(s)), self.match_noise)
-        return lambda q, in_full: denoised(q, in_full).squared_differences(as_points(clean))
 
 
 @held

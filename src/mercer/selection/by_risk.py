@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from mercer.selection.search import (
     Choice,
     Denoiser,
     Errors,
-    Trials,
+    Trial,
     all_counts,
     fit_quietly,
     kernels_around,
@@ -184,29 +185,29 @@ def choose_by_risk(
     some = X
     if len(X) > max_rows:
         some = X[np.sort(fixed_rng(0).choice(len(X), max_rows, replace=False))]
-    trials = Probes.of(some, level)
+    probes, final = Probes.of(some, level), FINAL
     wanted = all_counts(len(some) - 1) if counts is None else sorted(counts)
     candidates = kernels_around(estimator.kernel, X) if kernels is None else list(kernels)
     resolved = [kernel.resolve(X) for kernel in candidates]
-    cells = Cells(_with_way(estimator, _plain(estimator)), trials, wanted, resolved, levels=LEVELS)
+    plain = _with_way(estimator, _plain(estimator))
+    cells = Cells(plain, probes.trials(TRIALS), wanted, resolved, levels=LEVELS)
     cells.search(grows=kernels is None)
     ways = [cells, _shrunk(cells), *_smoothed(cells)]
-    trials = replace(trials, length=FINAL)
     if some is not X:
-        trials = replace(Probes.of(X, level), length=1)
-        ways = [_on_all_rows(min(ways, key=_value), trials, fixed=kernels is not None)]
+        probes, final = Probes.of(X, level), 1
+        ways = [_on_all_rows(min(ways, key=_value), probes, fixed=kernels is not None)]
     table = [row for way in ways for row in way.table()]
     best = min(ways, key=_value)
     choice = best.choice()
-    found = _again(best.estimator, trials, choice.kernel, choice.n_components)
-    linear = trials.linear()
+    found = _again(best.estimator, probes.trials(final), choice.kernel, choice.n_components)
+    linear = probes.linear()
     if linear.min() < _value(found):
         shrunk, place = np.unravel_index(linear.argmin(), linear.shape)
         model = _with_way(estimator, "shrunk" if shrunk else "auto")
-        found = _again(model, trials, Linear(), int(place) + 1)
-    risk = trials.risk(found, float(linear.min()), level)
+        found = _again(model, probes.trials(final), Linear(), int(place) + 1)
+    risk = probes.risk(found, float(linear.min()), level)
     if risk.error < 0 and level.uncertainty:
-        left = trials.residual(found)
+        left = probes.residual(found)
         lower = level.times(
             float(np.sqrt(left / (left - risk.error))), "lowered since an error was below zero"
         )
@@ -269,39 +270,35 @@ def _smoothed(cells: Cells) -> list[Cells]:
     return [other]
 
 
-def _again(model: Estimator, trials: Probes, kernel: Kernel, q: int) -> Cells:
+def _again(model: Estimator, trials: Sequence[Trial], kernel: Kernel, q: int) -> Cells:
     """One candidate alone, in all trials."""
     found = Cells(model, trials, [q], [kernel])
     found.fill()
     return found
 
 
-def _on_all_rows(cells: Cells, trials: Probes, *, fixed: bool) -> Cells:
+def _on_all_rows(cells: Cells, probes: Probes, *, fixed: bool) -> Cells:
     """What was chosen on a sample, at more components and a narrower width, on all rows."""
     choice = cells.choice()
     factors = (1.0,) if fixed else NARROWER
-    around = kernels_around(choice.kernel, trials.X[:2], factors)
+    around = kernels_around(choice.kernel, probes.X[:2], factors)
     j = cells.counts.index(choice.n_components)
-    most = int(min(LEVELS[-1], len(trials.X) - 1))
-    counts = sorted({min(q, most) for q in (*cells.counts[max(j - 1, 0) : j + 1], *_more(choice))})
-    found = Cells(cells.estimator, trials, counts, around, levels=LEVELS)
+    most = int(min(LEVELS[-1], len(probes.X) - 1))
+    more = [choice.n_components * factor for factor in (2, 4)]
+    counts = sorted({min(q, most) for q in (*cells.counts[max(j - 1, 0) : j + 1], *more)})
+    found = Cells(cells.estimator, probes.trials(1), counts, around, levels=LEVELS)
     found.fill()
     return found
 
 
-def _more(choice: Choice) -> list[int]:
-    return [choice.n_components * factor for factor in (2, 4)]
-
-
 @dataclass(frozen=True)
-class Probes(Trials):
+class Probes:
     """Fits to the rows, and to the rows with a small random probe on them."""
 
     X: Array
     deviation: Array
     chosen: Array  # rows whose errors are looked at
     step: float
-    length: int = TRIALS
     #: Denoisers by kernel, number of components and probe, which all pre-image methods share.
     fits: dict[tuple[str, int, tuple[int, int]], Denoiser] = field(default_factory=dict)
 
@@ -315,10 +312,11 @@ class Probes(Trials):
         far = np.abs(X - X.mean(axis=0)).max() / max(np.sqrt((deviation**2).mean()), 1e-300)
         return cls(X, deviation, chosen, max(STEP, np.sqrt(np.finfo(X.dtype).eps) * float(far)))
 
-    def __len__(self) -> int:
-        return self.length
+    def trials(self, count: int) -> list[Trial]:
+        """So many of them, each with probes of its own."""
+        return [partial(self._errors, s) for s in range(count)]
 
-    def errors_of(self, candidate: Estimator, s: int) -> Errors:
+    def _errors(self, s: int, candidate: Estimator) -> Errors:
         x, v = self.X[self.chosen], self.deviation[self.chosen]
         solver = as_preimage(candidate.preimage)
         here = self._denoiser(candidate, (-1, 0))

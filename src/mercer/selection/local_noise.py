@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from mercer._base.numbers import fixed_rng
 from mercer._base.types import Array
+from mercer.selection.search import is_beyond
 
 #: Rows that are looked at, and parts of them that are held out in turn.
 ROWS, FOLDS = 600, 4
@@ -52,18 +53,12 @@ def noise_around_pieces(X: Array) -> tuple[float, float] | None:
                 break
             most = max(most, held_out[K, p].mean())
     best = max(held_out, key=lambda pieces: held_out[pieces].mean())
-    if not _is_worse(_held_out(X, 1, d - 1), held_out[best], SURE):
+    if not is_beyond(held_out[best], _held_out(X, 1, d - 1), SURE):
         return None
-    alike = [pieces for pieces in held_out if not _is_worse(held_out[pieces], held_out[best], 1.0)]
+    alike = [pieces for pieces in held_out if not is_beyond(held_out[best], held_out[pieces], 1.0)]
     levels = [_mixture(X, K, p)[1] for K, p in alike]
     few = np.mean(levels) / np.sqrt(2 * len(X))  # chance alone
     return scale * float(np.mean(levels)), scale * float(np.hypot(np.std(levels), few))
-
-
-def _is_worse(one: Array, other: Array, errors: float) -> bool:
-    """Whether one likelihood is below another by so many standard errors of their difference."""
-    lost = other - one
-    return bool(lost.mean() > errors * lost.std() / np.sqrt(len(lost)))
 
 
 def _held_out(X: Array, K: int, p: int) -> Array:

@@ -198,15 +198,13 @@ def _squares(difference: object) -> float:
 
 def _typical_noise(table: Table) -> float:
     """Half the standard deviation of all rows, from one pass over their blocks."""
-    n, d = table.rows.shape
-    mean, square = np.zeros(d), np.zeros(d)
-    shift = None
+    from sklearn.preprocessing import StandardScaler  # brings in all encoders
+
+    scaler = StandardScaler()
     for rows in table.blocks():
-        block = np.asarray(rows[:], dtype=np.float64)
-        shift = block[0] if shift is None else shift  # sums of squares around a row lose no digits
-        mean += (block - shift).sum(axis=0)
-        square += ((block - shift) ** 2).sum(axis=0)
-    noise = 0.5 * float(np.sqrt(max((square / n - (mean / n) ** 2).mean(), 0.0)))
+        scaler.partial_fit(np.asarray(rows[:], dtype=np.float64))
+    noise = 0.5 * float(np.sqrt(scaler.var_.mean()))
     if not noise > 0:
+        n = len(table.rows)
         raise DataError(f"the {n} row(s) do not differ; give rows that differ to be scored.")
     return noise

@@ -10,7 +10,6 @@ best is computed again in full before the choice.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,6 +44,8 @@ CACHED = 12
 
 #: Squared errors of the rows of a trial, (rows,), at a number of components, in full or roughly.
 Errors = Callable[[int, bool], Array]
+#: What a candidate is tried on, such as a split of clean rows: from the candidate to its errors.
+Trial = Callable[[Estimator], Errors]
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,6 @@ class Choice:
     n_components: int
     value: float
     table: list[tuple[Kernel, int, float]]
-
-
-class Trials(ABC):
-    """What candidates are tried on, such as splits of clean rows."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def errors_of(self, candidate: Estimator, s: int) -> Errors:
-        """A candidate, fitted for trial s."""
 
 
 def kernels_around(
@@ -136,7 +126,7 @@ class Cells:
     """Errors by candidate, trial and number of components, computed when they are asked for."""
 
     estimator: Estimator
-    trials: Trials
+    trials: Sequence[Trial]
     counts: list[int]
     kernels: list[Kernel]
     #: (counts, rows) squared errors of a candidate in a trial; NaN where nobody has looked.
@@ -294,7 +284,7 @@ class Cells:
         if key not in self.models:
             announce("tune", self.fits, max(self._expected, self.fits + 1))
             candidate = self.candidate(self.kernels[i], tops[0])
-            errors = self.trials.errors_of(candidate, s)
+            errors = self.trials[s](candidate)
             self.fits += 1
             if len(self.models) >= CACHED:
                 self.models.pop(next(iter(self.models)))
@@ -331,7 +321,7 @@ class Cells:
         return [k for k in around if self.counts[k] <= most or k == j]
 
 
-def is_beyond(errors: Array, others: Array) -> bool:
-    """Whether errors of the same rows are larger than others beyond chance."""
+def is_beyond(errors: Array, others: Array, sure: float = SURE) -> bool:
+    """Whether errors of the same rows are larger than others, by so many standard errors."""
     excess = errors - others
-    return bool(excess.mean() > SURE * excess.std() / np.sqrt(len(excess)))
+    return bool(excess.mean() > sure * excess.std() / np.sqrt(len(excess)))

@@ -199,7 +199,7 @@ def null_spectra(rows: KernelRows, chosen: Selection) -> NullSpectra:
             raise DataError("parallel analysis needs rows as kernels; use another solver.")
         found = np.zeros((repeats, k))
         for line in found:
-            permuted = replace(rows, X=rows.kernel.points(rows.X).permuted(rows.rng).rows)
+            permuted = replace(rows, X=rows.data.permuted(rows.rng).rows)
             pool = Pool.of_columns(permuted.columns(chosen.indices), chosen.indices, permuted)
             values, _ = data_axes(rows.kernel, replace(chosen, pool=pool))
             line[: len(values)] = values[:k]

@@ -45,7 +45,7 @@ class LowRankScreen:
 
     def __init__(self, rows: KernelRows, rank: int) -> None:
         # By randomly pivoted Cholesky; O(n r (d + r)) time, O(n r) memory.
-        _, F = partial_cholesky(rows.kernel, rows.X, min(rank, rows.n), rows.rng)
+        _, F = partial_cholesky(rows.kernel, rows.data, min(rank, rows.n), rows.rng)
         parts = blocks(rows.n, 4 * BLOCK)
         self.F, self.diag = F, rows.diag
         self.gram = np.asarray(sum(thread_map(lambda b: F[b].T @ F[b], parts))) / rows.n
@@ -109,7 +109,7 @@ class ExactScreen:
     def _mean_squares(self, u: Array, columns: Array) -> Array:
         """Mean over j of (k_ij − u_i · K_jA)² for each i."""
         n, kernel = self.rows.n, self.rows.kernel
-        basis = Basis(kernel, self.rows.X, self.dtype)
+        basis = Basis(kernel, self.rows.data, self.dtype)
         right = kernel.pack(np.arange(n)) if kernel.is_pairwise else basis.packed
         u, columns = u.astype(self.dtype), columns.astype(self.dtype)
 
@@ -166,7 +166,7 @@ class ColumnGeneration(SparseSolver):
 
     def bind(self, rows: KernelRows, n_kernels: int | None) -> BoundSelection:  # noqa: ARG002
         if self.rank:  # rank=0 screens without approximation
-            rows.kernel.points(rows.X).require_open(
+            rows.data.require_open(
                 "approximate screening", "use ColumnGeneration(rank=0, sweeps=20)"
             )
         return _Columns(rows, self)
@@ -201,8 +201,7 @@ class _Columns(BoundSelection):
     def exact(self, variance: float) -> Screen:
         """In float32 where its rounding cannot be mistaken for a gain."""
         rows = self.rows
-        vectors = rows.kernel.points(rows.X).can_wait
-        safe = vectors and variance > 1e-4 * rows.diag.mean()
+        safe = rows.data.can_wait and variance > 1e-4 * rows.diag.mean()
         return ExactScreen(rows, np.float32 if safe else np.float64)
 
     @cached_property
@@ -261,7 +260,7 @@ class _Columns(BoundSelection):
         if not len(ranked):
             return ranked
         rows = self.rows
-        K = Basis(rows.kernel, rows.kernel.points(rows.X).subset(ranked).rows).gram()
+        K = Basis(rows.kernel, rows.data.subset(ranked)).gram()
         return ranked[first_unlike(K, MOST_ALIKE, size)]
 
     def _decide(self, now: _Round, short: Array, variance: float) -> _Round:
@@ -299,7 +298,7 @@ class Auto(SparseSolver):
     def choose(self, rows: KernelRows) -> tuple[SparseSolver, str]:
         if rows.n <= DENSE_UP_TO:
             return Greedy(), f"auto: {rows.n} rows, exact"
-        if not rows.kernel.points(rows.X).is_open:
+        if not rows.data.is_open:
             chosen = ColumnGeneration(rank=0, sweeps=20)
             return chosen, f"auto: {rows.n} rows of a precomputed matrix"
         return ColumnGeneration(), f"auto: {rows.n} rows"

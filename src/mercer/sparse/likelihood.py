@@ -18,15 +18,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from mercer._base.linalg import square_sums
 from mercer._base.machine import blocks, thread_map
-from mercer._base.types import Array, RowsLike
+from mercer._base.types import Array, Rows
 from mercer.kernels import Basis, Kernel
+from mercer.points import Points
 
 # What the likelihood has to know of the rows, for a pool of candidate kernels.
 #
@@ -44,7 +45,7 @@ class KernelRows:
     """The data of a fit: clean rows, a resolved kernel, and random numbers."""
 
     kernel: Kernel
-    X: RowsLike
+    X: Rows
     rng: np.random.Generator
 
     @property
@@ -53,11 +54,15 @@ class KernelRows:
         return len(self.X)
 
     @cached_property
+    def data(self) -> Points:
+        """The rows as what they are to the kernel."""
+        return self.kernel.points(self.X)
+
+    @cached_property
     def diag(self) -> Array:
         """k(x, x) of each row, in float64."""
         # From rows in float64, like the columns: else a row and its copy would differ.
-        X = self.X.astype(np.float64, copy=False) if hasattr(self.X, "dtype") else self.X
-        return self.kernel.diag(X).astype(np.float64)
+        return self.kernel.diag(self.data.cast(np.float64).rows).astype(np.float64)
 
     def columns(self, index: Array) -> Array:
         """k(x_i, x_j) for all rows i and the chosen j, (n, m) in float64."""
@@ -65,16 +70,16 @@ class KernelRows:
         C[index, np.arange(len(index))] = self.diag[index]
         return C
 
-    def against(self, points: RowsLike) -> Array:
+    def against(self, points: Rows) -> Array:
         """k(x_i, s_j) for all rows and any points, (n, m) in float64; a memmap is read forwards."""
         # In float64 for float32 rows, too: small noise makes the weights feel every digit.
-        return Basis(self.kernel, points, np.float64).at(self.X)
+        return Basis(self.kernel, points, np.float64).at(self.data)
 
-    def points(self, index: Array) -> Any:
+    def points(self, index: Array) -> Rows:
         """The chosen rows; for a precomputed matrix the numbers of its columns."""
-        return self.kernel.points(self.X).chosen(index).rows
+        return self.data.chosen(index).rows
 
-    def among(self, points: RowsLike) -> Array:
+    def among(self, points: Rows) -> Array:
         """The symmetric matrix of k between points that are not rows, in float64."""
         return Basis(self.kernel, points, np.float64).gram()
 

@@ -215,7 +215,7 @@ class Centres(SparseSolver):
     def bind(self, rows: KernelRows, n_kernels: int | None) -> PoolSelection:
         if n_kernels is None:
             raise DataError("centres have no automatic number; give n_kernels.")
-        rows.kernel.points(rows.X).require_open("choosing centres", "use solver='greedy'")
+        rows.data.require_open("choosing centres", "use solver='greedy'")
         rule = as_landmark_rule(self.select)
         points = rule.select(rows.kernel, rows.X, min(n_kernels, rows.n), rows.rng)
         K = positive_part(rows, rows.among(points))
