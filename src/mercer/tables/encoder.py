@@ -220,6 +220,11 @@ class TableEncoder(TransformerMixin, Estimator):
         return all(isinstance(column, Number) and column.is_raw for column in used)
 
     @property
+    def is_numeric_(self) -> bool:
+        """Whether all columns are numbers."""
+        return all(isinstance(column, Number) for column in self.columns_.values())
+
+    @property
     def left_out_(self) -> dict[str, str]:
         """Columns that are left out, and why."""
         columns = self.columns_.items()

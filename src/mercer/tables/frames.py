@@ -290,9 +290,15 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
 _REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
 
 
-def columns_table(columns: Mapping[str, Array]) -> Table:
-    """Columns of any kind as a table to be written; what is missing is empty."""
+def columns_table(columns: Mapping[str, Array], kind: str = "") -> Table:
+    """Columns of any kind as a table to be written; what is missing is empty.
+
+    ``kind`` is the ending of the file: arrays hold numbers only.
+    """
     n = len(next(iter(columns.values())))
+    if kind in (".npy", ".zarr") and all(values.dtype.kind in "fiu" for values in columns.values()):
+        numbers = np.column_stack([values.astype(np.float64) for values in columns.values()])
+        return Table(MemoryRows(numbers, tuple(columns)))
     return Table(MemoryRows(np.empty((n, 0)), ()), {k: _written(v) for k, v in columns.items()})
 
 

@@ -20,10 +20,11 @@ from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
-from mercer.io.delimited import CACHED, CsvRows
+from mercer.io.delimited import CACHED
 from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
 from mercer.points.source import MemoryRows, Source
+from mercer.points.sparse import SparseRows
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
@@ -35,6 +36,8 @@ from mercer.tables.reading import TABLES, is_pattern, read_table
 if TYPE_CHECKING:
     from mercer.tables.model import TableModel
 
+#: Endings of files that hold numbers without names.
+ARRAYS = (".npy", ".npz", ".mtx", ".zarr")
 #: Numbers of a file up to which all of them decide on the columns: as many as are cached. Of more
 #: the first rows say whether they are scaled, and so many rows how. A file is thus parsed once.
 WHOLE, FIRST_ROWS, LOOK_ROWS = CACHED // 8, 1000, 200_000
@@ -120,12 +123,11 @@ def open_for_fit(
         texts = [name for name, kind in kinds if kind == "category"]
         frame = _read(look, choice, [*texts, *choice.labels])
         return open_frame(frame, encoder, missing=missing, model=model, choice=choice)
-    named = look.kind in TEXT or look.has_names
-    table = open_table(look, choice, array=array, allow_nan=named or takes_missing(model))
+    plain = not look.images and look.kind != ".mtx"
+    table = open_table(look, choice, array=array, allow_nan=plain or takes_missing(model))
     names = _names(table)
     if names is None:
-        _refuse_scale(encoder)
-        return Opened(table, None)
+        return Opened(table, None, on_columns=_not_scaled(encoder, table, as_table))
     asked = missing in ("fill", "drop") or takes_missing(model)
     unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
     holes = _decide(encoder, table.rows, names)
@@ -185,12 +187,17 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[st
 
 
 def _names(table: Table) -> Sequence[str] | None:
-    """Names of columns that can be scaled, numbers where a text file has none."""
+    """Names of columns that can be scaled, numbers where a file has none."""
     rows = table.rows
-    if rows.columns is not None or not isinstance(getattr(rows, "base", rows), CsvRows):
+    if rows.columns is not None or table.files is not None or _is_sparse(rows):
         return None if table.files is not None else rows.columns
     index: Sequence[int] = getattr(rows, "index", range(rows.shape[1]))
     return [str(j) for j in index]
+
+
+def _is_sparse(rows: Source) -> bool:
+    base = getattr(rows, "base", rows)
+    return isinstance(base, MemoryRows) and isinstance(base.X, SparseRows)
 
 
 def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
@@ -204,11 +211,16 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
     return [*left_out, raw + why]
 
 
-def _refuse_scale(encoder: TableEncoder) -> None:
+def _not_scaled(encoder: TableEncoder, table: Table, as_table: bool) -> list[str]:
+    """What is said of pixels and of sparse rows, which stay as they are."""
+    pixels = table.files is not None
+    what = "pixels have one unit" if pixels else "sparse rows would have few zeros left"
     if encoder.scale in ("std", "robust"):
-        raise DataError(
-            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
-        )
+        raise DataError(argument("scale", encoder.scale) + f": {what}; scale them before.")
+    if as_table:
+        kind = "images" if pixels else "sparse rows"
+        raise DataError(f"{kind} are not a table of columns; give them to the model itself.")
+    return [f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled: {what}"]
 
 
 def open_encoded(
@@ -264,17 +276,33 @@ def open_encoded(
 
 
 def read_for(
-    model: TableModel, path: Path | Look, choice: Choice | None = None, keep: Sequence[str] = ()
+    model: TableModel,
+    path: Path | Look,
+    choice: Choice | None = None,
+    keep: Sequence[str] = (),
+    *,
+    array: str | None = None,
 ) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
-    known, choice = model.encoder_.columns_, choice or Choice()
+    known, choice, look = model.encoder_.columns_, choice or Choice(), Look.at(path)
+    if look.kind in ARRAYS:
+        return _frame_of_array(look, choice, array)
     texts = [
         name
         for name, column in known.items()
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
     texts += [name for name in (*keep, *choice.labels) if name not in known]
-    return _read(Look.at(path), choice, texts, keep)
+    return _read(look, choice, texts, keep)
+
+
+def _frame_of_array(look: Look, choice: Choice, array: str | None) -> Frame:
+    """The columns of an array, named by their numbers, and the label."""
+    table = open_table(look, choice, array=array, allow_nan=True)
+    if (names := _names(table)) is None:
+        raise DataError(f"'{look.path.name}' holds sparse rows, and no table of columns.")
+    frame = _named(table.rows[:], names)
+    return replace(frame, columns={**frame.columns, **table.beside})
 
 
 def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
@@ -288,9 +316,11 @@ def vectors_for(
     path: Path | Look,
     choice: Choice,
     keep: Sequence[str] = (),
+    *,
+    array: str | None = None,
 ) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
-    frame = read_for(model, path, choice, keep)
+    frame = read_for(model, path, choice, keep, array=array)
     vectors = model.vectors(frame, missing=True)
     beside = _beside(model.encoder_, frame, choice)
     return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})
