@@ -22,6 +22,7 @@ from mercer.tables.columns import (
     Date,
     LeftOut,
     Number,
+    WrongCellError,
     as_kind,
     parse_cycles,
     warn_of,
@@ -293,6 +294,8 @@ class TableEncoder(TransformerMixin, Estimator):
                 )
             try:
                 blocks[name] = column.encode(values)
+            except WrongCellError as error:
+                raise DataError(f"column {name!r} {error.at(frame.place)}; fix it.") from error
             except DataError as error:
                 raise DataError(f"column {name!r} {error}; fix it.") from error
             warn_of_far_rows(name, column, values, blocks[name])

@@ -78,7 +78,8 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
     long = {name for frame in frames for name in frame.exact}
     as_given = [frame.make(frame.columns) for frame in frames] if long else []
     exact = {name: np.concatenate([given[name] for given in as_given]) for name in long}
-    return Frame(columns, first.container, dtypes, exact=exact)
+    lines = first.lines if len(frames) == 1 else ()
+    return Frame(columns, first.container, dtypes, exact=exact, lines=lines)
 
 
 def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
@@ -111,14 +112,16 @@ def read_sheet(look: Look) -> Frame:
     with decoding(path, "workbook"):
         lines = book.get_sheet_by_index(place).to_python(skip_empty_area=False)
     before = look.header_row - 1 if look.header_row else _titles_of_sheet(lines, path)
-    lines = [line for line in lines[before:] if any(cell != "" for cell in line)]
-    if not lines:
+    numbered_lines = enumerate(lines[before:], before + 1)
+    filled = [(k, line) for k, line in numbered_lines if any(cell != "" for cell in line)]
+    if not filled:
         raise DataError(f"sheet {place + 1} of '{path}' is empty; " + _ANOTHER_SHEET)
-    head = _names([str(cell).strip() for cell in lines[0]], len(lines) - 1, path)
-    cells = [list(map(_value_of_cell, line)) for line in lines[1:]]
+    head = _names([str(cell).strip() for cell in filled[0][1]], len(filled) - 1, path)
+    cells = [list(map(_value_of_cell, line)) for _, line in filled[1:]]
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
     columns = dict(zip(head, zip(*cells, strict=True), strict=True))
-    return replace(_frame_of_values(columns, (int, float)), exact={})
+    places = [k for k, _ in filled[1:]]
+    return replace(_frame_of_values(columns, (int, float)), exact={}, lines=places)
 
 
 _ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name another by --sheet.")
@@ -336,7 +339,7 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
                 f"column {name!r} of '{path}': {texts[example]!r} is read as "
                 f"{found.values[example]}; if its comma parts thousands, write it without one."
             )
-    return Frame(columns, "columns", dtypes, exact=exact)
+    return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 
 
 def _stripped(values: Sequence[str]) -> list[str]:
@@ -383,6 +386,7 @@ def _frame_of_records(look: Look) -> Frame:
     """JSON lines: an object on each line; a key that a line lacks is missing there."""
     path = look.path
     rows: list[dict[str, Any]] = []
+    lines: list[int] = []
     for number, line in enumerate(_decoded(look).splitlines(), 1):
         if not line.strip():
             continue
@@ -395,10 +399,12 @@ def _frame_of_records(look: Look) -> Frame:
                 f"line {number} of '{path}' is not an object of names and values; fix it."
             )
         rows.append(row)
+        lines.append(number)
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not names:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    return _frame_of_values({name: [row.get(name) for row in rows] for name in names}, (int,))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return replace(_frame_of_values(columns, (int,)), lines=lines)
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
