@@ -23,6 +23,7 @@ from mercer.io import Choice, Table, open_table
 from mercer.io.delimited import CACHED
 from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
+from mercer.model.model import model_of, remember
 from mercer.points.source import MemoryRows, Source
 from mercer.points.sparse import SparseRows
 from mercer.tables.columns import Category
@@ -61,6 +62,8 @@ class Opened:
         Which rows of the table these are, where some were left out.
     on_columns : texts
         What was done with the columns where there is no encoder that would say it.
+    incomplete : str
+        Fingerprint of the vectors before values were filled in; empty where none were missing.
     """
 
     table: Table
@@ -69,6 +72,7 @@ class Opened:
     note: str = ""
     kept: Array | None = None
     on_columns: Sequence[str] = ()
+    incomplete: str = ""
 
     @property
     def rows(self) -> Any:
@@ -84,9 +88,16 @@ class Opened:
         """The model that was fitted to the rows, on tables if these were one."""
         from mercer.tables.model import TableModel
 
+        self.sign(model)
         if self.encoder is None:
             return model
         return TableModel.from_fitted(model, self.encoder, self.filler)
+
+    def sign(self, model: Any) -> None:
+        """Have the model know the table again, whose missing values will be filled in otherwise."""
+        known = model_of(model).fingerprint if self.incomplete else None
+        if known is not None:
+            remember(model, {**known, "sha256": self.incomplete})
 
     def describe(self, most: int) -> list[str]:
         """What is done with the columns and with missing values, a line each."""
@@ -166,11 +177,13 @@ def open_frame(
 
 
 def _completed(table: Table, encoder: TableEncoder, missing: str, model: Estimator) -> Opened:
-    found = complete(table.rows[:], encoder, missing, model)
+    vectors = table.rows[:]
+    incomplete = MemoryRows(vectors).fingerprint() if np.isnan(vectors).any() else ""
+    found = complete(vectors, encoder, missing, model)
     beside = {name: column[found.kept] for name, column in table.beside.items()}
     kept = None if len(found.kept) == len(table.rows) else found.kept
     table = replace(table, rows=MemoryRows(found.rows), beside=beside)
-    return Opened(table, encoder, found.filler, found.note, kept)
+    return Opened(table, encoder, found.filler, found.note, kept, incomplete=incomplete)
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
