@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.linalg import SQUARABLE, power_of_two
-from mercer._base.machine import size_text
+from mercer._base.machine import size_text, time_text
 from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
@@ -133,6 +133,8 @@ class Plan:
         Whether rows in a file are read into memory first.
     resumable : bool
         Whether the solver can keep its state in a checkpoint, and go on from there.
+    seconds : float
+        About how long the solver takes on this machine if it is idle; 0 if nobody knows.
     """
 
     solver: Config
@@ -141,6 +143,7 @@ class Plan:
     bytes: int
     loads: bool
     resumable: bool
+    seconds: float = 0.0
 
     @property
     def name(self) -> str:
@@ -154,6 +157,7 @@ class Plan:
             "reason": self.reason,
             "components": self.rule.describe(),
             "memory": f"about {size_text(self.bytes)}{loads}",
+            "time": time_text(self.seconds) if self.seconds else "",
             "checkpoint": "can be stopped and resumed" if self.resumable else "",
         }
         return SmallTable("Plan", [line for line in lines.items() if line[1]])
