@@ -150,6 +150,7 @@ class Wanted:
     center: bool = True
     #: A column that colours the map and is not learnt from; if None one that is learnt from.
     label: str | None = None
+    ask: bool = False  #: answer by the plan alone where the fit would take long
 
     @staticmethod
     def read(given: Any) -> Wanted:
@@ -172,8 +173,10 @@ class Wanted:
         if q is not None and (type(q) is not int or not 1 <= q <= MOST_COMPONENTS):
             text = f"components must be from 1 to {MOST_COMPONENTS:,}, not {str(q)[:40]}."
             raise DataError(text)
-        if type(wanted.center) is not bool or not isinstance(wanted.label, str | None):
-            raise DataError("center is true or false, label the name of a column.")
+        if not isinstance(wanted.label, str | None):
+            raise DataError("label is the name of a column.")
+        if type(wanted.center) is not bool or type(wanted.ask) is not bool:
+            raise DataError("center and ask are true or false.")
         _check_kernel(wanted.kernel)
         return wanted
 

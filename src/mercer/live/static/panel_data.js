@@ -86,7 +86,7 @@ function labelChoice({ columns, label }, wanted, act) {
 }
 
 /** What the fit would do with the columns, in words. */
-function planLines({ rows, columns, label, labelLearnt }, wanted) {
+function planLines({ rows, columns, label, labelLearnt, solver }, wanted) {
   const auto = wanted.label === null;
   const coloured = auto ? label : wanted.label;
   const aside = auto && labelLearnt ? null : coloured;
@@ -104,8 +104,13 @@ function planLines({ rows, columns, label, labelLearnt }, wanted) {
     ...(coloured
       ? [line("Colours by", aside ? `${coloured}, which it does not learn from` : coloured)]
       : []),
+    ...(solver ? [line("Solver", solverWords(solver))] : []),
     ...out.slice(0, 8).map((column) => line("Leaves out", `${column.name}: ${column.left_out}`)),
   ];
+}
+
+function solverWords({ name, memory, time }) {
+  return `${name}, ${memory} of memory${time ? `, ${time}` : ""}`;
 }
 
 function countOf(q) {
