@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,14 @@ def _ticks(column: Number | Date, low: float, high: float) -> tuple[Array, list[
     """Places of round values of a column, and the values in words."""
     number = column.number if isinstance(column, Date) else column
     bounds = number.low, number.high
-    exact = {"whole": False, "digits": None, "levels": (), "low": -np.inf, "high": np.inf}
-    number = replace(number, **exact)
+    # Ticks may lie between the values that the data have.
+    number = replace(number, whole=False, digits=None, levels=(), low=-np.inf, high=np.inf)
     ends = number.decode(np.array([[low], [high]]))
     values = _dates(column, *ends) if isinstance(column, Date) else _round_values(number, *ends)
     values = values[(bounds[0] <= values) & (values <= bounds[1])]
     places = number.encode(values)[:, 0]
     kept: list[int] = []
-    for i in np.flatnonzero((low <= places) & (places <= high)):
+    for i in np.flatnonzero((low <= places) & (places <= high)).tolist():
         if not kept or places[i] - places[kept[-1]] >= (high - low) / MOST_TICKS:
             kept.append(i)
     return places[kept], [_written(column, value) for value in values[kept]]
@@ -100,19 +101,17 @@ def _round_values(number: Number, low: float, high: float) -> Array:
 
 def _dates(column: Date, low: float, high: float) -> Array:
     """Beginnings of days, months or years, counted as the column does."""
-    from matplotlib.dates import AutoDateLocator, num2date
-
-    origin = np.datetime64(column.origin)
-    ends = [origin + np.timedelta64(round(end), column.unit) for end in (low, high)]
-    first, last = (end.astype("M8[us]").item() for end in ends)
-    found = num2date(AutoDateLocator().tick_values(first, last))
+    dates: Any = import_module("matplotlib.dates")
+    first, last = (np.datetime64(_written(column, end), "us").item() for end in (low, high))
+    found = dates.num2date(dates.AutoDateLocator().tick_values(first, last))
     return column.counts(np.array([date.replace(tzinfo=None) for date in found], dtype="M8[us]"))
 
 
 def _written(column: Number | Date, value: float) -> str:
     if not isinstance(column, Date):
         return f"{value:,.10g}"
-    return str(np.datetime64(column.origin) + np.timedelta64(round(value), column.unit))
+    steps = np.array(round(value), dtype=f"m8[{column.unit}]")
+    return str(np.datetime64(column.origin) + steps)
 
 
 @contextmanager
