@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +77,7 @@ def joined(frames: Sequence[Frame], paths: Sequence[Path]) -> Frame:
     long = {name for frame in frames for name in frame.exact}
     as_given = [frame.make(frame.columns) for frame in frames] if long else []
     exact = {name: np.concatenate([given[name] for given in as_given]) for name in long}
-    lines = first.lines if len(frames) == 1 else ()
-    return Frame(columns, first.container, dtypes, exact=exact, lines=lines)
+    return Frame(columns, first.container, dtypes, exact=exact)
 
 
 def _alike(name: str, parts: list[Array], paths: Sequence[Path]) -> list[Array]:
@@ -112,16 +110,15 @@ def read_sheet(look: Look) -> Frame:
     with decoding(path, "workbook"):
         lines = book.get_sheet_by_index(place).to_python(skip_empty_area=False)
     before = look.header_row - 1 if look.header_row else _titles_of_sheet(lines, path)
-    numbered_lines = enumerate(lines[before:], before + 1)
-    filled = [(k, line) for k, line in numbered_lines if any(cell != "" for cell in line)]
+    filled = [k for k in range(before, len(lines)) if any(cell != "" for cell in lines[k])]
     if not filled:
         raise DataError(f"sheet {place + 1} of '{path}' is empty; " + _ANOTHER_SHEET)
-    head = _names([str(cell).strip() for cell in filled[0][1]], len(filled) - 1, path)
-    cells = [list(map(_value_of_cell, line)) for _, line in filled[1:]]
+    head = _names([str(cell).strip() for cell in lines[filled[0]]], len(filled) - 1, path)
+    cells = [list(map(_value_of_cell, lines[k])) for k in filled[1:]]
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
     columns = dict(zip(head, zip(*cells, strict=True), strict=True))
-    places = [k for k, _ in filled[1:]]
-    return replace(_frame_of_values(columns, (int, float)), exact={}, lines=places)
+    numbers = [k + 1 for k in filled[1:]]
+    return replace(_frame_of_values(columns, numbers, int, float), exact={})
 
 
 _ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name another by --sheet.")
@@ -159,14 +156,16 @@ def _value_of_cell(cell: Any) -> Any:
     return None if cell == "" else cell
 
 
-def _frame_of_values(columns: Mapping[str, Sequence[Any]], whole: tuple[type, ...]) -> Frame:
+def _frame_of_values(
+    columns: Mapping[str, Sequence[Any]], lines: Sequence[int], *whole: type
+) -> Frame:
     """Columns of Python's values; those of whole numbers, in one of these types, stay whole."""
     dtypes = {
         name: "int"
         for name, cells in columns.items()
         if all(type(cell) in whole and cell == int(cell) for cell in cells)
     }
-    return replace(take_apart(columns), dtypes=dtypes)
+    return replace(take_apart(columns), dtypes=dtypes, lines=lines)
 
 
 #: Endings of files that hold tables of any kind.
@@ -213,7 +212,8 @@ def read_table(
     array([1234.5 ,    7.25])
     """
     looks = matching(path)
-    return joined([_read(look, texts) for look in looks], [look.path for look in looks])
+    frames = [_read(look, texts) for look in looks]
+    return frames[0] if len(frames) == 1 else joined(frames, [look.path for look in looks])
 
 
 def _read(look: Look, texts: Collection[str]) -> Frame:
@@ -266,7 +266,7 @@ def _names(names: list[str], n: int, path: Path) -> list[str]:
 def _decoded(look: Look) -> str:
     path, raw, most = look.path, b"", available_bytes() // 4
     with look.open() as file:
-        for part in iter(partial(file.read, 1 << 24), b""):
+        while part := file.read(1 << 24):
             raw += part
             if len(raw) > most:
                 raise DataError(
@@ -385,8 +385,7 @@ def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
 def _frame_of_records(look: Look) -> Frame:
     """JSON lines: an object on each line; a key that a line lacks is missing there."""
     path = look.path
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
+    rows: dict[int, dict[str, Any]] = {}
     for number, line in enumerate(_decoded(look).splitlines(), 1):
         if not line.strip():
             continue
@@ -398,13 +397,12 @@ def _frame_of_records(look: Look) -> Frame:
             raise DataError(
                 f"line {number} of '{path}' is not an object of names and values; fix it."
             )
-        rows.append(row)
-        lines.append(number)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+        rows[number] = row
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
     if not names:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    return replace(_frame_of_values(columns, (int,)), lines=lines)
+    columns = {name: [row.get(name) for row in rows.values()] for name in names}
+    return _frame_of_values(columns, list(rows), int)
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:
