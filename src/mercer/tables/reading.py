@@ -117,8 +117,7 @@ def read_sheet(look: Look) -> Frame:
     cells = [list(map(_value_of_cell, lines[k])) for k in filled[1:]]
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
     columns = dict(zip(head, zip(*cells, strict=True), strict=True))
-    numbers = [k + 1 for k in filled[1:]]
-    return replace(_frame_of_values(columns, numbers, int, float), exact={})
+    return replace(_frame_of_values(columns, [k + 1 for k in filled[1:]], int, float), exact={})
 
 
 _ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name another by --sheet.")
@@ -156,9 +155,7 @@ def _value_of_cell(cell: Any) -> Any:
     return None if cell == "" else cell
 
 
-def _frame_of_values(
-    columns: Mapping[str, Sequence[Any]], lines: Sequence[int], *whole: type
-) -> Frame:
+def _frame_of_values(columns: Mapping[str, Any], lines: Sequence[int], *whole: type) -> Frame:
     """Columns of Python's values; those of whole numbers, in one of these types, stay whole."""
     dtypes = {
         name: "int"
