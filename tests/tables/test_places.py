@@ -82,3 +82,21 @@ def test_rows_of_a_sheet_are_counted_as_the_sheet_does(tmp_path):
         book.active.append(row)
     book.save(tmp_path / "x.xlsx")
     assert list(read_table(tmp_path / "x.xlsx").lines) == [2, 4, 5]
+
+
+def test_missing_values_are_named_by_the_line_where_they_are_refused(tmp_path):
+    columns = make_columns()
+    columns["kind"][7] = None
+    refusing = TableModel(KernelPCA(2), missing="refuse")
+    with pytest.raises(DataError, match="missing in column 'kind', the first in line 10"):
+        refusing.fit(write(tmp_path / "table.csv", columns))
+    with pytest.raises(DataError, match="missing in column 'kind', the first in row 7"):
+        refusing.fit(columns)
+
+
+def test_rows_of_which_nothing_is_known_are_named_by_their_line(tmp_path):
+    columns = {name: values for name, values in make_columns().items() if name != "day"}
+    for values in columns.values():
+        values[7] = None
+    with pytest.raises(DataError, match="no value is known, the first is line 10"):
+        TableModel(KernelPCA(2), missing="fill").fit(write(tmp_path / "table.csv", columns))

@@ -5,7 +5,7 @@ make variances too small, new rows too alike, and thresholds too low. Rows that 
 get expected values, which make nothing look stranger than it is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,15 +51,24 @@ class Complete:
     note: str = ""
 
 
-def complete(rows: Array, encoder: TableEncoder, way: str, model: Estimator) -> Complete:
-    """The rows as the model can learn from them; ``way`` is one of ``WAYS``."""
+def complete(
+    rows: Array,
+    encoder: TableEncoder,
+    way: str,
+    model: Estimator,
+    place: Callable[[int], str] = "row {}".format,
+) -> Complete:
+    """The rows as the model can learn from them; ``way`` is one of ``WAYS``.
+
+    ``place`` says how a row is called in a message.
+    """
     if way not in WAYS:
         raise DataError(argument("missing", way) + f": give one of {', '.join(WAYS)}.")
     every, missing = np.arange(len(rows)), np.isnan(rows)
     if not missing.any():
         return Complete(rows, every)
     if way == "refuse":
-        refuse_missing(rows, encoder)
+        refuse_missing(rows, encoder, place)
     wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
     if (~wanting).sum() < 2:
         raise DataError(
@@ -68,8 +77,9 @@ def complete(rows: Array, encoder: TableEncoder, way: str, model: Estimator) -> 
         )
     if way == "fill" and wanting.any():
         raise DataError(
-            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is row "
-            f"{wanting.argmax()}; remove them, or leave them out: " + argument("missing", "auto")
+            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
+            f"{place(int(wanting.argmax()))}; remove them, or leave them out: "
+            + argument("missing", "auto")
         )
     kept = every[~wanting]
     note = _note(rows, encoder, way, wanting)
@@ -84,15 +94,17 @@ def takes_missing(model: Estimator) -> bool:
     return model is not None and bool(get_tags(model).input_tags.allow_nan)
 
 
-def refuse_missing(rows: Array, encoder: TableEncoder) -> None:
+def refuse_missing(
+    rows: Array, encoder: TableEncoder, place: Callable[[int], str] = "row {}".format
+) -> None:
     """Raise, and say where values are missing."""
     (name, missing), *others = _where(rows, encoder).items()
     n = int(missing.sum())
     values = "1 value is" if n == 1 else f"{n} values are"
     more = f" (and others of {names_text([name for name, _ in others])})" if others else ""
     raise DataError(
-        f"Input X contains NaN: {values} missing in column {name!r}, the first in row "
-        f"{missing.argmax()}{more}. " + _REMEDY
+        f"Input X contains NaN: {values} missing in column {name!r}, the first in "
+        f"{place(int(missing.argmax()))}{more}. " + _REMEDY
     )
 
 

@@ -7,7 +7,7 @@ missing is filled in.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,7 +155,9 @@ def open_for_fit(
     if raw:
         return Opened(table, None, on_columns=_on_columns(encoder, table))
     table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
-    return _completed(table, encoder, missing, model) if passes else Opened(table, encoder)
+    if not passes:
+        return Opened(table, encoder)
+    return _completed(table, encoder, missing, model, table.rows.place)
 
 
 def open_frame(
@@ -173,13 +175,19 @@ def open_frame(
     encoder.fit(replace(frame, columns=used))
     beside = {} if choice is None else _beside(encoder, frame, choice)
     table = Table(MemoryRows(encoder.transform(frame)), beside)
-    return _completed(table, encoder, missing, model)
+    return _completed(table, encoder, missing, model, frame.place)
 
 
-def _completed(table: Table, encoder: TableEncoder, missing: str, model: Estimator) -> Opened:
+def _completed(
+    table: Table,
+    encoder: TableEncoder,
+    missing: str,
+    model: Estimator,
+    place: Callable[[int], str],
+) -> Opened:
     vectors = table.rows[:]
     incomplete = MemoryRows(vectors).fingerprint() if np.isnan(vectors).any() else ""
-    found = complete(vectors, encoder, missing, model)
+    found = complete(vectors, encoder, missing, model, place)
     beside = {name: column[found.kept] for name, column in table.beside.items()}
     kept = None if len(found.kept) == len(table.rows) else found.kept
     table = replace(table, rows=MemoryRows(found.rows), beside=beside)
