@@ -89,7 +89,7 @@ export function makeDesk(token) {
 
   async function send(message, progress = () => {}) {
     const open = await connected();
-    waiting?.reject(new Error("overtaken by a later request"));
+    waiting?.reject(new Error("replaced by a later request"));
     const started = performance.now();
     const tick = () => tell({ seconds: Math.floor((performance.now() - started) / 1000) });
     const clock = setInterval(tick, 500);
@@ -134,7 +134,7 @@ export function makeDesk(token) {
       socket.onopen = () => resolve(socket);
       socket.onmessage = hear;
       socket.onclose = () => {
-        const gone = new Error("the server has gone; start mercer explore again");
+        const gone = new Error("the server has stopped; start mercer explore again");
         waiting?.reject(gone);
         waiting = null;
         reject(gone);

@@ -26,7 +26,7 @@ export function dataForm(desk, app) {
     onchange: () => file.files[0] && desk.upload(file.files[0]),
   });
   const words = h("p", { class: "ml-verdict", role: "status" });
-  const bar = h("progress", { max: 1, "aria-label": "How far the fit is" });
+  const bar = h("progress", { max: 1, "aria-label": "Progress of the fit" });
   const cancel = button("Cancel", () => desk.cancel());
   const name = h("p", { class: "ml-lead" });
   const plan = h("div", { class: "ml-plan" });
@@ -95,7 +95,7 @@ function planLines({ rows, columns, label, labelLearnt, solver }, wanted) {
   const [, model] = MODELS.find(([key]) => key === wanted.model);
   const line = (head, text) => h("p", { class: "ml-sub" }, h("b", {}, `${head}: `), text);
   return [
-    h("h3", {}, "What the fit does"),
+    h("h3", {}, "What the fit will do"),
     line("Model", `${model}, ${countOf(wanted.q)}, ${rows.toLocaleString("en")} rows`),
     ...["number", "category", "date"].flatMap((kind) => {
       const some = learnt.filter((column) => column.kind === kind);
