@@ -36,10 +36,10 @@ def test_a_mistyped_result_gets_a_hint():
 def test_relevance_and_uncertainty_show_names_and_numbers():
     model = KernelPCA(2).fit(X)
     shown = repr(model.relevance())
-    assert "component 0: x2 " in shown
+    assert "component 0  x2 " in shown
     assert "array" not in shown
     shown = repr(model.uncertainty())
-    assert "component 1: " in shown
+    assert "component 1  " in shown
     assert "stable" in shown
     assert "array" not in shown
 

@@ -59,3 +59,28 @@ def test_outliers_among_the_rows_of_the_fit_in_the_same_call(mercer, tmp_path):
     mercer("fit", data, "-o", tmp_path / "k.mercer")
     done = mercer("novelty", tmp_path / "k.mercer", data, "--outliers", status=2)
     assert "--model novelty" in done.err
+
+
+def test_an_incomplete_training_file_is_known_again(mercer, tmp_path):
+    data, model = write(tmp_path / "x.csv", 120), tmp_path / "m.mercer"
+    lines = data.read_text().splitlines()
+    lines[5], lines[9] = "p4,,40.1,17.0,M", "p8,3800,40.0,,"
+    data.write_text("\n".join(lines) + "\n")
+    mercer("fit", data, "-o", model, "--model", "novelty")
+    assert "add --outliers" in mercer("novelty", model, data, "-o", tmp_path / "s.csv").err
+    lines[6] = "p5,3801,40.1,17.0,F"
+    (tmp_path / "other.csv").write_text("\n".join(lines) + "\n")
+    done = mercer("novelty", model, tmp_path / "other.csv", "-o", tmp_path / "t.csv")
+    assert "add --outliers" not in done.err
+
+
+def test_clean_rows_are_rarely_called_outliers_and_the_rate_is_said(mercer, tmp_path):
+    data, model = tmp_path / "x.csv", tmp_path / "m.mercer"
+    X = np.random.default_rng(1).standard_normal((300, 4))
+    np.savetxt(data, X, delimiter=",", header="a,b,c,d", comments="")
+    mercer("fit", data, "-o", model, "--model", "novelty")
+    done = mercer("novelty", model, data, "--outliers", "-o", tmp_path / "s.csv")
+    scored = csv.DictReader((tmp_path / "s.csv").read_text().splitlines())
+    found = sum(int(row["new"]) for row in scored)
+    assert found <= 0.04 * 300
+    assert f"{found} outliers, far beyond the others; of clean rows about 2 % are" in done.err

@@ -222,7 +222,7 @@ def test_what_the_readme_says_was_measured():
     ]
     rows += [f"| {row[0]} | {row[3]} | {row[5]} | {row[2]} |" for row in practice["rows"]]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    measured = readme[readme.index("## Measured") : readme.index("## Where")]
+    measured = readme[readme.index("## How fast it is") : readme.index("## Where")]
     shown = [line for line in measured.splitlines() if line.startswith("|")][2:]
     assert len(shown) == 4
     assert set(shown) <= set(rows)
@@ -291,3 +291,28 @@ def test_chapters_name_pages_that_exist(chapter):
     assert {name for name, _ in live.RST_MARK.findall(text.replace("# ..", ".."))} <= set(
         live.MODELS
     )
+
+
+NUMERIC = re.compile(r"[\d.,%/* ×–-]+")
+
+
+def tables_of_numbers(text):
+    """How many lines of its tables are mostly numbers."""
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")[1:]] for row in rows]
+    return sum(
+        len(row) > 2 and sum(bool(NUMERIC.fullmatch(cell)) for cell in row) > len(row) / 2
+        for row in cells
+    )
+
+
+def test_guides_leave_long_tables_of_results_to_the_page_of_benchmarks():
+    """A reader who wants to do something has to scroll past them."""
+    long = {
+        page.name: found
+        for page in (ROOT / "docs" / "howto").glob("*.md")
+        if (found := tables_of_numbers(page.read_text(encoding="utf-8"))) > 10
+    }
+    assert not long
+    results = (ROOT / "docs" / "explanation" / "benchmarks.md").read_text(encoding="utf-8")
+    assert tables_of_numbers(results) > 100

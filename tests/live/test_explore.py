@@ -157,6 +157,7 @@ def test_too_many_numbers(tmp_path):
     header = np.lib.format.open_memmap(
         tmp_path / "x.npy", "w+", np.float32, (MOST_NUMBERS // 2 + 1, 2)
     )
+    header[0] = 1, 2
     del header
     with pytest.raises(DataError, match="50,000,000"):
         open_guessing(tmp_path / "x.npy", Wanted(ID))
@@ -314,6 +315,39 @@ def test_the_plan_says_what_becomes_of_each_column(tmp_path):
     assert kinds["since"] == "date"
     assert kinds["size"] == "category"
     assert {entry["name"] for entry in plan["columns"] if entry["left_out"]} == {"id", "land"}
+
+
+def test_the_plan_names_solver_and_time_and_a_long_fit_waits_for_a_yes(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv"
+    people().to_csv(path, index=False)
+    plans = []
+    asked, told = Wanted(ID, components=3, ask=True), Wanted(ID, components=3)
+    assert do(Job(path, "people.csv", tmp_path / "out", asked), plans.append)
+    solver = plans[0]["solver"]
+    assert solver["name"] == "Dense"
+    assert solver["seconds"] > 0
+    assert solver["time"] == "less than a second"
+    monkeypatch.setattr("mercer.live.worker.LONG", 0.0)
+    assert not do(Job(path, "people.csv", tmp_path / "later", asked), plans.append)
+    assert not (tmp_path / "later").exists()
+    assert plans[1] == plans[0]
+    assert do(Job(path, "people.csv", tmp_path / "later", told), plans.append)
+
+
+@pytest.mark.browser
+def test_a_long_fit_is_shown_before_it_starts_and_starts_by_a_press(visit, tmp_path):
+    """The plan came while the fit ran."""
+    page = visit.page
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.standard_normal((60_000, 12)).astype(np.float32))
+    visit.until("document.querySelector('input[type=file]')")
+    page.set_input_files("input[type=file]", tmp_path / "x.npy")
+    visit.until("document.querySelector('.ml-verdict').textContent.includes('Press')", 60)
+    words = page.inner_text(".ml-plan")
+    assert "Solver: Davidson" in words
+    assert "about" in words
+    assert not page.evaluate("mercerDesk.busy")
+    assert page.evaluate("window.mercerLive === undefined")
 
 
 @pytest.mark.browser

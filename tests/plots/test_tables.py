@@ -29,7 +29,6 @@ def table(rng):
         plots.BiplotDisplay,
         plots.ComponentsDisplay,
         plots.EmbeddingDisplay,
-        plots.RelevanceDisplay,
         plots.ScreeDisplay,
         plots.WidthSpectrumDisplay,
     ],

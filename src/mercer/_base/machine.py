@@ -55,6 +55,16 @@ def size_text(size: float) -> str:
     return f"{size:.3g} GB"
 
 
+def time_text(seconds: float) -> str:
+    """An estimate of time as people say it."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 100:
+        return f"about {seconds:.2g} s"
+    minutes = seconds / 60
+    return f"about {minutes:.2g} min" if minutes < 100 else f"about {minutes / 60:.2g} h"
+
+
 def _machine_available() -> int:
     with suppress(OSError), Path("/proc/meminfo").open("rb") as lines:  # Linux
         for line in lines:

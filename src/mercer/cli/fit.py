@@ -14,6 +14,8 @@ from mercer.cli.models import Recipe, describes_denoiser, describes_model
 from mercer.cli.options import Reading, console, tables
 
 NOT_CONVERGED = 5
+#: Seconds from which on a person wants to know how long it takes.
+LONG = 5.0
 #: Endings that other programs would open, in vain.
 _OTHERS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".mtx", ".parquet", ".feather", ".xlsx"}
 _OTHERS |= {".json", ".jsonl", ".png", ".svg", ".pdf", ".jpg", ".html", ".onnx", ".pkl", ".zarr"}
@@ -107,7 +109,7 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
 
 def _show(plan: Any, table: Any, data: str) -> None:
     """What the fit would do, and whether there is room for it."""
-    from mercer._base.machine import available_bytes, size_text
+    from mercer._base.machine import available_bytes, size_text, time_text
 
     facts: dict[str, Any] = {
         "rows": table.rows.shape[0],
@@ -116,18 +118,20 @@ def _show(plan: Any, table: Any, data: str) -> None:
         "reason": plan.reason,
         "components": plan.rule.describe(),
         "bytes": plan.bytes,
+        "seconds": plan.seconds,
         "free_bytes": available_bytes(),
         "loads": plan.loads,
         "resumable": plan.resumable,
     }
     if not console.as_json(facts):
         facts |= {name: size_text(facts[name]) for name in ("bytes", "free_bytes")}
+        facts["seconds"] = time_text(plan.seconds) if plan.seconds else "not known"
         console.summary(f"{data}, not fitted", {name: str(value) for name, value in facts.items()})
 
 
 def _announce(plan: Any, what: str, *, resumed: bool) -> None:
-    """Say what is going to happen, or that there is no room for it."""
-    from mercer._base.machine import available_bytes, size_text
+    """Say what is going to happen, and how long it may take, or that there is no room for it."""
+    from mercer._base.machine import available_bytes, size_text, time_text
 
     free = available_bytes()
     if plan.bytes > free:
@@ -139,6 +143,11 @@ def _announce(plan: Any, what: str, *, resumed: bool) -> None:
         f"{what}; {plan.name}{' (resumed)' * resumed} needs about {size_text(plan.bytes)} of "
         f"{size_text(free)} free memory"
     )
+    if plan.seconds > LONG:
+        console.remark(
+            f"this is estimated to take {time_text(plan.seconds)} on an idle machine; --time sets "
+            "a limit, --solver landmarks is quicker"
+        )
 
 
 def _run(model: Estimator, table: Any, kept: Path | None) -> Any:

@@ -112,6 +112,15 @@ def _number_or_rule(text: str) -> Any:
         raise click.BadParameter(f"{text!r} is neither a number, 'median' nor 'scale'") from None
 
 
+def _seconds(text: str) -> float:
+    """``30``, ``30s``, ``5m`` or ``1h`` in seconds."""
+    factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
+    number = _number(text[:-1] if factor else text)
+    if isinstance(number, str) or not 0 < number < float("inf"):
+        raise click.BadParameter(f"{text!r} is not a time such as 30s, 5m or 1h")
+    return float(number * (factor or 1))
+
+
 def _share_or_auto(text: str) -> Any:
     share = _number(text)
     if text != "auto" and (isinstance(share, str) or not 0 < share <= 0.5):
@@ -147,6 +156,11 @@ class Recipe:
         type=OneOf(sorted({*catalogue.SOLVERS, *catalogue.SPARSE_SOLVERS})),
         help="How to find the components.  [default: auto]",
     )
+    time: float | None = option(
+        type=_seconds,
+        metavar="30s|5m|1h",
+        help="Choose solver and landmarks so that the fit is estimated to take no longer.",
+    )
     landmarks: int | None = option(type=click.IntRange(2), help="Fit on so many landmarks.")
     kernels: int | None = option(
         type=click.IntRange(1), help="Representing rows of a sparse model."
@@ -181,6 +195,8 @@ class Recipe:
         if self.solver is not None and self.solver not in known:
             listed = ", ".join(known)
             raise click.UsageError(f"--solver of --model {self.model} is one of {listed}")
+        if self.time is not None and (self.landmarks or self.solver not in (None, "auto")):
+            raise click.UsageError("--time chooses the solver; leave --solver and --landmarks out")
         if self.landmarks is not None and self.solver not in (None, "auto", "landmarks"):
             raise click.UsageError(f"--landmarks means nothing to --solver {self.solver}")
         self.make()
@@ -192,7 +208,7 @@ class Recipe:
         ----------
         checkpoint : where a fit on landmarks keeps its state, if it can be resumed
         """
-        own = {name: getattr(self, name) for name in _BELONGS if name != "landmarks"}
+        own = {name: getattr(self, name) for name in _BELONGS if name not in ("landmarks", "time")}
         own["n_kernels"] = own.pop("kernels")
         parameters: dict[str, Any] = {
             "n_components": self._components(),
@@ -252,6 +268,8 @@ class Recipe:
         """The solver by its name where it has no state to keep."""
         if self.landmarks is not None:
             return mercer.solvers.Landmarks(self.landmarks, checkpoint=checkpoint)
+        if self.time is not None:
+            return mercer.solvers.Auto(seconds=self.time, checkpoint=checkpoint)
         name = self.solver or "auto"
         if checkpoint is None or name not in ("auto", "landmarks"):
             return name
@@ -264,6 +282,7 @@ _BELONGS = {
     "false_alarm_rate": ("novelty",),
     "contamination": ("novelty",),
     "density": ("generative",),
+    "time": ("kpca", "generative"),
     "landmarks": ("kpca", "novelty", "generative", "missing", "robust"),
     "preimage": ("kpca", "sparse", "generative", "missing", "robust"),
 }

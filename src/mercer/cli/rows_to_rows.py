@@ -154,8 +154,10 @@ def _to_same_columns(fitted: Estimator, function: Callable[[Any], Any], **how: A
 
     reading = how["reading"]
     with tables.located(how["data"]) as look:
-        frame = read_for(fitted, look, reading.choice(), reading.kept)
-        _give(function(frame), frames.kept_columns(frame, reading.kept), how["output"])
+        tables.check_kept(look, reading.kept)
+        choice, kept = reading.choice(), reading.kept
+        frame = read_for(fitted, look, choice, kept, array=reading.array)
+        _give(function(frame), frames.kept_columns(frame, kept), how["output"])
 
 
 def _with_digits(fitted: Estimator) -> Estimator:
@@ -192,8 +194,8 @@ def _with_decimals_of_rows(function: Callable[[Any], Any]) -> Callable[[Any], An
 def _give(columns: Any, beside: Any, output: Output) -> None:
     """Write columns of any kind, and those of the data that they do not hold already."""
     columns = {**columns, **{k: v for k, v in beside.items() if k not in columns}}
-    tables.check_output(output, list(columns), labelled=True)
-    made = frames.columns_table(columns)
+    made = frames.columns_table(columns, tables.ending_of(output))
+    tables.check_output(output, list(columns), labelled=bool(made.beside))
     tables.write_output(output, made)
     tables.report_size(output, len(made.rows), len(columns))
 
@@ -240,15 +242,14 @@ def sample(model: str, count: int, label: str | None, seed: int, output: Output)
 
     fitted = load_model(model, "sample")
     names, mixed = feature_names(fitted), on_tables(fitted)
-    tables.check_output(output, names, labelled=mixed)
+    tables.check_output(output, names, labelled=mixed and not fitted.encoder_.is_numeric_)
     wanted = None if label is None else _class_of(seen_by(fitted), label)
     with console.progress():
         rows = fitted.sample(count, label=wanted, random_state=seed)
     table, in_memory = mercer.io.Table, mercer.io.MemoryRows
-    made = frames.columns_table(rows) if mixed else table(in_memory(np.asarray(rows), names))
-    path, format = output.path, console.asked_for("format")
+    path, kind = output.path, tables.ending_of(output)
+    made = frames.columns_table(rows, kind) if mixed else table(in_memory(np.asarray(rows), names))
     # There is no room for a column of classes among pure numbers, nor beside images.
-    kind = f".{format}" if path is None else path.suffix.lower()
     if wanted is not None and kind not in ("", ".npy", ".zarr"):
         column = table(made.rows, {"label": np.full(count, wanted)}).beside_of(made.names)
         made = replace(made, beside={**made.beside, **column})

@@ -49,7 +49,9 @@ def open_input(
         if on_tables(model):
             from mercer.tables.opening import vectors_for
 
-            table = vectors_for(model, look, reading.choice(), reading.kept)
+            check_kept(look, reading.kept)
+            choice, array = reading.choice(), reading.array
+            table = vectors_for(model, look, choice, reading.kept, array=array)
             yield table if fill is None else table.map(fill, table.rows.shape[1], None)
             return
         kept = _read_kept(look, reading.kept)
@@ -161,11 +163,24 @@ def _read_kept(look: Look, names: Sequence[str]) -> dict[str, Array]:
     if not names:
         return {}
     from mercer.tables.frames import kept_columns
-    from mercer.tables.reading import TABLES, read_table
+    from mercer.tables.reading import read_table
 
-    if look.kind not in TABLES:
-        raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
+    check_kept(look, names)
     return kept_columns(read_table(look, texts=names), names)
+
+
+def check_kept(look: Look, names: Sequence[str]) -> None:
+    """Refuse to keep columns by names that an array does not have."""
+    from mercer.tables.opening import ARRAYS
+
+    if names and (look.kind in ARRAYS or look.images):
+        raise click.UsageError(f"--keep and --id name columns, and '{look.path.name}' has no names")
+
+
+def ending_of(output: Output) -> str:
+    """The kind of the file, or that of standard output."""
+    format = asked_for("format")
+    return f".{format}" if output.path is None else output.path.suffix.lower()
 
 
 def check_output(output: Output, columns: Sequence[str] | None, *, labelled: bool = False) -> None:

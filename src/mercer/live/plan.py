@@ -1,7 +1,9 @@
-"""What a fit makes of a table, in plain values: the page shows it before the fit is done."""
+"""What a fit would do with a table, in plain values: the page shows it before the fit starts."""
 
 from typing import Any
 
+from mercer._base.machine import size_text, time_text
+from mercer._base.types import Estimator
 from mercer.io import Table
 from mercer.tables import Category, Date, TableEncoder
 
@@ -34,6 +36,16 @@ def plan_of(table: Table, encoder: TableEncoder | None) -> dict[str, Any]:
         columns.append(_entry(label, "category"))
     coloured = {"label": label, "labelLearnt": label in learnt}
     return {"rows": n, "entries": d, "columns": columns[:MOST_LISTED], **coloured}
+
+
+def solver_of(model: Estimator, table: Table) -> dict[str, Any]:
+    """Which solver would fit the model, why, and what that takes; nothing where none is chosen."""
+    if not hasattr(model, "plan"):
+        return {}
+    plan = model.plan(table.rows)
+    needs = {"memory": size_text(plan.bytes), "seconds": plan.seconds}
+    time = time_text(plan.seconds) if plan.seconds else ""
+    return {"solver": {"name": plan.name, "reason": plan.reason, "time": time, **needs}}
 
 
 def _entry(name: str, kind: str, why: str | None = None) -> dict[str, Any]:

@@ -150,6 +150,7 @@ class Wanted:
     center: bool = True
     #: A column that colours the map and is not learnt from; if None one that is learnt from.
     label: str | None = None
+    ask: bool = False  #: answer by the plan alone where the fit would take long
 
     @staticmethod
     def read(given: Any) -> Wanted:
@@ -169,8 +170,10 @@ class Wanted:
         check_choice("model", wanted.model, catalogue.MODELS)
         if (q := wanted.components) is not None:
             check_one_of("components", q, 1, MOST_COMPONENTS, f"a page takes {MOST_COMPONENTS:,}")
-        if type(wanted.center) is not bool or not isinstance(wanted.label, str | None):
-            raise DataError("center is true or false, label the name of a column.")
+        if not isinstance(wanted.label, str | None):
+            raise DataError("label is the name of a column.")
+        if type(wanted.center) is not bool or type(wanted.ask) is not bool:
+            raise DataError("center and ask are true or false.")
         _check_kernel(wanted.kernel)
         return wanted
 

@@ -158,8 +158,11 @@ class Studio:
         try:
             item = self.store.get(key)
             made = self.store.result(item.name)
-            await self.pool.run(Job(item.path, item.name, made.folder, wanted), tell)
+            done = await self.pool.run(Job(item.path, item.name, made.folder, wanted), tell)
             answer = {"id": number, "made": made.id, "name": item.name}
+            if not done:
+                self.store.drop(made.id)
+                answer = {"id": number, "waits": True, **known}
         except MercerError as error:
             answer = {"id": number, "problem": str(error)}
         except BaseException:

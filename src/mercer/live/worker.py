@@ -28,7 +28,7 @@ from mercer.io import Choice, Table, atomic_file, image_shape
 from mercer.io.files import decoding, names_text
 from mercer.live.model import MOST_CLASSES, LiveModel, describe
 from mercer.live.page import pack
-from mercer.live.plan import plan_of
+from mercer.live.plan import plan_of, solver_of
 from mercer.live.protocol import MOST_NUMBERS, Wanted
 from mercer.model import names_of
 from mercer.plots._base import rows_of
@@ -89,6 +89,8 @@ def unpack_images(path: Path, folder: Path) -> Path:
     return folder
 
 
+#: Seconds from which on a fit waits until the reader has seen what it would do.
+LONG = 5.0
 MODEL = "model.mercer"
 PAGE = "page.bin"
 
@@ -103,10 +105,11 @@ class Job:
     wanted: Wanted | None = None
 
 
-def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> None:
+def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> bool:
     """Do the work, and leave ``model.mercer`` and ``page.bin`` in the job's folder.
 
-    ``show_plan`` is told what the fit makes of the columns, before it begins.
+    ``show_plan`` is called with what the fit would do, before it begins. Where that would take
+    long, and the page wants to be asked, nothing else is done, and the answer is False.
     """
     announce(f"reading {job.name}", 0)
     with warnings.catch_warnings(record=True) as caught:
@@ -116,8 +119,12 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> N
             live = describe(model, images=image_shape(names_of(model)), title=job.name)
         else:
             opened = open_upload(job.source, job.wanted, job.folder)
+            plan = _planned(opened, job.wanted)
             if show_plan is not None:
-                show_plan(plan_of(opened.table, opened.encoder))
+                show_plan(plan)
+            if job.wanted.ask and plan.get("solver", {}).get("seconds", 0) > LONG:
+                return False
+            announce("fitting", 0)
             model, live = fit(opened, job.wanted, title=job.name)
     notes = [said(one.message, "page") for one in caught if issubclass(one.category, MercerWarning)]
     announce("writing the page", 0)
@@ -126,6 +133,13 @@ def do(job: Job, show_plan: Callable[[dict[str, Any]], None] | None = None) -> N
     model.save(job.folder / MODEL)
     with atomic_file(job.folder / PAGE) as file:
         file.write(payload(live))
+    return True
+
+
+def _planned(opened: Opened, wanted: Wanted) -> dict[str, Any]:
+    """What the fit would do: with the columns, and by which solver."""
+    model = wanted.make(opened.table.rows[:])
+    return plan_of(opened.table, opened.encoder) | solver_of(model, opened.table)
 
 
 def open_upload(source: Path, wanted: Wanted, folder: Path) -> Opened:
@@ -198,15 +212,16 @@ class Pool:
         #: Fits now, at most so far, and finished: what tests look at.
         self.running = self.most = self.done = 0
 
-    async def run(self, job: Job, tell: Tell) -> None:
-        """Do a job; a cancelled task ends the process that does it."""
+    async def run(self, job: Job, tell: Tell) -> bool:
+        """Do a job; a cancelled task ends the process that does it. False: it waits for a yes."""
         async with self._places:
             worker = self._free.pop() if self._free else _Worker()
             self.running += 1
             self.most = max(self.most, self.running)
             try:
-                await worker.run(job, tell)
+                done = await worker.run(job, tell)
                 self.done += 1
+                return done
             finally:
                 self.running -= 1
                 if worker.idle:
@@ -266,7 +281,7 @@ class _Worker:
         self._process.start()
         theirs.close()
 
-    async def run(self, job: Job, tell: Tell) -> None:
+    async def run(self, job: Job, tell: Tell) -> bool:
         self.idle = False  # until it has answered
         self._pipe.send(job)
         while True:
@@ -283,7 +298,7 @@ class _Worker:
             self.idle = True
             if kind == "problem":
                 raise MercerError(values[0])
-            return
+            return bool(values[0])
 
     def end(self) -> None:
         self._process.terminate()  # the pipe ends, and with it the thread that reads
@@ -297,12 +312,12 @@ def _serve(pipe: Connection) -> None:
     from mercer import listen
 
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    last = 0.0
+    last, before = 0.0, ""
 
     def tell(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last > PAUSE:
-            last = time.monotonic()
+        nonlocal last, before
+        if stage != before or time.monotonic() - last > PAUSE:
+            last, before = time.monotonic(), stage
             pipe.send(("progress", stage, done, total, None))
 
     while True:
@@ -312,8 +327,8 @@ def _serve(pipe: Connection) -> None:
             return
         try:
             with listen(tell):
-                do(job, lambda plan: pipe.send(("progress", "fitting", 0, 0, plan)))
-            pipe.send(("done",))
+                done = do(job, lambda plan: pipe.send(("progress", "planned", 0, 0, plan)))
+            pipe.send(("done", done))
         except MercerError as error:
             pipe.send(("problem", said(error, "page")))
         except MemoryError:

@@ -10,6 +10,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._base.machine import size_text
+from mercer._base.numbers import counted, shortened
+from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array, Estimator, RowsLike
 from mercer.exceptions import DataError, Remedy
 from mercer.gram import GramOperator
@@ -46,6 +49,7 @@ class Spectrum:
     beyond: float = 0.0
 
 
+@shown_as_table
 @dataclass(frozen=True)
 class Report:
     """How a fit went.
@@ -76,6 +80,24 @@ class Report:
     unexplained: float = 0.0
     audited: float | None = None
     advice: str = ""
+
+    @property
+    def accuracy(self) -> str:
+        """What the fit claims, and what its audit has found, in words."""
+        found = "not audited" if self.audited is None else f"audited {self.audited:.1e}"
+        return f"relative error: claimed {self.estimated_error:.1e}, {found}"
+
+    def _table(self) -> SmallTable:
+        unseen = f"{self.unexplained:.2%} of the variance" if self.unexplained else ""
+        lines = {
+            "solver": self.solver + ("" if self.converged else ", did not converge"),
+            "reason": self.reason,
+            "cost": f"{self.passes} passes, {self.seconds:.3g} s, {size_text(self.bytes)}",
+            "accuracy": self.accuracy,
+            "not seen": unseen,
+            "advice": self.advice,
+        }
+        return SmallTable("Report", [line for line in lines.items() if line[1]])
 
 
 @dataclass(frozen=True)
@@ -164,11 +186,33 @@ class Model:
         told: dict[str, Any] = dict.fromkeys(PARTS) | parts
         return cls(**told, n_rows=_rows_of(told["eigenvalues"], told["explained_variance"]))
 
+    def describe(self) -> dict[str, str]:
+        """Rows, kernel, components and accuracy in words; what an old file lacks is left out."""
+        subspace, share = self.subspace, self.explained_variance_ratio
+        rows, kept, width = round(self.n_rows), subspace.n_support, subspace.points.width
+        count = f"{subspace.n_components:,}"
+        return {
+            "rows": f"{rows:,}" if rows else "",
+            "columns": _few(self.names) if self.names else f"{width:,}",
+            "kernel": shortened(repr(subspace.kernel)),
+            "components": count
+            + ("" if share is None else f", with {share.sum():.1%} of the variance"),
+            "written on": "" if kept == rows else counted(kept, "support point"),
+            "solver": "" if self.report is None else self.report.solver,
+            "accuracy": "" if self.report is None else self.report.accuracy,
+        }
+
     def leading(self, q: int) -> Model:
         """What was learnt of the first q components."""
         arrays = {name: getattr(self, name) for name in PER_COMPONENT}
         known = {name: part[:q] for name, part in arrays.items() if part is not None}
         return replace(self, subspace=self.subspace.leading(q), of_gram=False, **known)
+
+
+def _few(names: Sequence[str], most: int = 6) -> str:
+    """How many columns, with the names of the first."""
+    more = ", …" if len(names) > most else ""
+    return f"{len(names):,}: {', '.join(names[:most])}{more}"
 
 
 #: Arrays with a number for each component.

@@ -282,7 +282,7 @@ def outlier_threshold(score: NoveltyScore, scores: Array, share: float | str) ->
     Parameters
     ----------
     score : the fitted score
-    scores : (n,) what it gives to all training rows
+    scores : (n,) what it gives to all training rows; for ``"auto"`` as if it had not learnt them
     share : float or "auto"
         The share to call; ``"auto"`` extends the tail of the normal rows, from its median and upper
         quartile (one halving) to where an exponential one would leave half a percent.

@@ -14,7 +14,7 @@ from mercer._base.numbers import check_count
 from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots import _base as base
-from mercer.plots._tables import nameless_rows
+from mercer.plots._tables import in_units, nameless_rows, units_of
 
 #: Levels of p-values between which the plane is shaded.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -33,6 +33,8 @@ class NoveltyDisplay(base.Display):
     rows, is_outlier : (n, 2) and (n,) arrays
     names : pair of str
         Of the variables.
+    units : pair of columns, optional
+        Of a table: those whose values stand beside the axes.
     figure_, ax_, contour_, threshold_
         What was drawn.
     """
@@ -44,6 +46,7 @@ class NoveltyDisplay(base.Display):
     rows: Array
     is_outlier: Array
     names: Sequence[str] = ("first variable", "second variable")
+    units: Sequence[Any] = ()
 
     @classmethod
     def from_estimator(
@@ -88,8 +91,8 @@ class NoveltyDisplay(base.Display):
             p_values = estimator.p_values(points).reshape(grid, grid)
             margin = estimator.decision_function(points).reshape(grid, grid)
             is_outlier = estimator.predict(rows) == -1
-        names = base.names_of(estimator, [0, 1])
-        return cls(x, y_grid, p_values, margin, rows, is_outlier, names).plot(ax=ax)
+        names, units = base.names_of(estimator, [0, 1]), units_of(estimator, [0, 1])
+        return cls(x, y_grid, p_values, margin, rows, is_outlier, names, units).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         self.ax_ = ax = base.axes_or_new(ax, figsize=(5.6, 4.2))
@@ -103,6 +106,7 @@ class NoveltyDisplay(base.Display):
         ax.figure.colorbar(self.contour_, ax=ax, label="p-value", ticks=LEVELS)
         base.legend_above(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        in_units(ax, self.units)
         return self
 
 

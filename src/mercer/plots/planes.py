@@ -13,7 +13,7 @@ from mercer._base.numbers import check_count
 from mercer._base.types import Array, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError
 from mercer.plots import _base as base
-from mercer.plots._tables import nameless_rows
+from mercer.plots._tables import in_units, nameless_rows, units_of
 
 
 @dataclass
@@ -33,6 +33,8 @@ class ComponentsDisplay(base.Display):
     shares : (p,) array or None
     names : pair of str
         Of the two variables.
+    units : pair of columns, optional
+        Of a table: those whose values stand beside the axes.
     figure_, axes_, contours_, legend_
         What was drawn; one entry for each component, and a legend of the classes, if there are any.
     """
@@ -45,6 +47,7 @@ class ComponentsDisplay(base.Display):
     labels: Array | None = None
     shares: Array | None = None
     names: Sequence[str] = ("first variable", "second variable")
+    units: Sequence[Any] = ()
 
     @classmethod
     def from_estimator(
@@ -95,7 +98,8 @@ class ComponentsDisplay(base.Display):
         values = model.subspace.scores(points)[:, shown].T.reshape(len(shown), grid, grid)
         inside = rows[:, pair] if rows.shape[1] == 2 else None
         shares, names = base.shares_of(model, shown), base.names_of(estimator, pair)
-        return cls(x, y_grid, values, shown, inside, labels, shares, names).plot(ax=ax)
+        units = units_of(estimator, pair)
+        return cls(x, y_grid, values, shown, inside, labels, shares, names, units).plot(ax=ax)
 
     def plot(self, *, ax: Axes = None) -> Self:
         """Draw, into ``ax``, as many axes as there are components, or a new figure."""
@@ -125,6 +129,7 @@ class ComponentsDisplay(base.Display):
                 style = {"s": 7, "color": "black", "marker": marker, "linewidths": 0}
                 ax.scatter(*self.rows[inside].T, label=name, **style)
         ax.set_title(base.component_names(self.components, self.shares)[k], fontsize="small")
+        in_units(ax, self.units)
         ax.tick_params(labelsize="x-small")
         bar = ax.figure.colorbar(contours, ax=ax, ticks=MaxNLocator(5, symmetric=True), aspect=30)
         bar.ax.tick_params(labelsize="x-small", length=2)
@@ -170,6 +175,8 @@ class RepresentingVectorsDisplay(base.Display):
     image_shape : tuple of int or None
     names : pair of str
         Of the axes.
+    units : pair of columns, optional
+        Of a table: those whose values stand beside the axes.
     figure_, ax_, circles_, points_, contour_, image_
         What was drawn; None for what was not.
     """
@@ -182,6 +189,7 @@ class RepresentingVectorsDisplay(base.Display):
     grid: tuple[Array, Array, Array] | None = None
     image_shape: tuple[int, ...] | None = None
     names: Sequence[str] = ("x0", "x1")
+    units: Sequence[Any] = ()
     circles_ = points_ = contour_ = image_ = None
 
     @classmethod
@@ -243,6 +251,7 @@ class RepresentingVectorsDisplay(base.Display):
             with nameless_rows():
                 display.grid = x, y_grid, estimator.span_error(points).reshape(grid, grid)
             display.names = base.names_of(estimator, [0, 1])
+            display.units = units_of(estimator, [0, 1])
         else:  # in the plane of two components, since the variables cannot be seen themselves
             if subspace.n_components < 2:
                 few = "a plane needs 2 components, and the model has 1"
@@ -273,6 +282,7 @@ class RepresentingVectorsDisplay(base.Display):
         handles = base.legend_above(ax).legend_handles
         handles[-1].set_sizes([60])
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        in_units(ax, self.units)
         base.tidy(ax)
         return self
 

@@ -17,6 +17,7 @@ from mercer.exceptions import DataError, KernelError, Remedy
 from mercer.kernels import Kernel, RadialKernel
 from mercer.model import Subspace
 from mercer.plots import _base as base
+from mercer.plots._tables import by_column
 from mercer.relevance import Interval, Uncertainty
 from mercer.selection import kernels_around
 from mercer.selection.search import fit_quietly
@@ -328,6 +329,7 @@ class RelevanceDisplay(base.Display):
         shown = base.check_components(components, available, default=3 if kind == "bars" else 10)
         rows = None if X is None else base.rows_of(estimator, X)
         found = relevance_of(estimator, rows, "share")
+        found = found if uncertainty is not None else by_column(estimator, found)
         interval = None
         if uncertainty is not None:
             given = uncertainty.relevance

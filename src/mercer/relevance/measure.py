@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._base import linalg, numbers, progress
 from mercer._base.machine import blocks, held, ordered_map, thread_map
+from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array, Estimator, Rows, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Kernel
@@ -42,6 +43,7 @@ ENTRIES = 1 << 20
 TASK = 1024
 
 
+@shown_as_table
 @dataclass(frozen=True)
 class Relevance:
     """How much each variable matters.
@@ -80,9 +82,9 @@ class Relevance:
         """(q + 2, d): the components, then ``overall``, then ``error``."""
         return np.vstack([self.components, self.overall, self.error])
 
-    def __repr__(self) -> str:
-        lines = [f"Relevance of {len(self.names)} variables, {self.n_rows} rows", *self.describe()]
-        return "\n  ".join(lines)
+    def _table(self) -> SmallTable:
+        rows = [line.split(": ", 1) for line in self.describe()]
+        return SmallTable(f"Relevance of {len(self.names)} variables, {self.n_rows} rows", rows)
 
     def describe(self, most: int = 5) -> list[str]:
         """A line for each of the first components: its strongest variables and their shares."""

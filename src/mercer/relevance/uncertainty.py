@@ -23,6 +23,7 @@ from scipy.special import ndtri
 
 from mercer._base import linalg, numbers
 from mercer._base.machine import blocks, held, one_blas_thread, thread_map
+from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array, RowsLike
 from mercer.exceptions import DataError
 from mercer.kernels import Basis
@@ -216,6 +217,7 @@ class Interval:
         return np.asarray((self.low <= value) & (value <= self.high))
 
 
+@shown_as_table
 @dataclass(frozen=True)
 class Uncertainty:
     """What another sample of as many rows would have given: the sampling error of a model.
@@ -252,14 +254,19 @@ class Uncertainty:
     n_rows: int
     _resamples: _Resamples
 
-    def __repr__(self) -> str:
+    def _table(self) -> SmallTable:
         share, stable = self.shares, self.stable
-        lines = [
-            f"component {k}: {share.estimate[k]:.1%} of the variance ({share.low[k]:.1%} to "
-            f"{share.high[k]:.1%}), {'stable' if stable[k] else 'not stable'}"
+        rows = [
+            (
+                f"component {k}",
+                f"{share.estimate[k]:.1%} of the variance",
+                f"{share.low[k]:.1%} to {share.high[k]:.1%}",
+                f"turns by up to {self.angle_quantile[k]:.0f}°",
+                "stable" if stable[k] else "not stable",
+            )
             for k in range(min(5, len(stable)))
         ]
-        return "\n  ".join([f"Uncertainty of {len(stable)} components, {self.n_rows} rows", *lines])
+        return SmallTable(f"Uncertainty of {len(stable)} components, {self.n_rows} rows", rows)
 
     @property
     def stable(self) -> Array:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, replace
 
 from mercer._base.config import with_parameters
-from mercer._base.machine import available_bytes
+from mercer._base.machine import available_bytes, time_text
+from mercer.exceptions import DataError
 from mercer.model import All, Count
 from mercer.model.model import Model
 from mercer.points import Points
-from mercer.solvers.base import Problem, Solver
+from mercer.solvers.base import LAPACK, SUMS, Problem, Solver
 from mercer.solvers.davidson import Davidson
 from mercer.solvers.dense import Dense
 from mercer.solvers.lanczos import Lanczos
@@ -25,9 +26,10 @@ EXACT_UP_TO = {8: 4_000, 4: 3_000}
 #: Components from n / MANY on, of up to so many rows, by Lanczos, too: Davidson's search space is
 #: then so wide that where the spectrum falls slowly its own algebra takes longer than LAPACK.
 MANY, MANY_UP_TO = 15, 10_000
-#: Operations a second, as measured on one core: n³ of LAPACK's eigenvectors, and of landmark sums;
-#: and the seconds from which on a cheaper way is named.
-LAPACK, SUMS, LONG = 6e9, 1e10, 5.0
+#: Seconds from which on a cheaper way is named.
+LONG = 5.0
+#: With fewer landmarks than this, or than twice the components, a fit says little.
+FEWEST_LANDMARKS = 100
 #: Rows of a file that are simply loaded.
 LOAD_UP_TO = 20_000
 
@@ -62,12 +64,17 @@ class Auto(Solver):
         Budget in bytes for the solver's own arrays; half of the free memory if not given.
     checkpoint : path, optional
         For :class:`Landmarks`, where they are chosen.
+    seconds : float, optional
+        Budget of time for the solver. One that is estimated to take longer is passed over, in the
+        end for fewer landmarks; where none fits, ``plan`` and ``fit`` raise at once. The estimate
+        is for an idle machine, and no promise.
     """
 
     tol: float = 1e-6
     _: KW_ONLY
     memory: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
+    seconds: float | None = None
 
     def fit(self, problem: Problem) -> Model:
         plan = self.plan(problem)
@@ -93,17 +100,21 @@ class Auto(Solver):
         n, k = problem.n, problem.rule.guess(problem.rank_limit)
         size = f"{problem.rule.describe()} of {n} rows"
         if not problem.points.is_here:
-            return self._landmarks(k), f"{n} rows that are not in memory"
+            return self._landmarks(problem, k, f"{n} rows that are not in memory")
         for solver, fitting, reason in self._ladder(n, k, problem.dtype.itemsize):
             if not fitting:
                 continue
-            needed = solver.estimate_bytes(problem, k)
-            if needed <= self._budget():
+            name, needed = type(solver).__name__, solver.estimate_bytes(problem, k)
+            seconds = solver.estimate_seconds(problem, k)
+            if needed > self._budget():
+                size += f", {name} would take {needed >> 20} MB"
+            elif self._in_time(seconds):
                 return solver, f"{size}, {reason}{_cost(problem, k, solver)}"
-            size += f", {type(solver).__name__} would take {needed >> 20} MB"
+            elif name not in size:
+                size += f", {name} would take {time_text(seconds)}"
         if not problem.points.is_open:
             return Davidson(self.tol), f"{size}, a precomputed matrix"
-        return self._landmarks(k), f"{size}, landmarks in one pass"
+        return self._landmarks(problem, k, f"{size}, landmarks in one pass")
 
     def _may_load(self, rows: Points) -> bool:
         """Few rows in a file are better read once and solved exactly."""
@@ -126,8 +137,25 @@ class Auto(Solver):
     def _budget(self) -> int:
         return available_bytes() // 2 if self.memory is None else self.memory
 
-    def _landmarks(self, k: int) -> Landmarks:
-        return Landmarks(max(1000, 4 * k), checkpoint=self.checkpoint)
+    def _in_time(self, seconds: float) -> bool:
+        return self.seconds is None or seconds <= self.seconds
+
+    def _landmarks(self, problem: Problem, k: int, why: str) -> tuple[Landmarks, str]:
+        """As many as are usual, or halves of that until they fit into the budget of time."""
+        usual, fewest = max(1000, 4 * k), max(FEWEST_LANDMARKS, 2 * k)
+        m = usual
+        while True:
+            solver = Landmarks(m, checkpoint=self.checkpoint)
+            seconds = solver.estimate_seconds(problem, k)
+            if self._in_time(seconds):
+                return solver, why + f", {m} to stay within {self.seconds} s" * (m < usual)
+            if m <= fewest:
+                raise DataError(
+                    f"{m} landmarks of {problem.n} rows already take {time_text(seconds)}, and "
+                    f"{self.seconds:g} s are allowed; allow more, give fewer rows, or ask for "
+                    "fewer components."
+                )
+            m = max(fewest, m // 2)
 
 
 def _cost(problem: Problem, k: int, solver: Solver) -> str:

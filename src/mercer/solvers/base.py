@@ -36,6 +36,12 @@ from mercer.solvers.policy import (
     warn_if_degenerate,
 )
 
+#: Operations a second of one core, as measured: n³ of LAPACK's eigenvectors, sums of landmark
+#: features, kernel values by tiles, and products with a matrix that is kept. What a solver takes is
+#: estimated by them, rather too high than too low.
+LAPACK, SUMS, TILES, PRODUCTS = 6e9, 1e10, 8e10, 2.5e9
+#: What a kernel value costs beside the product of two rows, in operations.
+VALUE = 60
 #: Share of distinct rows up to which copies are merged.
 MERGED = 0.8
 
@@ -124,14 +130,19 @@ class Solver(Config, ABC):
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         """Estimated peak of the solver's own arrays, for k components."""
 
+    def estimate_seconds(self, problem: Problem, k: int) -> float:  # noqa: ARG002
+        """About how long k components take on this machine; 0 if nobody knows."""
+        return 0.0
+
     def plan(self, problem: Problem) -> Plan:
         """What :meth:`fit` is going to do; looks at the size of the problem only."""
         in_place = self.reads_in_place and not problem.rule.needs_all_rows
         loads = not problem.points.is_here and not in_place
-        needed = self.estimate_bytes(problem, problem.rule.guess(problem.rank_limit))
+        k = problem.rule.guess(problem.rank_limit)
+        needed, seconds = self.estimate_bytes(problem, k), self.estimate_seconds(problem, k)
         if loads:
             needed += problem.n * problem.d * problem.dtype.itemsize
-        return Plan(self, "asked for", problem.rule, needed, loads, in_place)
+        return Plan(self, "asked for", problem.rule, needed, loads, in_place, seconds)
 
 
 class EigenSolver(Solver):

@@ -12,13 +12,13 @@ import numpy as np
 
 from mercer._base.config import with_parameters
 from mercer._base.linalg import orthonormalize
-from mercer._base.machine import available_bytes
+from mercer._base.machine import available_bytes, n_threads
 from mercer._base.numbers import check_count
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.gram import GramOperator, LowRank, ProbedGram, UncenteredGram
 from mercer.model.model import Spectrum, estimate_errors, rounding_errors
-from mercer.solvers.base import EigenSolver, Problem
+from mercer.solvers.base import TILES, VALUE, EigenSolver, Problem
 from mercer.solvers.dense import Dense
 from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
@@ -30,6 +30,8 @@ CROWDED, SOLVABLE = 1e-3, 1000
 #: of them once it was not; and what they show, as a share of the last eigenvalue wanted, from which
 #: on a pass is spent on them.
 OUTSIDE, DOUBTFUL = 32, 0.7
+#: Passes that most problems take, start and look outside included.
+USUAL_PASSES = 4
 #: Rows for each column up to which tiles are kept: they cost more time than their products, and
 #: take at most so many times half the memory of the rows.
 WIDE = 8
@@ -192,6 +194,11 @@ class Davidson(EigenSolver):
         packed = 2 * n * (problem.d + 2) + n * self._rank(n, k)
         kept = n**2 // 2 if self._keeps(problem) else 0
         return (packed + kept) * self._tile(problem).itemsize + n * 8 * (k + 8) * 10
+
+    def estimate_seconds(self, problem: Problem, k: int) -> float:
+        double = self._tile(problem).itemsize // 4
+        operations = USUAL_PASSES * problem.n**2 * (problem.d + k + VALUE) * double
+        return operations / (TILES * n_threads())
 
     def _tile(self, problem: Problem) -> np.dtype:
         """The type of a number in a tile."""

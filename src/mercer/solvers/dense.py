@@ -5,7 +5,7 @@ import numpy as np
 from mercer._base.machine import lapack_threads
 from mercer.gram import GramOperator
 from mercer.model.model import Spectrum, measured
-from mercer.solvers.base import EigenSolver, Problem
+from mercer.solvers.base import LAPACK, EigenSolver, Problem
 
 
 class Dense(EigenSolver):
@@ -28,3 +28,6 @@ class Dense(EigenSolver):
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
         return 3 * problem.n**2 * problem.dtype.itemsize
+
+    def estimate_seconds(self, problem: Problem, k: int) -> float:  # noqa: ARG002
+        return problem.n**3 / LAPACK

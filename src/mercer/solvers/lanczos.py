@@ -7,14 +7,14 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from mercer._base.config import with_parameters
 from mercer._base.linalg import orthonormalize
-from mercer._base.machine import available_bytes, lapack_threads
+from mercer._base.machine import available_bytes, lapack_threads, n_threads
 from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array
 from mercer.exceptions import ConvergenceError, Remedy
 from mercer.gram import DenseGram, GramOperator, ProbedGram
 from mercer.model.model import Spectrum, measured
-from mercer.solvers.base import EigenSolver, Problem
+from mercer.solvers.base import LAPACK, PRODUCTS, TILES, VALUE, EigenSolver, Problem
 from mercer.solvers.dense import Dense
 from mercer.solvers.outside import Outside, outer_pairs
 from mercer.solvers.policy import rank_floor
@@ -131,6 +131,13 @@ class Lanczos(EigenSolver):
     def estimate_bytes(self, problem: Problem, k: int) -> int:
         matrix = problem.n**2 // 2 if self._keeps(problem) else 2 * problem.n * problem.d
         return (matrix + 3 * k * problem.n) * problem.dtype.itemsize
+
+    def estimate_seconds(self, problem: Problem, k: int) -> float:
+        steps, entries = 2 * k + 60, problem.n**2
+        values = entries * (problem.d + VALUE) / TILES
+        computed = values if self._keeps(problem) else steps * values
+        # Where the spectrum is flat, LAPACK takes over.
+        return min(computed + steps * entries / PRODUCTS, problem.n**3 / LAPACK) / n_threads()
 
     def _keeps(self, problem: Problem) -> bool:
         fits = problem.n**2 / 2 * problem.dtype.itemsize < available_bytes() / 4

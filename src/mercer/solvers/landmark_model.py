@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -329,12 +330,13 @@ def _largest_eigenvalue(
     def product(v: Array) -> Array:
         v = root * v.ravel()
         more = 0.0 if rest is None else rest @ (rest.T @ v)
-        return root * (outside @ v.astype(outside.dtype, copy=False) + own * v + more)
+        inner = outside @ v.astype(outside.dtype, copy=False) + own * v
+        return np.asarray(root * (inner + more))
 
     A = LinearOperator(outside.shape, matvec=product, dtype=np.float64)
     start = fixed_rng(0).standard_normal(len(own))
-    try:
+    bound = float((root**2 * own).max())  # the diagonal tells, too
+    with suppress(ArpackNoConvergence):
         found = eigsh(A, 1, which="LA", tol=1e-2, v0=start, return_eigenvectors=False)
-    except ArpackNoConvergence as error:
-        found = error.eigenvalues
-    return largest * max(*found, float((root**2 * own).max()))  # the diagonal is a bound, too
+        bound = max(bound, float(found[0]))
+    return largest * bound

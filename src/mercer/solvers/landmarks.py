@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from mercer._base import catalogue
 from mercer._base.config import Config, with_parameters
+from mercer._base.machine import n_threads
 from mercer._base.numbers import check_count, fixed_rng
 from mercer._base.registry import by_name
 from mercer._base.types import Array
@@ -22,7 +23,7 @@ from mercer.points import Points
 from mercer.points.source import as_source
 from mercer.points.sparse import SparseRows
 from mercer.solvers.audit import audit_rows, audited
-from mercer.solvers.base import Problem, Solver
+from mercer.solvers.base import LAPACK, SUMS, Problem, Solver
 from mercer.solvers.landmark_model import (
     Errors,
     Few,
@@ -122,6 +123,10 @@ class Landmarks(Solver):
 
     def estimate_bytes(self, problem: Problem, k: int) -> int:  # noqa: ARG002
         return _bytes(min(check_count("m", self.m), problem.n))
+
+    def estimate_seconds(self, problem: Problem, k: int) -> float:  # noqa: ARG002
+        n, m = problem.n, min(check_count("m", self.m), problem.n)
+        return (n * m * (2 * problem.d + m) / SUMS + m**3 / LAPACK) / n_threads()
 
     def _open_checkpoint(self, problem: Problem) -> Checkpoint | None:
         if self.checkpoint is None:

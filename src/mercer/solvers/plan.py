@@ -15,6 +15,8 @@ import numpy as np
 
 from mercer._base.config import Config
 from mercer._base.linalg import SQUARABLE, power_of_two
+from mercer._base.machine import size_text, time_text
+from mercer._base.small_table import SmallTable, shown_as_table
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy
 from mercer.gram.base import HEAD, in_range
@@ -112,6 +114,7 @@ def null_spectra(problem: Problem, solver: Solver) -> NullSpectra:
     return spectra
 
 
+@shown_as_table
 @dataclass(frozen=True)
 class Plan:
     """What a fit is going to do, and what it will need, before it starts.
@@ -130,6 +133,8 @@ class Plan:
         Whether rows in a file are read into memory first.
     resumable : bool
         Whether the solver can keep its state in a checkpoint, and go on from there.
+    seconds : float
+        About how long the solver takes on this machine if it is idle; 0 if nobody knows.
     """
 
     solver: Config
@@ -138,11 +143,24 @@ class Plan:
     bytes: int
     loads: bool
     resumable: bool
+    seconds: float = 0.0
 
     @property
     def name(self) -> str:
         """What the solver is called, as in the report."""
         return type(self.solver).__name__
+
+    def _table(self) -> SmallTable:
+        loads = ", after the file has been loaded" if self.loads else ""
+        lines = {
+            "solver": self.name,
+            "reason": self.reason,
+            "components": self.rule.describe(),
+            "memory": f"about {size_text(self.bytes)}{loads}",
+            "time": time_text(self.seconds) if self.seconds else "",
+            "checkpoint": "can be stopped and resumed" if self.resumable else "",
+        }
+        return SmallTable("Plan", [line for line in lines.items() if line[1]])
 
     def fit(self, problem: Problem) -> Model:
         """Carry it out, in a unit in which neither kernel values nor their squares overflow."""

@@ -1,7 +1,7 @@
 """How one column becomes numbers for a kernel, and how it comes back: one class for each kind."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -13,6 +13,19 @@ from mercer._base.numbers import counted
 from mercer._base.types import Array
 from mercer.exceptions import DataError, Remedy, warn
 from mercer.tables.frames import is_absent, kind_of, objects
+
+
+class WrongCellError(DataError):
+    """A value that a column cannot take; the table knows how its rows are counted."""
+
+    def __init__(self, row: int, before: str, after: str = "") -> None:
+        super().__init__(f"{before} in row {row}{after}")
+        self.row, self.before, self.after = row, before, after
+
+    def at(self, place: Callable[[int], str]) -> str:
+        """What is wrong, with the place of its row."""
+        return f"{self.before} in {place(self.row)}{self.after}"
+
 
 # Parts of a date that come again: hour of the day, day of the week, month of the year.
 #
@@ -120,7 +133,7 @@ class Number:
         if values.dtype.kind != "f":
             raise DataError(f"was of numbers in fit, and holds {kind_of(values)} now")
         if np.isinf(values).any():
-            raise DataError(f"contains infinity in row {int(np.isinf(values).argmax())}")
+            raise WrongCellError(int(np.isinf(values).argmax()), "contains infinity")
         return values
 
     def encode(self, values: Array) -> Array:
@@ -358,7 +371,9 @@ def parse_dates(values: Array, form: str) -> Array:
         try:
             found[i] = datetime.strptime(str(value).strip(), form)
         except ValueError as error:
-            raise DataError(f"has {value!r} in row {i}, which is not a date like {form}") from error
+            raise WrongCellError(
+                i, f"has {value!r}", f", which is not a date like {form}"
+            ) from error
     return found
 
 

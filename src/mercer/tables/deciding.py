@@ -153,7 +153,8 @@ def decide(frame: Frame, name: str, asked: str | None, scale: str, weight: float
     if reason := {"drop": "asked for", "index": ROW_NAMES}.get(asked or "", empty):
         return LeftOut(reason)
     if values.dtype.kind == "f" and np.isinf(present).any():
-        raise DataError(f"column {name!r} contains infinity; remove such rows.")
+        where = frame.place(int(np.isinf(values).argmax()))
+        raise DataError(f"column {name!r} contains infinity in {where}; remove such rows.")
     if rounded and asked in ("number", "raw"):
         raise DataError(
             f"column {name!r} {_TOO_LONG}, and they would come back changed; subtract the same "

@@ -23,6 +23,7 @@ from mercer.tables.columns import (
     LeftOut,
     Number,
     Used,
+    WrongCellError,
     as_kind,
     parse_cycles,
     warn_of,
@@ -222,6 +223,11 @@ class TableEncoder(TransformerMixin, Estimator):
         return {n: column for n, column in self.columns_.items() if not isinstance(column, LeftOut)}
 
     @property
+    def is_numeric_(self) -> bool:
+        """Whether all columns are numbers."""
+        return all(isinstance(column, Number) for column in self.columns_.values())
+
+    @property
     def left_out_(self) -> dict[str, str]:
         """Columns that are left out, and why."""
         columns = self.columns_.items()
@@ -290,6 +296,8 @@ class TableEncoder(TransformerMixin, Estimator):
                 )
             try:
                 blocks[name] = column.encode(values)
+            except WrongCellError as error:
+                raise DataError(f"column {name!r} {error.at(frame.place)}; fix it.") from error
             except DataError as error:
                 raise DataError(f"column {name!r} {error}; fix it.") from error
             warn_of_far_rows(name, column, values, blocks[name])

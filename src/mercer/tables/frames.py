@@ -42,6 +42,7 @@ class Frame:
     index : of a pandas frame
     exact : name → whole numbers that float64 cannot hold (long ids), as they were given; a column
         that nobody has touched goes back as this
+    lines : of the file in which each row stands; empty for tables that come from no file of lines
     """
 
     columns: Mapping[str, Array]
@@ -49,6 +50,11 @@ class Frame:
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     index: Any = None
     exact: Mapping[str, Any] = field(default_factory=dict)
+    lines: Sequence[int] = ()
+
+    def place(self, row: int) -> str:
+        """How a row is called in a message: by its line of the file, else by its index."""
+        return f"line {self.lines[row]}" if len(self.lines) else f"row {row}"
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -290,9 +296,15 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
 _REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
 
 
-def columns_table(columns: Mapping[str, Array]) -> Table:
-    """Columns of any kind as a table to be written; what is missing is empty."""
+def columns_table(columns: Mapping[str, Array], kind: str = "") -> Table:
+    """Columns of any kind as a table to be written; what is missing is empty.
+
+    ``kind`` is the ending of the file: arrays hold numbers only.
+    """
     n = len(next(iter(columns.values())))
+    if kind in (".npy", ".zarr") and all(values.dtype.kind in "fiu" for values in columns.values()):
+        numbers = np.column_stack([values.astype(np.float64) for values in columns.values()])
+        return Table(MemoryRows(numbers, tuple(columns)))
     return Table(MemoryRows(np.empty((n, 0)), ()), {k: _written(v) for k, v in columns.items()})
 
 

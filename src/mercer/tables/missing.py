@@ -33,15 +33,17 @@ def takes_missing(model: Estimator) -> bool:
     return model is not None and bool(get_tags(model).input_tags.allow_nan)
 
 
-def refuse_missing(rows: Array, encoder: TableEncoder) -> None:
+def refuse_missing(
+    rows: Array, encoder: TableEncoder, place: Callable[[int], str] = "row {}".format
+) -> None:
     """Raise, and say where values are missing."""
     (name, missing), *others = _where(rows, encoder).items()
     n = int(missing.sum())
     values = "1 value is" if n == 1 else f"{n} values are"
     more = f" (and others of {names_text([name for name, _ in others])})" if others else ""
     raise DataError(
-        f"Input X contains NaN: {values} missing in column {name!r}, the first in row "
-        f"{missing.argmax()}{more}. " + _REMEDY
+        f"Input X contains NaN: {values} missing in column {name!r}, the first in "
+        f"{place(int(missing.argmax()))}{more}. " + _REMEDY
     )
 
 

@@ -161,9 +161,9 @@ class TableModel(Estimator):
         """
         opened = self._open(X)
         y, options = opened.part(y), {k: opened.part(v) for k, v in options.items()}
-        self._adopt(
-            clone(self._asked()).fit(opened.rows, y, **options), opened.encoder, opened.filler
-        )
+        fitted = clone(self._asked()).fit(opened.rows, y, **options)
+        opened.sign(fitted)
+        self._adopt(fitted, opened.encoder, opened.filler)
         self.note_ = opened.note
         return self
 

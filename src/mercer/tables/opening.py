@@ -7,7 +7,7 @@ missing is filled in.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,12 @@ from mercer._base.types import Array, Estimator
 from mercer.estimators import MissingKernelPCA
 from mercer.exceptions import DataError, argument
 from mercer.io import Choice, Table, open_table
-from mercer.io.delimited import CACHED, CsvRows
+from mercer.io.delimited import CACHED
 from mercer.io.files import plain_name
 from mercer.io.look import LOOK, TEXT, Look, is_missing
+from mercer.model.model import model_of, remember
 from mercer.points.source import MemoryRows, Source
+from mercer.points.sparse import SparseRows
 from mercer.tables.columns import Category
 from mercer.tables.deciding import ROW_NAMES
 from mercer.tables.encoder import TableEncoder
@@ -43,6 +45,8 @@ from mercer.tables.reading import TABLES, is_pattern, read_table
 if TYPE_CHECKING:
     from mercer.tables.model import TableModel
 
+#: Endings of files that hold numbers without names.
+ARRAYS = (".npy", ".npz", ".mtx", ".zarr")
 #: Numbers of a file up to which all of them decide on the columns: as many as are cached. Of more
 #: the first rows say whether they are scaled, and so many rows how. A file is thus parsed once.
 WHOLE, FIRST_ROWS, LOOK_ROWS = CACHED // 8, 1000, 200_000
@@ -66,6 +70,8 @@ class Opened:
         Which rows of the table these are, where some were left out.
     on_columns : texts
         What was done with the columns where there is no encoder that would say it.
+    incomplete : str
+        Fingerprint of the vectors before values were filled in; empty where none were missing.
     """
 
     table: Table
@@ -74,6 +80,7 @@ class Opened:
     note: str = ""
     kept: Array | None = None
     on_columns: Sequence[str] = ()
+    incomplete: str = ""
 
     @property
     def rows(self) -> Any:
@@ -89,9 +96,16 @@ class Opened:
         """The model that was fitted to the rows, on tables if these were one."""
         from mercer.tables.model import TableModel
 
+        self.sign(model)
         if self.encoder is None:
             return model
         return TableModel.from_fitted(model, self.encoder, self.filler)
+
+    def sign(self, model: Any) -> None:
+        """Have the model know the table again, whose missing values will be filled in otherwise."""
+        known = model_of(model).fingerprint if self.incomplete else None
+        if known is not None:
+            remember(model, {**known, "sha256": self.incomplete})
 
     def describe(self, most: int) -> list[str]:
         """What is done with the columns and with missing values, a line each."""
@@ -128,15 +142,11 @@ def open_for_fit(
         texts = [name for name, kind in kinds if kind == "category"]
         frame = _read(look, choice, [*texts, *choice.labels])
         return open_frame(frame, encoder, missing=missing, model=model, choice=choice)
-    named = look.kind in TEXT or look.has_names
-    table = open_table(look, choice, array=array, allow_nan=named or takes_missing(model))
+    plain = not look.images and look.kind != ".mtx"
+    table = open_table(look, choice, array=array, allow_nan=plain or takes_missing(model))
     names = _names(table)
-    if names is None and encoder.scale in ("std", "robust"):
-        raise DataError(
-            argument("scale", encoder.scale) + ": these columns have no names; scale them before."
-        )
     if names is None:
-        return Opened(table, None)
+        return Opened(table, None, on_columns=_not_scaled(encoder, table, as_table))
     asked = missing in ("fill", "drop") or takes_missing(model)
     unseen = table.rows.shape[0] * table.rows.shape[1] > WHOLE  # of these not all decide
     holes = _decide(encoder, table.rows, names)
@@ -153,7 +163,9 @@ def open_for_fit(
     if raw:
         return Opened(table, None, on_columns=_on_columns(encoder, table))
     table = table.map(_Encode(encoder, names), len(encoder.groups_), None)
-    return _completed(table, encoder, missing, model) if passes else Opened(table, encoder)
+    if not passes:
+        return Opened(table, encoder)
+    return _completed(table, encoder, missing, model, table.rows.place)
 
 
 def open_frame(
@@ -171,17 +183,26 @@ def open_frame(
     encoder.fit(replace(frame, columns=used))
     beside = {} if choice is None else _beside(encoder, frame, choice)
     table = Table(MemoryRows(encoder.transform(frame)), beside)
-    return _completed(table, encoder, missing, model)
+    return _completed(table, encoder, missing, model, frame.place)
 
 
-def _completed(table: Table, encoder: TableEncoder, way: str, model: Estimator) -> Opened:
-    """The rows as the model can learn from them; ``way`` is one of ``WAYS``."""
+def _completed(
+    table: Table,
+    encoder: TableEncoder,
+    way: str,
+    model: Estimator,
+    place: Callable[[int], str],
+) -> Opened:
+    """The rows as the model can learn from them; ``way`` is one of ``WAYS``.
+
+    ``place`` says how a row is called in a message.
+    """
     check_choice("missing", way, WAYS)
     rows = table.rows[:]
     if not (missing := np.isnan(rows)).any():
         return Opened(replace(table, rows=MemoryRows(rows)), encoder)
     if way == "refuse":
-        refuse_missing(rows, encoder)
+        refuse_missing(rows, encoder, place)
     wanting = np.asarray(missing.any(axis=1) if way == "drop" else missing.all(axis=1))
     if (~wanting).sum() < 2:
         raise DataError(
@@ -190,9 +211,11 @@ def _completed(table: Table, encoder: TableEncoder, way: str, model: Estimator) 
         )
     if way == "fill" and wanting.any():
         raise DataError(
-            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is row "
-            f"{wanting.argmax()}; remove them, or leave them out: " + argument("missing", "auto")
+            f"of {counted(int(wanting.sum()), 'row')} no value is known, the first is "
+            f"{place(int(wanting.argmax()))}; remove them, or leave them out: "
+            + argument("missing", "auto")
         )
+    incomplete = MemoryRows(rows).fingerprint()
     kept, note, filler = np.flatnonzero(~wanting), note_of(rows, encoder, way, wanting), None
     rows = rows[kept]
     if np.isnan(rows).any() and not takes_missing(model):
@@ -200,7 +223,8 @@ def _completed(table: Table, encoder: TableEncoder, way: str, model: Estimator) 
         rows = filled(rows, draw_by(filler), encoder)
     beside = {name: column[kept] for name, column in table.beside.items()}
     table = replace(table, rows=MemoryRows(rows), beside=beside)
-    return Opened(table, encoder, filler, note, kept if wanting.any() else None)
+    which = kept if wanting.any() else None
+    return Opened(table, encoder, filler, note, which, incomplete=incomplete)
 
 
 def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[str]:
@@ -217,12 +241,17 @@ def _decide(encoder: TableEncoder, rows: Source, names: Sequence[str]) -> set[st
 
 
 def _names(table: Table) -> Sequence[str] | None:
-    """Names of columns that can be scaled, numbers where a text file has none."""
+    """Names of columns that can be scaled, numbers where a file has none."""
     rows = table.rows
-    if rows.columns is not None or not isinstance(getattr(rows, "base", rows), CsvRows):
+    if rows.columns is not None or table.files is not None or _is_sparse(rows):
         return None if table.files is not None else rows.columns
     index: Sequence[int] = getattr(rows, "index", range(rows.shape[1]))
     return [str(j) for j in index]
+
+
+def _is_sparse(rows: Source) -> bool:
+    base = getattr(rows, "base", rows)
+    return isinstance(base, MemoryRows) and isinstance(base.X, SparseRows)
 
 
 def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
@@ -234,6 +263,18 @@ def _on_columns(encoder: TableEncoder, table: Table) -> list[str]:
     raw = f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled"
     why = ": they seem to have one unit" if encoder.scale == "auto" else ""
     return [*left_out, raw + why]
+
+
+def _not_scaled(encoder: TableEncoder, table: Table, as_table: bool) -> list[str]:
+    """What is said of pixels and of sparse rows, which stay as they are."""
+    pixels = table.files is not None
+    what = "pixels have one unit" if pixels else "sparse rows would have few zeros left"
+    if encoder.scale in ("std", "robust"):
+        raise DataError(argument("scale", encoder.scale) + f": {what}; scale them before.")
+    if as_table:
+        kind = "images" if pixels else "sparse rows"
+        raise DataError(f"{kind} are not a table of columns; give them to the model itself.")
+    return [f"{counted(table.rows.shape[1], 'column')} of numbers, not scaled: {what}"]
 
 
 def open_encoded(
@@ -289,17 +330,33 @@ def open_encoded(
 
 
 def read_for(
-    model: TableModel, path: Path | Look, choice: Choice | None = None, keep: Sequence[str] = ()
+    model: TableModel,
+    path: Path | Look,
+    choice: Choice | None = None,
+    keep: Sequence[str] = (),
+    *,
+    array: str | None = None,
 ) -> Frame:
     """A file as columns for a model of tables; those to ``keep`` are read as they are."""
-    known, choice = model.encoder_.columns_, choice or Choice()
+    known, choice, look = model.encoder_.columns_, choice or Choice(), Look.at(path)
+    if look.kind in ARRAYS:
+        return _frame_of_array(look, choice, array)
     texts = [
         name
         for name, column in known.items()
         if isinstance(column, Category) and isinstance(column.values[0], str)
     ]
     texts += [name for name in (*keep, *choice.labels) if name not in known]
-    return _read(Look.at(path), choice, texts, keep)
+    return _read(look, choice, texts, keep)
+
+
+def _frame_of_array(look: Look, choice: Choice, array: str | None) -> Frame:
+    """The columns of an array, named by their numbers, and the label."""
+    table = open_table(look, choice, array=array, allow_nan=True)
+    if (names := _names(table)) is None:
+        raise DataError(f"'{look.path.name}' holds sparse rows, and no table of columns.")
+    frame = _named(table.rows[:], names)
+    return replace(frame, columns={**frame.columns, **table.beside})
 
 
 def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
@@ -309,10 +366,15 @@ def read_mixed(path: Path | Look, choice: Choice) -> Frame | None:
 
 
 def vectors_for(
-    model: TableModel, path: Path | Look, choice: Choice, keep: Sequence[str] = ()
+    model: TableModel,
+    path: Path | Look,
+    choice: Choice,
+    keep: Sequence[str] = (),
+    *,
+    array: str | None = None,
 ) -> Table:
     """A file as vectors, NaN where a value is missing; label and row names are extra columns."""
-    frame = read_for(model, path, choice, keep)
+    frame = read_for(model, path, choice, keep, array=array)
     vectors = model.vectors(frame, missing=True)
     beside = _beside(model.encoder_, frame, choice)
     return Table(MemoryRows(vectors), {**beside, **kept_columns(frame, keep)})

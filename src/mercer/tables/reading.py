@@ -112,14 +112,14 @@ def read_sheet(look: Look) -> Frame:
     with decoding(path, "workbook"):
         lines = book.get_sheet_by_index(place).to_python(skip_empty_area=False)
     before = look.header_row - 1 if look.header_row else _titles_of_sheet(lines, path)
-    lines = [line for line in lines[before:] if any(cell != "" for cell in line)]
-    if not lines:
+    filled = [k for k in range(before, len(lines)) if any(cell != "" for cell in lines[k])]
+    if not filled:
         raise DataError(f"sheet {place + 1} of '{path}' is empty; " + _ANOTHER_SHEET)
-    head = _names([str(cell).strip() for cell in lines[0]], len(lines) - 1, path)
-    cells = [list(map(_value_of_cell, line)) for line in lines[1:]]
+    head = _names([str(cell).strip() for cell in lines[filled[0]]], len(filled) - 1, path)
+    cells = [list(map(_value_of_cell, lines[k])) for k in filled[1:]]
     # A sheet knows one kind of number, and its cells show 3.0 as 3.
     columns = dict(zip(head, zip(*cells, strict=True), strict=True))
-    return replace(_frame_of_values(columns, (int, float)), exact={})
+    return replace(_frame_of_values(columns, [k + 1 for k in filled[1:]], int, float), exact={})
 
 
 _ANOTHER_SHEET = Remedy("save another as a file of its own.", shell="name another by --sheet.")
@@ -157,14 +157,14 @@ def _value_of_cell(cell: Any) -> Any:
     return None if cell == "" else cell
 
 
-def _frame_of_values(columns: Mapping[str, Sequence[Any]], whole: tuple[type, ...]) -> Frame:
+def _frame_of_values(columns: Mapping[str, Any], lines: Sequence[int], *whole: type) -> Frame:
     """Columns of Python's values; those of whole numbers, in one of these types, stay whole."""
     dtypes = {
         name: "int"
         for name, cells in columns.items()
         if all(type(cell) in whole and cell == int(cell) for cell in cells)
     }
-    return replace(take_apart(columns), dtypes=dtypes)
+    return replace(take_apart(columns), dtypes=dtypes, lines=lines)
 
 
 #: Endings of files that hold tables of any kind.
@@ -211,7 +211,8 @@ def read_table(
     array([1234.5 ,    7.25])
     """
     looks = matching(path)
-    return joined([_read(look, texts) for look in looks], [look.path for look in looks])
+    frames = [_read(look, texts) for look in looks]
+    return frames[0] if len(frames) == 1 else joined(frames, [look.path for look in looks])
 
 
 def _read(look: Look, texts: Collection[str]) -> Frame:
@@ -332,7 +333,7 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
                 f"column {name!r} of '{path}': {texts[example]!r} is read as "
                 f"{found.values[example]}; if its comma parts thousands, write it without one."
             )
-    return Frame(columns, "columns", dtypes, exact=exact)
+    return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 
 
 def _stripped(values: Sequence[str]) -> list[str]:
@@ -378,7 +379,7 @@ def _warn_of_units(path: Path, name: str, texts: list[str]) -> None:
 def _frame_of_records(look: Look) -> Frame:
     """JSON lines: an object on each line; a key that a line lacks is missing there."""
     path = look.path
-    rows: list[dict[str, Any]] = []
+    rows: dict[int, dict[str, Any]] = {}
     for number, line in enumerate(_decoded(look).splitlines(), 1):
         if not line.strip():
             continue
@@ -390,11 +391,12 @@ def _frame_of_records(look: Look) -> Frame:
             raise DataError(
                 f"line {number} of '{path}' is not an object of names and values; fix it."
             )
-        rows.append(row)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+        rows[number] = row
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
     if not names:
         raise DataError(f"'{path}' is empty; give a file with data.")
-    return _frame_of_values({name: [row.get(name) for row in rows] for name in names}, (int,))
+    columns = {name: [row.get(name) for row in rows.values()] for name in names}
+    return _frame_of_values(columns, list(rows), int)
 
 
 def _frame_of_arrow(path: Path, kind: str) -> Frame:

@@ -39,7 +39,7 @@ export function makeDesk(token) {
       work(async () => {
         tell({ words: `sending ${file.name} …` });
         const options = { method: "POST", body: file };
-        await open(await desk.ask("data", { name: file.name }, options));
+        return open(await desk.ask("data", { name: file.name }, options));
       }),
     take: (source) => work(() => open(source)),
     /** A fit from the form: shown when it is there. */
@@ -60,17 +60,21 @@ export function makeDesk(token) {
   /** Work that the reader asked for: says why it failed. */
   async function work(act) {
     try {
-      await act();
-      tell({ words: "" });
+      tell({ words: (await act()) ?? "" });
     } catch (problem) {
       tell({ words: problem.message });
     }
   }
 
   async function open(source) {
-    tell({ source, plan: null, words: source.model ? `reading ${source.name} …` : `fitting ${source.name} …` });
-    const made = await send(source.model ? { open: source.id } : { fit: { data: source.id } });
-    desk.show(await load(made));
+    tell({ source, plan: null, words: `reading ${source.name} …` });
+    const answer = await send(source.model ? { open: source.id } : { fit: { data: source.id, ask: true } });
+    if (answer.waits) {
+      tell({ plan: answer.plan });
+      return `A fit of all rows takes ${answer.plan.solver.time}. Press “Fit all rows” to start it.`;
+    }
+    desk.show(await load(answer));
+    return "";
   }
 
   async function load({ made }) {
@@ -85,7 +89,7 @@ export function makeDesk(token) {
 
   async function send(message, progress = () => {}) {
     const open = await connected();
-    waiting?.reject(new Error("overtaken by a later request"));
+    waiting?.reject(new Error("replaced by a later request"));
     const started = performance.now();
     const tick = () => tell({ seconds: Math.floor((performance.now() - started) / 1000) });
     const clock = setInterval(tick, 500);
@@ -130,7 +134,7 @@ export function makeDesk(token) {
       socket.onopen = () => resolve(socket);
       socket.onmessage = hear;
       socket.onclose = () => {
-        const gone = new Error("the server has gone; start mercer explore again");
+        const gone = new Error("the server has stopped; start mercer explore again");
         waiting?.reject(gone);
         waiting = null;
         reject(gone);

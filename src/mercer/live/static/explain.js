@@ -17,7 +17,7 @@ export function explainRow(app, i) {
   const { novelty, imageShape } = current.facts;
   const { parts } = contributions(current.P, novelty, x);
   const strange = isStrange(current, i);
-  const title = h("h3", {}, strange ? "What makes it strange" : "What speaks for and against it");
+  const title = h("h3", {}, strange ? "What makes it strange" : "Which columns make it strange");
   const other = nearestNormal(current, i);
   if (imageShape) return [title, ...imageParts(app, parts), ...imagePair(current, i, other)];
   const order = columnsOf(current)
@@ -70,7 +70,7 @@ function imagePair(model, i, other) {
   if (other === null) return [];
   const figure = (j, text) => h("figure", {}, thumbnail(model, j), h("figcaption", {}, text));
   return [
-    h("h3", {}, "Beside the nearest normal row"),
+    h("h3", {}, "Compared with the nearest normal row"),
     h(
       "div",
       { class: "ml-two" },
@@ -87,7 +87,7 @@ function valuePair(model, columns, i, other) {
     h("tr", {}, h("th", { scope: "row" }, name), ...[x, y].map((p) => h("td", {}, textOf(of(p)))));
   const heads = ["", "this row", `row ${rowNumber(model, other)}`];
   return [
-    h("h3", {}, "Beside the nearest normal row"),
+    h("h3", {}, "Compared with the nearest normal row"),
     h(
       "table",
       { class: "ml-table ml-beside" },

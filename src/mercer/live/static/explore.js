@@ -41,7 +41,7 @@ export async function start() {
 
 /** Nothing to show yet: the form alone. */
 function empty(element, desk) {
-  const lead = h("p", {}, "Drop a table, a zip of PNG images or a model (.mercer) on this page.");
+  const lead = h("p", {}, "Drop a table, a zip file of PNG images or a model (.mercer) onto this page.");
   const head = h("header", { class: "ml-head" }, h("div", {}, h("h1", {}, "mercer explore"), lead));
   const side = h("div", { class: "ml-side ml-alone" }, dataForm(desk, null));
   element.replaceChildren(h("div", { class: "ml" }, head, side));

@@ -12,7 +12,7 @@ export function makeHeader(app) {
   const theme = button("◐", () => turnPaper(app), {
     class: "ml-button ml-theme",
     title: "Light or dark",
-    "aria-label": "Change between light and dark",
+    "aria-label": "Switch between light and dark",
   });
   const notes = facts.notes.map((note) => h("p", { class: "ml-note" }, note));
   const text = h("div", {}, h("h1", {}, facts.title), words, notes);
@@ -45,7 +45,7 @@ export function makeBadge(app) {
   app.on("model", () => {
     const { fitted, P } = app.adopted;
     badge.hidden = !fitted;
-    words.textContent = `You use a fit made in this page, of ${P.m} of the ${app.model.n.toLocaleString("en")} rows.`;
+    words.textContent = `You are using a fit made in this page, to ${P.m} of the ${app.model.n.toLocaleString("en")} rows.`;
   });
   return badge;
 }
@@ -96,7 +96,7 @@ export function makeTools(map) {
   };
   const lasso = button("Lasso", () => set(map.mode === "lasso" ? "pan" : "lasso"), {
     "aria-pressed": "false",
-    title: "Draw round points once to select them (or hold shift)",
+    title: "Draw around points to select them (or hold Shift and drag)",
   });
   map.endLasso = () => set("pan"); // one lasso, and the hand pans again
   const zoom = (factor) => () => map.zoomAt(map.width / 2, map.height / 2, factor);

@@ -9,7 +9,7 @@ import { scoreGradients } from "./subspace.js";
 
 export function makeInspector(app) {
   const title = h("h2", {}, "Point at a row");
-  const label = h("p", { class: "ml-sub" }, "or drag the probe, to see it here");
+  const label = h("p", { class: "ml-sub" }, "or drag the probe to see it here");
   const frame = h("div", { class: "ml-frame" });
   const facts = h("dl", { class: "ml-facts" });
   const moves = h("div", { class: "ml-moves" });
@@ -52,7 +52,7 @@ export function makeInspector(app) {
     else if (x) draw(x);
     else
       frame.replaceChildren(
-        h("p", { class: "ml-sub" }, "The file holds the scores of this row, not the row."),
+        h("p", { class: "ml-sub" }, "The file contains only the scores of this row, not its values."),
       );
     show({
       error: model.error[i],
@@ -77,7 +77,7 @@ export function makeInspector(app) {
 
   function showProbe(x) {
     title.textContent = "Probe";
-    label.textContent = "the pre-image of the place that you hold";
+    label.textContent = "the pre-image of the point you are dragging";
     draw(x);
     const seen = judgePoint(app.current, x);
     show({ error: seen.error, p: seen.p, z: Array.from(app.state.probe.subarray(0, 4)) });
@@ -98,8 +98,8 @@ export function makeInspector(app) {
         words.p,
         words.show(p),
         app.current.facts.novelty.heldOut
-          ? "how rare so large a score is among rows not seen"
-          : "share of the rows shown that are as strange",
+          ? "how rare a score this large is among rows the model has not seen"
+          : "share of the rows shown that are at least as strange",
       ],
       ...z.map((value, a) => [`component ${a}`, formatNumber(value), `score on component ${a}`]),
     ];

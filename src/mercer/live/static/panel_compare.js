@@ -33,7 +33,7 @@ export function comparePanel(app) {
   if (model.rows && model.facts.median) build();
   else
     element.append(
-      h("p", { class: "ml-lead" }, "The file holds no rows to fit a second model to."),
+      h("p", { class: "ml-lead" }, "The file contains no rows to fit a second model to."),
     );
   maps.forEach((map, k) => {
     map.on = {
@@ -102,7 +102,7 @@ export function comparePanel(app) {
       h(
         "p",
         { class: "ml-lead" },
-        `The model and another fit, of ${app.fitRows.m} rows. Draw round points on one map, and see where they are on the other.`,
+        `The model and another fit, of ${app.fitRows.m} rows. Draw around points on one map to see where they are on the other.`,
       ),
       how.element,
       width.element,
@@ -110,7 +110,7 @@ export function comparePanel(app) {
       h(
         "div",
         { class: "ml-row" },
-        button("Move right to left", () => {
+        button("Use the right-hand fit", () => {
           sides[0] = sides[1];
           show();
         }),

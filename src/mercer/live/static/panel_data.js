@@ -26,7 +26,7 @@ export function dataForm(desk, app) {
     onchange: () => file.files[0] && desk.upload(file.files[0]),
   });
   const words = h("p", { class: "ml-verdict", role: "status" });
-  const bar = h("progress", { max: 1, "aria-label": "How far the fit is" });
+  const bar = h("progress", { max: 1, "aria-label": "Progress of the fit" });
   const cancel = button("Cancel", () => desk.cancel());
   const name = h("p", { class: "ml-lead" });
   const plan = h("div", { class: "ml-plan" });
@@ -86,7 +86,7 @@ function labelChoice({ columns, label }, wanted, act) {
 }
 
 /** What the fit would do with the columns, in words. */
-function planLines({ rows, columns, label, labelLearnt }, wanted) {
+function planLines({ rows, columns, label, labelLearnt, solver }, wanted) {
   const auto = wanted.label === null;
   const coloured = auto ? label : wanted.label;
   const aside = auto && labelLearnt ? null : coloured;
@@ -95,7 +95,7 @@ function planLines({ rows, columns, label, labelLearnt }, wanted) {
   const [, model] = MODELS.find(([key]) => key === wanted.model);
   const line = (head, text) => h("p", { class: "ml-sub" }, h("b", {}, `${head}: `), text);
   return [
-    h("h3", {}, "What the fit does"),
+    h("h3", {}, "What the fit will do"),
     line("Model", `${model}, ${countOf(wanted.q)}, ${rows.toLocaleString("en")} rows`),
     ...["number", "category", "date"].flatMap((kind) => {
       const some = learnt.filter((column) => column.kind === kind);
@@ -104,8 +104,13 @@ function planLines({ rows, columns, label, labelLearnt }, wanted) {
     ...(coloured
       ? [line("Colours by", aside ? `${coloured}, which it does not learn from` : coloured)]
       : []),
+    ...(solver ? [line("Solver", solverWords(solver))] : []),
     ...out.slice(0, 8).map((column) => line("Leaves out", `${column.name}: ${column.left_out}`)),
   ];
+}
+
+function solverWords({ name, memory, time }) {
+  return `${name}, ${memory} of memory${time ? `, ${time}` : ""}`;
 }
 
 function countOf(q) {

@@ -19,7 +19,7 @@ export function denoisePanel(app) {
   let built = null;
   let timer = null;
   let seed = 1;
-  if (!model.rows) element.append(h("p", { class: "ml-lead" }, "The file holds no rows to disturb."));
+  if (!model.rows) element.append(h("p", { class: "ml-lead" }, "The file contains no rows to add noise to."));
   return { id: "denoise", title: "Denoise", element, centre, enter: () => model.rows && enter() };
 
   function enter() {
@@ -164,7 +164,7 @@ export function denoisePanel(app) {
 
 /** Who is better, and what to do where kernel PCA is not. */
 function verdict([, noisy, linear, kernel]) {
-  if (noisy < Math.min(linear, kernel)) return "So little noise is best left alone.";
+  if (noisy < Math.min(linear, kernel)) return "With so little noise, it is best to leave the rows alone.";
   if (kernel <= linear)
     return `Kernel PCA is better by ${Math.round(100 * (1 - kernel / linear))} %.`;
   return (

@@ -28,7 +28,7 @@ export function dragPanel(app) {
       "p",
       { class: "ml-lead" },
       "Drag the round handle on the map, or move a slider. ",
-      "The picture is the point of input space whose image lies nearest.",
+      "The picture is the point in input space whose image is nearest.",
     ),
     sliders,
     walkBox,
@@ -212,7 +212,7 @@ export function dragPanel(app) {
     };
     drawBox.replaceChildren(
       h("h3", {}, "New samples"),
-      h("p", { class: "ml-sub" }, "Scores drawn from the model's density, and their pre-images."),
+      h("p", { class: "ml-sub" }, "Scores sampled from the model's density, and their pre-images."),
       button("Draw some", draw),
       sheet,
     );

@@ -56,7 +56,7 @@ export function knobsPanel(app) {
   const run = latest((wanted) => fit(wanted, true));
   if (!usable)
     element.append(
-      h("p", { class: "ml-lead" }, "The file has no rows to fit: give X with fewer numbers to to_html."),
+      h("p", { class: "ml-lead" }, "The file contains no rows to fit: pass a smaller X to to_html."),
     );
   app.fitRows = rows;
   app.fitterReady = () =>
@@ -117,7 +117,7 @@ export function knobsPanel(app) {
       h(
         "p",
         { class: "ml-lead" },
-        `Turn a knob to try another fit, of ${few} rows. The model stays as it is until you use the trial.`,
+        `Turn a knob to try another fit to ${few} rows. The model stays as it is until you adopt the trial.`,
       ),
       kernel.element,
       width.element,
@@ -244,13 +244,13 @@ export function verdict(found, kernel) {
   const { mostAlike, leastAlike, shares } = found;
   if (mostAlike === undefined || kernel.name === "linear" || kernel.name === "cosine") return "";
   if (mostAlike < 0.02)
-    return "Too narrow: to this kernel every row is alone, and the components are single rows. Widen it.";
+    return "Too narrow: this kernel sees every row as isolated, and the components are single rows. Widen it.";
   if (mostAlike < 0.15)
-    return "Narrow: only close neighbours are alike. Components follow small groups.";
+    return "Narrow: only close neighbours are similar. Components follow small groups.";
   if (leastAlike > 0.97)
-    return "Too wide: to this kernel all rows are alike, and what is left is linear PCA. Narrow it.";
+    return "Too wide: this kernel sees all rows as alike, and what remains is linear PCA. Narrow it.";
   if (leastAlike > 0.8) return "Wide: nearly linear PCA.";
   return shares[0] > 0.9
     ? "One component holds nearly everything."
-    : "A sensible width: near rows are alike, far ones are not.";
+    : "A sensible width: nearby rows are similar, distant ones are not.";
 }

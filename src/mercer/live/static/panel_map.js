@@ -41,7 +41,7 @@ export function mapPanel(app) {
       h(
         "p",
         { class: "ml-lead" },
-        "Every dot is a row. Point at one, press it, or draw round several.",
+        "Every dot is a row. Point at one, click it, or draw around several.",
       ),
       planes.length > 1
         ? choice("Plane", planes, state.space, (value) => {
@@ -84,7 +84,7 @@ export function mapPanel(app) {
     listed.replaceChildren(
       ...(state.selection
         ? selectionView(app, state.selection)
-        : [h("p", { class: "ml-sub" }, "Shift and drag, or press Lasso, to compare rows with the rest.")]),
+        : [h("p", { class: "ml-sub" }, "Hold Shift and drag, or press Lasso, to compare rows with the rest.")]),
     );
   }
 }

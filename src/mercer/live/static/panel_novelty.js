@@ -37,8 +37,8 @@ export function noveltyPanel(app) {
     h(
       "p",
       { class: "ml-lead" },
-      "A row is called new if it lies far from what the model has learnt. ",
-      "Choose how many normal rows may be called new by mistake; press a row to see why.",
+      "A row is flagged as new if it lies far from what the model has learnt. ",
+      "Choose how many normal rows may be flagged by mistake; click a row to see why.",
     ),
     control.element,
     words,
@@ -72,10 +72,10 @@ export function noveltyPanel(app) {
     );
     const found = order.filter((i) => current.novelty[i] > bar);
     const many = (count) => count.toLocaleString("en");
-    words.textContent = `${many(found.length)} of ${many(current.n)} rows are called new.`;
+    words.textContent = `${many(found.length)} of ${many(current.n)} rows are flagged as new.`;
     promise.textContent = heldOut
-      ? `The rate holds for new rows: ${many(current.calibration.length)} rows that the model had not seen set it.`
-      : "These are the rows of the fit: this is a ranking, without a guarantee for new rows. A KernelNovelty model gives one.";
+      ? `The rate holds for new rows: it was set by ${many(current.calibration.length)} rows that the model had not seen.`
+      : "These are the rows of the fit: this is a ranking, with no guarantee for new rows. A KernelNovelty model gives one.";
     app.flagged = found;
     app.recolour();
     histogram.redraw();

@@ -32,7 +32,7 @@ export function tablePanel(app) {
     h(
       "p",
       { class: "ml-lead" },
-      "Press a heading to sort, a row to see it on the map. A selection on the map narrows the table.",
+      "Click a heading to sort, or a row to see it on the map. A selection on the map filters the table.",
     ),
     h("div", { class: "ml-field ml-choice" }, h("label", {}, "Search"), search),
     where,

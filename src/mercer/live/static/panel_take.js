@@ -7,12 +7,12 @@ import { kernelOf } from "./panel_knobs.js";
 
 export function takePanel(app) {
   const { state, model } = app;
-  const python = h("pre", { tabIndex: 0, "aria-label": "Python that repeats the view" });
-  const command = h("pre", { tabIndex: 0, "aria-label": "Commands that repeat the view" });
+  const python = h("pre", { tabIndex: 0, "aria-label": "Python code that reproduces the view" });
+  const command = h("pre", { tabIndex: 0, "aria-label": "Commands that reproduce the view" });
   const element = h(
     "div",
     {},
-    h("p", { class: "ml-lead" }, "What you see, to keep and to send."),
+    h("p", { class: "ml-lead" }, "What you see, to keep or to share."),
     h(
       "div",
       { class: "ml-row" },

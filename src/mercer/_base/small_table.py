@@ -1,0 +1,74 @@
+"""Small tables of names and values: how models, plans and reports show themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TypeVar
+
+#: It takes the colours of its page, so that it can be read on light and on dark ones.
+_STYLE = (
+    ".mercer-table{border-collapse:collapse;margin:.4em 0;font:13px/1.45 system-ui,sans-serif;"
+    "color:inherit;background:none}"
+    ".mercer-table caption{caption-side:top;text-align:left;font-weight:600;padding:.2em .6em;"
+    "color:inherit}"
+    ".mercer-table tr{background:none!important}"
+    ".mercer-table th,.mercer-table td{text-align:left;vertical-align:top;padding:.15em .6em;"
+    "border:0;border-top:1px solid rgba(128,128,128,.35);max-width:46em;white-space:normal;"
+    "overflow-wrap:anywhere}"
+    ".mercer-table th{font-weight:400;opacity:.7;white-space:nowrap}"
+)
+
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True)
+class SmallTable:
+    """A title, and rows whose first cell is a name; as text, and as HTML for notebooks.
+
+    Examples
+    --------
+    >>> from mercer._base.small_table import SmallTable
+    >>> print(SmallTable("Plan", [("solver", "Dense"), ("memory", "2.2 MB")]))
+    Plan
+      solver  Dense
+      memory  2.2 MB
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]]
+
+    def __str__(self) -> str:
+        widths = [max(map(len, cells)) for cells in zip(*self.rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in self.rows
+        ]
+        return "\n  ".join(filter(None, [self.title, *lines]))
+
+    def html(self) -> str:
+        """The same, in the colours of the page around it."""
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        rows = "".join(
+            f'<tr><th scope="row">{escape(name)}</th>'
+            + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+            + "</tr>"
+            for name, *cells in self.rows
+        )
+        return f'<style>{_STYLE}</style><table class="mercer-table">{caption}{rows}</table>'
+
+
+def shown_as_table(cls: type[Shown]) -> type[Shown]:
+    """Give a class the ``repr`` and the HTML of the :class:`SmallTable` that ``_table()`` makes."""
+
+    def text(self: Shown) -> str:
+        return str(self._table())  # type: ignore[attr-defined]
+
+    def html(self: Shown) -> str:
+        made: str = self._table().html()  # type: ignore[attr-defined]
+        return made
+
+    cls.__repr__ = text  # type: ignore[method-assign,assignment]
+    cls._repr_html_ = html  # type: ignore[attr-defined]
+    return cls

@@ -1,0 +1,52 @@
+"""``mercer fit --time``, and how long a long fit is going to take."""
+
+import numpy as np
+import pytest
+
+from mercer.cli import fit
+
+from .conftest import make_rows
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, make_rows(2_000))
+    return path
+
+
+def test_a_limit_of_time_chooses_landmarks_and_says_so(mercer, data, tmp_path):
+    args = ("fit", data, "-o", tmp_path / "m.mercer", "--components", 5)
+    assert "Lanczos" in mercer(*args, "--dry-run").out
+    out = " ".join(mercer(*args, "--time", "0.003s", "--dry-run").out.split())
+    assert "Landmarks" in out
+    assert "to stay within 0.003 s" in out
+
+
+def test_a_limit_that_nothing_keeps_is_an_error_with_a_remedy(mercer, data, tmp_path):
+    args = ("fit", data, "-o", tmp_path / "m.mercer", "--time", "0.0001")
+    mercer.fails(*args, "--raw", status=3, words=["landmarks", "allowed", "fewer rows"])
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-3s", "nan", "s", ""])
+def test_what_is_not_a_time(mercer, data, text):
+    words = ["--time", "is not a time such as 30s, 5m or 1h"]
+    mercer.fails("fit", data, "--time", text, status=2, words=words)
+
+
+def test_a_solver_that_is_asked_for_has_no_limit(mercer, data):
+    words = ["--time chooses the solver"]
+    mercer.fails("fit", data, "--time", "1m", "--solver", "dense", status=2, words=words)
+    words = ["--time means nothing to --model novelty"]
+    mercer.fails("fit", data, "--time", "1m", "--model", "novelty", status=2, words=words)
+
+
+def test_a_long_fit_says_how_long_before_it_starts(mercer, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(fit, "LONG", 1e-6)
+    done = mercer("fit", data, "-o", tmp_path / "m.mercer", "--components", 5)
+    assert (
+        "estimated to take less than a second on an idle machine; --time sets a limit" in done.err
+    )
+    monkeypatch.undo()
+    done = mercer("fit", data, "-o", tmp_path / "m.mercer", "--components", 5, "--force")
+    assert "estimated to take" not in done.err
