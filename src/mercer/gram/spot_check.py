@@ -19,8 +19,8 @@ COLUMNS = 256
 FEWEST = 8
 #: Rows that they are compared with at a time.
 BLOCK = 512
-#: A vector that lives on less than this share of the rows is looked at there, at so many of them:
-#: a sample would miss it.
+#: A vector that lives on less than this share of the rows is looked at there, at so many of them,
+#: half as many of wide ones: a sample would miss it.
 LOCAL, TOP = 1 / 16, 4
 
 
@@ -131,7 +131,8 @@ class SpotCheck:
         norm = square.sum(axis=0)
         local = np.flatnonzero(norm**2 < LOCAL * len(V) * (square**2).sum(axis=0))
         if len(local):
-            top = np.argpartition(-square[:, local], TOP - 1, axis=0)[:TOP]
+            most = TOP if self.points.width <= COLUMNS else TOP // 2
+            top = np.argpartition(-square[:, local], most - 1, axis=0)[:most]
             own, place = np.unique(top, return_inverse=True)
             R = off(own, self.exact(own))[place.reshape(top.shape), local] * V[top, local]
             # What these rows show stands for the others of their group.

@@ -31,7 +31,7 @@ from mercer.solvers.policy import rank_floor
 
 #: Rows that are looked at because most of the matrix is left around them: half as many as by
 #: chance, and these at least.
-OUTSIDE = 8
+OUTSIDE = 4
 #: Rows of a block there: groups with all their rows.
 CROWD = 64
 #: Sampled norms and estimated errors are right to a factor; what is beyond it is no chance.
