@@ -166,3 +166,12 @@ def test_many_components_say_what_they_cost():
     many = Auto().plan(Problem(Gaussian(), rows, Count(500), None))
     assert "Landmarks(2000)" in many.reason
     assert "Landmarks" not in few.reason
+
+
+def test_copies_of_rows_do_not_count():
+    """5,000 rows of which 1,000 differ are as many as 1,000 to a solver."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    repeated = X[rng.integers(1000, size=5000)]
+    assert isinstance(KernelPCA(5).plan(repeated).solver, Lanczos)
+    assert isinstance(KernelPCA(5).plan(rng.normal(size=(5000, 3))).solver, Davidson)

@@ -51,6 +51,7 @@ class Auto(Solver):
     memory
     ====================  =============  ==========================================================
 
+    Rows that are copies of others do not count, where they are many enough to be merged.
     Up to 20,000 rows of a file or a dask collection are loaded; more go to landmarks. A solver
     whose estimated memory exceeds the budget is passed over. With ``n_components=None``, all
     components are kept up to 3,000 rows and the leading 32 beyond. The choice and its reason are
@@ -87,7 +88,7 @@ class Auto(Solver):
         loads = not points.is_here and (problem.rule.needs_all_rows or self._may_load(points))
         if loads:
             problem = replace(problem, points=stand_in(points))
-        solver, reason = self.choose(problem)
+        solver, reason = self.choose(problem if loads else problem.merged()[0])
         plan = solver.plan(problem)
         needed = plan.bytes + (problem.X.nbytes if loads else 0)
         return replace(plan, reason=f"auto: {reason}", bytes=needed, loads=loads)
