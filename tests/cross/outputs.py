@@ -161,6 +161,7 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
     blur += 3 * (problem.method.tol or 0.0) * reference.trace
     if problem.method.tol is None:
         blur += 3 * found.claim * reference.trace + 2 * found.outside()
+        blur += WHITENING[problem.X.dtype.char] * total  # of the mean, which is taken off
     if blur >= 0.5 * reference.trace:  # a trace of zero, too
         return []
     true = found.values / reference.trace
@@ -291,7 +292,7 @@ class _Bounds:
         left = ref.trace - float(found.values.sum())
         parts = ref.own[ref.counts] + 2 * np.abs(ref.to_mean[ref.counts]) + ref.mean_square
         # The mean, too, is whitened: where it is much larger than what is left, so is its error.
-        share = ROUNDING * ref.eps + WHITENING[self.problem.X.dtype.char]
+        share = ROUNDING * ref.eps + 2 * WHITENING[self.problem.X.dtype.char]
         slack = share * float(ref.w @ np.abs(parts)) + float(self._inside().sum())
         slack += 2 * float(self.w @ (np.abs(self.Z) * self.evaluation)[ref.counts].sum(axis=1))
         over = found.outside()
