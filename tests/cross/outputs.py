@@ -161,7 +161,7 @@ def check_shares(problem: FitProblem, reference: Reference, found: Outputs) -> F
     blur += 3 * (problem.method.tol or 0.0) * reference.trace
     if problem.method.tol is None:
         blur += 3 * found.claim * reference.trace + 2 * found.outside()
-        blur += WHITENING[problem.X.dtype.char] * total  # of the mean, which is taken off
+        blur += 4 * WHITENING[problem.X.dtype.char] * total  # of the mean, which is taken off
     if blur >= 0.5 * reference.trace:  # a trace of zero, too
         return []
     true = found.values / reference.trace
