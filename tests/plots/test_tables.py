@@ -53,3 +53,15 @@ def test_contributions_are_named_by_the_columns_in_use(table):
         drawn = plots.ContributionsDisplay.from_estimator(model, given)
         assert drawn.names[int(drawn.contributions.argmax())] == "price"
         assert sorted(drawn.names) == ["city", "mass", "price"]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_contributions_to_rows_of_any_library_are_drawn(library, table):
+    """Columns were taken for their own names, which no axis could be labelled with."""
+    module = pytest.importorskip(library)
+    columns = {name: table[name].tolist() for name in ("price", "mass", "city")}
+    given = (module.table if library == "pyarrow" else module.DataFrame)(columns)
+    model = TableModel(mercer.KernelNovelty(random_state=0)).fit(given)
+    drawn = plots.ContributionsDisplay.from_estimator(model, given.slice(0, 2))
+    assert [*drawn.names] == [*columns]
+    assert drawn.contributions.shape == (2, 3)

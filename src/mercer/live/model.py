@@ -255,16 +255,14 @@ def _row_arrays(
     n, d = rows.shape
     q = min(Z.shape[1], small.n_components)
     shown = max(min(q, MOST_SCORES // n), min(q, 2))
-    arrays = {"scores": Z[:, :shown].astype(np.float32), "error": error.astype(np.float32)}
-    if _is_support(rows, small):
-        return arrays
-    # Where the support lies: a pre-image from scores alone begins at the nearest of its points.
-    S_scores, S_residual = small.scores_and_residual(small.support)
-    arrays["supportScores"] = S_scores.astype(np.float32)
-    arrays["supportResidual"] = S_residual.astype(np.float32)
-    if n * d <= MOST_ROWS:
-        arrays["rows"] = (rows.astype(np.float64) - shift).astype(np.float32)
-    return arrays
+    arrays = {"scores": Z[:, :shown], "error": error}
+    if not _is_support(rows, small):
+        # Where the support lies: a pre-image from scores alone begins at the nearest of its points.
+        names = "supportScores", "supportResidual"
+        arrays |= zip(names, small.scores_and_residual(small.support), strict=True)
+        if n * d <= MOST_ROWS:
+            arrays["rows"] = rows.astype(np.float64) - shift
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
 def _is_support(rows: Array, subspace: Subspace) -> bool:

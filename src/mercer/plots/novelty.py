@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Self
@@ -15,6 +15,7 @@ from mercer._base.types import Array, Artist, Axes, Estimator, RowsLike, Targets
 from mercer.exceptions import DataError, Remedy
 from mercer.plots import _base as base
 from mercer.plots._tables import in_units, nameless_rows, units_of
+from mercer.tables.frames import take_apart
 
 #: Levels of p-values between which the plane is shaded.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -155,13 +156,12 @@ class ContributionsDisplay(base.Display):
         1
         """
         found: Any = estimator.contributions(row)
-        if isinstance(found, Mapping):
-            values = np.column_stack([*found.values()])
-        else:
-            values = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+        found = take_apart(found.toarray() if hasattr(found, "toarray") else found)
+        values = np.column_stack([*found.columns.values()])
         # A model of tables names the columns that it uses, which are not all that it has seen.
-        table = isinstance(found, Mapping) or hasattr(found, "columns")
-        names = [*found] if table else list(base.names_of(estimator, range(values.shape[1])))
+        names = [*found.columns]
+        if found.container == "array":
+            names = list(base.names_of(estimator, range(len(names))))
         index = getattr(row, "index", None)  # of a list, a method
         numbers = range(len(values)) if index is None or callable(index) else index
         titles = [f"row {name}" for name in numbers]

@@ -265,24 +265,18 @@ def _pandas(pd: Any, values: Array, dtype: Any) -> Any:
     return _try(series.astype, dtype, series)
 
 
-def _polars(pl: Any, values: Array, dtype: Any) -> Any:
+def _arrow(module: Any, values: Array, dtype: Any) -> Any:
+    """A column of polars or pyarrow, which know missing values of any type."""
     if isinstance(dtype, str) and (saved := _POLARS_TIME.fullmatch(dtype)):
-        dtype = pl.Datetime(saved[1], saved[2])
-    listed = [None if is_absent(value) else value for value in values.tolist()]
-    series = pl.Series(_times(values) if values.dtype.kind == "M" else listed, strict=False)
-    return _try(series.cast, dtype, series)
-
-
-def _pyarrow(pa: Any, values: Array, dtype: Any) -> Any:
-    given = _times(values) if values.dtype.kind == "M" else values.tolist()
-    array = pa.array(given, from_pandas=True)
-    return _try(array.cast, dtype, array)
-
-
-def _times(values: Array) -> Array:
-    """Times in a resolution that polars and pyarrow know."""
-    coarse = np.datetime_data(values.dtype)[0] in ("h", "m", "s")
-    return values.astype("M8[ms]") if coarse else values
+        dtype = module.Datetime(saved[1], saved[2])
+    given: Any = values
+    if values.dtype.kind != "M":
+        given = [None if is_absent(value) else value for value in values.tolist()]
+    elif np.datetime_data(values.dtype)[0] in ("h", "m", "s"):
+        given = values.astype("M8[ms]")  # the coarsest that they know
+    polars = module.__name__ == "polars"
+    column = module.Series(given, strict=False) if polars else module.array(given)
+    return _try(column.cast, dtype, column)
 
 
 def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
@@ -293,7 +287,7 @@ def _try(cast: Any, dtype: Any, otherwise: Any) -> Any:
         return otherwise
 
 
-_REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+_REBUILD: Mapping[str, Any] = {"pandas": _pandas, "polars": _arrow, "pyarrow": _arrow}
 
 
 def columns_table(columns: Mapping[str, Array], kind: str = "") -> Table:

@@ -120,7 +120,8 @@ class Encoder:
         # An estimator that is a parameter is a pattern: whether it was fitted does not matter.
         is_estimator = isinstance(value, BaseEstimator)
         self._inside_parameters += is_estimator
-        encoded: Tagged = {"object": word, "with": self._each(_parameters(value), name)}
+        given = {part: getattr(value, part) for part in _names_of(cls)}
+        encoded: Tagged = {"object": word, "with": self._each(given, name)}
         self._inside_parameters -= is_estimator
         if derived := DERIVED.get(cls):
             encoded["derived"] = self._each({part: getattr(value, part) for part in derived}, name)
@@ -137,10 +138,7 @@ class Encoder:
     def _scalar(self, value: np.generic, name: str) -> Tagged:
         if value.dtype.name not in _SCALARS:
             raise ModelFileError(f"{name} is {value.dtype}; give an ordinary number.")
-        plain = value.item()
-        if isinstance(plain, float):
-            plain = _float(plain, name)
-        return {"scalar": value.dtype.name, "value": plain}
+        return {"scalar": value.dtype.name, "value": self.encode(value.item(), name)}
 
     def _array(self, array: Array, name: str) -> Tagged:
         if array.dtype.kind in "OUS":
@@ -290,14 +288,8 @@ class Decoder:
         return scalar
 
 
-def _parameters(value: object) -> dict[str, object]:
-    """Constructor parameters of a configuration or an estimator; fields of a record."""
-    if isinstance(value, BaseEstimator):
-        return dict(value.get_params(deep=False))
-    return {name: getattr(value, name) for name in _names_of(type(value))}
-
-
 def _names_of(cls: type) -> list[str]:
+    """Constructor parameters of a configuration or an estimator; fields of a record."""
     if issubclass(cls, BaseEstimator):
         return cls._get_param_names()
     return [part.name for part in fields(cls)] if is_dataclass(cls) else []
