@@ -6,10 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import mercer
 from benchmarks._counting import ESTIMATORS, at_the_door
+from mercer import KernelPCA
+from mercer.estimators._validation import check_rows
 from mercer.exceptions import DataError
+from mercer.kernels import FunctionKernel, Gaussian, Precomputed
+from mercer.points import Columns, Objects, Points, Vectors
+from mercer.points.sparse import SparseRows
 from tests.sources import KINDS, bytes_as_rows, elsewhere
 
 
@@ -20,6 +26,30 @@ def test_a_fit_has_one_door(name):
     assert counted["check_rows"] == 1
     assert counted["fingerprint"] == 1
     assert counted["plan"] == counted["fit"], "one plan for each model that is fitted"
+
+
+@pytest.mark.parametrize(
+    ("X", "kernel", "kind"),
+    [
+        (np.eye(3), Gaussian(), Vectors),
+        (csr_array(np.eye(3)), Gaussian(), SparseRows),
+        (["a", "b", "ab"], FunctionKernel(lambda x, y: float(x[0] == y[0])), Objects),
+        (np.eye(3), Precomputed(), Columns),
+    ],
+    ids=["vectors", "sparse", "objects", "columns"],
+)
+def test_what_the_door_lets_in_is_points(X, kernel, kind):
+    model = KernelPCA(1, kernel=kernel)
+    assert type(check_rows(model, X, kernel, reset=True)) is kind
+    assert type(model.fit(X)._rows(X)) is kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_elsewhere_stay_there_as_points(kind, places):
+    rows = check_rows(KernelPCA(), places[1][kind], Gaussian(), reset=True, stream=True)
+    assert isinstance(rows, Points)
+    assert not rows.is_here
+    assert type(check_rows(KernelPCA(), places[1][kind], Gaussian(), reset=True)) is Vectors
 
 
 def test_every_estimator_is_counted():

@@ -120,9 +120,7 @@ def run_figure1(setting: Setting) -> Result:
     (truth,) = on_circle(np.radians([35]))
     angles = {"axis": angle_between(axes[0], truth), "between": angle_between(*axes)}
     checks = checked("baran2018/figure1", **angles, share=share[0])
-    numbers = [
-        {"component": k, "x": axes[k, 0], "y": axes[k, 1], "share": share[k]} for k in (0, 1)
-    ]
+    numbers = item.table({"component": (0, 1), "x": axes[:, 0], "y": axes[:, 1], "share": share})
 
     def draw() -> Figure:
         figure, panels = item.sheet(1, 1, (5, 4))
@@ -164,9 +162,7 @@ def run_figure3(setting: Setting) -> Result:
     X, labels = pancakes(fixed_rng(setting.seed))
     axes, share, Z = linear_pca(X)
     told = [separated(Z[:, k], labels) for k in range(3)]
-    numbers = [
-        {"component": k, "share": share[k], "pancakes told apart": told[k]} for k in range(3)
-    ]
+    numbers = item.table({"component": range(3), "share": share, "pancakes told apart": told})
     upright = {"share": share[2], "angle": angle_between(axes[2], np.array([0, 0, 1.0]))}
     checks = checked("baran2018/figure3", first=told[0], third=told[2], **upright)
 

@@ -5,7 +5,7 @@ and a :class:`Result` is *reproduced* if all of them hold on the data that the p
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -286,6 +286,11 @@ def checked(item: str, **found: Any) -> list[Check]:
     paper, name = item.split("/")
     bars = FACTS[paper][name]
     return [Check(found=float(value), **bars[key]) for key, value in found.items()]
+
+
+def table(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Numbers of an item, row by row, from its columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def select(*names: str) -> list[Item]:

@@ -12,7 +12,7 @@ from mercer._base.numbers import fixed_rng
 from mercer._base.progress import announce
 from mercer._base.types import Array, Axes, Figure
 from mercer.kernels import Gaussian
-from mercer.papers.item import Result, Setting, checked, panel, sheet
+from mercer.papers.item import Result, Setting, checked, panel, sheet, table
 from mercer.papers.mika1999 import linear_denoise, mean_error
 from mercer.papers.sources import Labelled, Source, read_usps
 from mercer.plots._base import PALETTE, show_tiles
@@ -92,10 +92,8 @@ def run_figure2(setting: Setting) -> Result:
         "projections": np.asarray(model.transform(np.eye(256))[:, at].T),
     }
     rough = {name: [_roughness(image) for image in X] for name, X in pictures.items()}
-    numbers = [
-        {"eigenvector": k, **{f"roughness, {name}": rough[name][i] for name in rough}}
-        for i, k in enumerate(shown)
-    ]
+    columns = {f"roughness, {name}": values for name, values in rough.items()}
+    numbers = table({"eigenvector": shown, **columns})
     linear, preimages, projections = pictures.values()
     checks = checked(
         "mika1999/figure2",
@@ -143,16 +141,14 @@ def run_figure3(setting: Setting) -> Result:
     ratio = kernel / linear
     shown = 3 * (len(test) // 10)  # the first three
     tiles = np.array([[X[shown] for X in way] for way in (straight, bent)])
-    errors = ((tiles - test[shown]) ** 2).sum(axis=2)
-    numbers = [
-        {"n": i + 1, "linear": linear[i], "kernel": kernel[i], "kernel / linear": ratio[i],
-         "shown digit": errors[1, i] / errors[0, i]}
-        for i in range(20)
-    ]  # fmt: skip
+    squares = ((tiles - test[shown]) ** 2).sum(axis=2)
+    of_shown = squares[1] / squares[0]
+    errors = {"linear": linear, "kernel": kernel, "kernel / linear": ratio}
+    numbers = table({"n": range(1, 21), **errors, "shown digit": of_shown})
     first = min((i + 1 for i in range(20) if ratio[i] > 1.1), default=99)
     at = {"one": ratio[0], "five": ratio[4], "ten": ratio[9], "twenty": ratio[19]}
     checks = checked("mika1999/figure3", **at, first=first)
-    draw = partial(_draw_figure3, tiles, test[shown], errors[1] / errors[0])
+    draw = partial(_draw_figure3, tiles, test[shown], of_shown)
     return Result(numbers, checks, draw, _setting(data), stands_in=data.stands_in)
 
 

@@ -21,7 +21,17 @@ from mercer._base.progress import announce
 from mercer._base.types import Array, Figure
 from mercer.generative import KernelSmoother, scaled_similarities
 from mercer.kernels import Gaussian
-from mercer.papers.item import FACTS, Result, Setting, checked, denoised, on_circle, panel, sheet
+from mercer.papers.item import (
+    FACTS,
+    Result,
+    Setting,
+    checked,
+    denoised,
+    on_circle,
+    panel,
+    sheet,
+    table,
+)
 from mercer.papers.sources import Source, read_mnist
 from mercer.plots._base import PALETTE, show_tiles
 
@@ -216,11 +226,11 @@ def run_figure2(setting: Setting) -> Result:
     pure = float((pair.neighbours.max(axis=1) == 10).mean())
     many = float(((mixed.neighbours > 0).sum(axis=1) >= 5).mean())
     best = mixed.similarity.argmax(axis=1)
-    numbers = [
-        {"digit": digit, "similarity of the sample shown": mixed.similarity[0, digit],
-         "most similar in a share of samples": float((best == digit).mean())}
-        for digit in range(10)
-    ]  # fmt: skip
+    columns = {
+        "similarity of the sample shown": mixed.similarity[0],
+        "most similar in a share of samples": np.bincount(best, minlength=10) / len(best),
+    }
+    numbers = table({"digit": range(10), **columns})
     shares = {"pure": pure}
     if setting.full and not data.stands_in:  # by a network that is trained on other images
         read = digit_network(data, setting.seed).predict(pair.samples)

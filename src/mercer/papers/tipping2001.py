@@ -17,7 +17,7 @@ from mercer._base.types import Array, Estimator, Figure
 from mercer.estimators import KernelPCA, SparseKernelPCA
 from mercer.kernels import Gaussian
 from mercer.model import Subspace
-from mercer.papers.item import INK, Result, Setting, checked, panel, plane, sheet
+from mercer.papers.item import INK, Result, Setting, checked, panel, plane, sheet, table
 from mercer.plots import ComponentsDisplay, RepresentingVectorsDisplay
 from mercer.plots._base import PALETTE
 from mercer.relevance import subspace_angles
@@ -173,10 +173,7 @@ def run_figure2(setting: Setting) -> Result:
         sparse, full = figure2(X), figure1(X, 3)
         sizes.append(len(sparse.subspace_.support))
         cosines.append(largest_angle_cosine(full.subspace_, sparse.subspace_.leading(3)))
-    numbers = [
-        {"draw": seed, "kernels": size, "cosine": cosine}
-        for seed, (size, cosine) in enumerate(zip(sizes, cosines, strict=True))
-    ]
+    numbers = table({"draw": range(len(sizes)), "kernels": sizes, "cosine": cosines})
     low, high = min(sizes), max(sizes)
     kernels = {"mean": np.mean(sizes), "holds": low <= 9 <= high, "fewest": low, "most": high}
     checks = checked("tipping2001/figure2", **kernels, cosine=min(cosines))
@@ -230,10 +227,7 @@ def run_figure4(setting: Setting) -> Result:
         for what, ways in (("rms", found.rms), ("errors", found.errors))
         for way, values in ways.items()
     }
-    numbers = [
-        {"components": p + 1} | {name: values[p] for name, values in columns.items()}
-        for p in range(COUNT)
-    ]
+    numbers = table({"components": range(1, COUNT + 1), **columns})
     sparse, refit = (found.rms[way] / found.rms["full"] for way in ("sparse", "refit"))
     apart = found.errors["sparse"].mean() - found.errors["full"].mean()
     search = {"kernels": found.n_kernels, "fits": found.fits}
