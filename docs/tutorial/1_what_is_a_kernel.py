@@ -65,8 +65,8 @@ print("largest difference:", np.abs(mapped @ mapped.T - (X @ X.T) ** 2).max())
 # ---------------------------------
 #
 # The Gaussian kernel :math:`k(x, y) = \exp(-\gamma\|x-y\|^2)` says 1 for equal points, and falls
-# to 0 as they move apart. How fast is its *width*. Below, how similar all places of the plane are to
-# the black point, for three widths:
+# to 0 as they move apart. Its *width* determines how fast. Below, how similar every point of the
+# plane is to the black point, for three widths:
 
 from mercer.kernels import Gaussian
 

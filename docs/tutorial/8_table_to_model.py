@@ -71,8 +71,8 @@ plt.show()
 # Fill in missing values
 # ----------------------
 #
-# The values filled in could stand in the table: numbers in their units, only known categories. Here we
-# know the true values, so we can judge. The guess to beat is the mean of the column.
+# The values filled in could stand in the table: numbers in their units, only known categories.
+# Here we know the true values, so we can judge. The guess to beat is the mean of the column.
 
 filled = model.impute(table)
 truth = complete.loc[hidden, "s2"].to_numpy()

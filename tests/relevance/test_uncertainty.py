@@ -72,7 +72,7 @@ def test_components_of_noise_are_called_noise():
     assert found.stable.tolist() == [True, False, False]
     assert not found.noise[0]
     assert found.noise[2]
-    assert "cannot be told from noise" in str(found)
+    assert "cannot be distinguished from noise" in str(found)
     assert str(found).startswith("1 of 3 components are stable")
 
 

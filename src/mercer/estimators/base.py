@@ -107,7 +107,7 @@ _ELSEWHERE = {
     "X_fit_": "it is subspace_.support.",
     "singular_values_": "it is eigenvalues_ ** 0.5.",
     "mean_": "the mean is one of feature space; subspace_.mean has its weights.",
-    "predict": "KernelNovelty().fit(X).predict(X_new) tells what is new; for classes, "
+    "predict": "KernelNovelty().fit(X).predict(X_new) finds what is new; for classes, "
     "make_pipeline(KernelPCA(...), LogisticRegression()).",
     "score_samples": "reconstruction_error(X) is large for rows unlike those of the fit; "
     "KernelNovelty.from_fitted(model, X_normal) has a threshold, too.",
@@ -293,7 +293,9 @@ class Estimator(BaseEstimator):
                 continue
             if part not in self._by_name:
                 inner = next(name for name in parameters if name.startswith(f"{part}__"))
-                raise ValueError(f"{part}={value!r} is no object with {inner}; give one as {part}.")
+                raise ValueError(
+                    f"{part}={value!r} is not an object with {inner}; give one as {part}."
+                )
             parameters[part] = self._by_name[part](value)
         super().set_params(**parameters)
         return self

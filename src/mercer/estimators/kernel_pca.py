@@ -48,7 +48,7 @@ def steps_to_callbacks(estimator: Estimator) -> Iterator[None]:
     """Tell the estimator's callbacks of every step that is announced inside the block.
 
     Each step is one task of unknown total. A callback that raises cancels the fit, as a listener
-    does; a request to stop early is not granted, because half a spectrum is no result.
+    does; a request to stop early is not granted, because half a spectrum is not a result.
     """
     watched = hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx")
     if not watched:

@@ -234,7 +234,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         """``score_samples - offset_``, (n,): negative for outliers.
 
         Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
-        ``score_samples`` still tells which rows are stranger.
+        ``score_samples`` still ranks the rows.
         """
         return self._decide(X)
 
@@ -361,7 +361,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         if not 0 < self.false_alarm_rate < 1:
             raise DataError(
                 f"false_alarm_rate={self.false_alarm_rate} must lie between 0 and 1; "
-                "0.05 lets one in twenty normal rows be called new."
+                "with 0.05, one in twenty normal rows is called new."
             )
         check_share(self.contamination)
         require_open(kernel, "novelty")

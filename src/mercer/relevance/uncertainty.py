@@ -304,7 +304,7 @@ class Uncertainty:
         if noise.size:
             some = f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)}"
             why = "sampling replaces most of it by directions that the model has left out."
-            lines.append(f"{some} cannot be told from noise: {why}")
+            lines.append(f"{some} cannot be distinguished from noise: {why}")
         together = f"All {q} together turn by at most {self.subspace_angle:.0f} degrees ({level})."
         return [*lines, together]
 

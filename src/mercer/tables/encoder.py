@@ -290,7 +290,7 @@ class TableEncoder(TransformerMixin, Estimator):
                 warn_of(
                     name,
                     f" has {count} that fit has not seen: {shown}; such values count as "
-                    "none of the known ones. Fit again with such rows if they matter.",
+                    "unknown. Fit again with such rows if they matter.",
                 )
             try:
                 blocks[name] = column.encode(values)

@@ -101,7 +101,7 @@ class TableModel(Estimator):
     missing : {"auto", "fill", "drop", "refuse"}, default="auto"
         What is done with missing values: ``"fill"`` learns from rows in which they are drawn,
         given the other values of the row; ``"drop"`` learns from the rows without any. ``"auto"``
-        fills, and drops rows of which nothing is known. Later rows are filled in by expected
+        fills, and drops rows in which every value is missing. Later rows are filled in by expected
         values, unless missing values are refused. A :class:`~mercer.MissingKernelPCA` fills in
         what it learns from by itself.
 
