@@ -100,10 +100,10 @@ def test_relevance_intervals_hold_the_estimate(ring):
 
 def test_landmarks_are_no_sample(ring):
     model = KernelPCA(3, solver=Landmarks(50), random_state=0).fit(ring)
-    with pytest.raises(DataError, match="50 points, which are no sample"):
+    with pytest.raises(DataError, match="50 points, which are not a sample"):
         model.uncertainty()
     assert (model.uncertainty(ring).shares.high > 0).all()
-    with pytest.raises(DataError, match="no sample"):
+    with pytest.raises(DataError, match="not a sample"):
         SparseKernelPCA(20, n_components=2).fit(ring[:100]).uncertainty()
 
 

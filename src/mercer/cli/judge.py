@@ -19,7 +19,7 @@ MOST_EXPLAINED = 1000
 MOST_COMPARED = 200_000
 
 
-@options.command(short_help="How well the model denoises and keeps rows.")
+@options.command(short_help="Measure how well a model restores rows.")
 @options.model_argument
 @options.data_argument
 @options.reads
@@ -207,7 +207,7 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
         return mercer.KernelNovelty.from_fitted(inner, table.rows, false_alarm_rate=rate)
 
 
-@options.command(short_help="Which variables matter in each component.")
+@options.command(short_help="Show which variables matter in each component.")
 @options.model_argument
 @options.optional_data
 @click.option(

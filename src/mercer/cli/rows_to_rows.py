@@ -21,7 +21,7 @@ def _score_names(model: Estimator) -> list[str]:
     return [str(name) for name in seen_by(model).get_feature_names_out()]
 
 
-@options.command(short_help="Scores of rows: project them onto the components.")
+@options.command(short_help="Compute scores: project rows onto the components.")
 @options.takes_rows("scores")
 def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
@@ -29,7 +29,7 @@ def transform(model: str, **how: Any) -> None:
     _convert(seen_by(fitted).transform, _score_names(fitted), model=fitted, **how)
 
 
-@options.command(short_help="Rows from scores: the way back to input space.")
+@options.command(short_help="Turn scores back into rows.")
 @options.digits_option
 @options.takes_rows("rows", "scores")
 def inverse(model: str, data: str, **how: Any) -> None:

@@ -40,7 +40,7 @@ def _can(words: str, usual: bool = False) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """Every estimator takes arrays; this says what else.
+    """What an estimator accepts beside arrays.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ _ELSEWHERE = {
 
 
 class Estimator(BaseEstimator):
-    """Named parameters, and what a fit has made of them, in a file that holds no code."""
+    """Named parameters and the result of a fit, which can be saved to a file without code."""
 
     capabilities: ClassVar[Capabilities]
     random_state: Seed

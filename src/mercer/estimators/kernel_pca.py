@@ -166,7 +166,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         y: Targets = None,  # noqa: ARG002
         sample_weight: ArrayLike = None,
     ) -> Array:
-        """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
+        """Fit, and project the training rows; cheaper than ``fit`` followed by ``transform``."""
         rows, weight = self._fit(X, sample_weight)
         return scores_of(self._model_, rows, weight)
 

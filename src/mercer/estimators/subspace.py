@@ -85,7 +85,7 @@ def plan(self: Any, X: RowsLike) -> Plan:
 def to_html(
     self: Any, path: str | os.PathLike[str], X: Any = None, labels: Any = None, images: Any = None
 ) -> Path:
-    """Write the model as one HTML file that is alive offline: drag a point, see its pre-image.
+    """Write the model as one interactive HTML file that works offline.
 
     Scores, errors and pre-images are computed in the browser. The file fetches nothing.
 

@@ -163,7 +163,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb()
     def transform(self, X: Any) -> Array:
-        """Rows as vectors, (n, D); NaN where a value is missing."""
+        """Turn rows into vectors, (n, D); NaN where a value is missing."""
         check_is_fitted(self, "columns_")
         return np.hstack([*self.blocks(self.take(X)).values()])
 
