@@ -297,7 +297,7 @@ class Uncertainty:
         stable = f"{self.n_stable} of {q} components are stable: {turn}"
         mixing = [
             f"Components {listed(group)} are not distinguishable from each other: their variances "
-            "are close, and sampling turns them into each other. Read them as one."
+            "are close, and sampling turns them into each other. Interpret them as one."
             for group in self._mixing_groups()
         ]
         lines = [stable, *mixing]
