@@ -60,7 +60,7 @@ def plan(self: Any, X: RowsLike) -> Plan:
     Returns
     -------
     Plan
-        The solver that would run, why, its memory, and whether a file would be loaded.
+        The solver that would run, why, its memory and time, and whether a file would be loaded.
 
     Examples
     --------
