@@ -7,8 +7,8 @@ is to other points, and from that alone it finds shapes that no straight line ca
 """
 
 # %%
-# Two rings that PCA cannot part
-# ------------------------------
+# Two rings that PCA cannot separate
+# ----------------------------------
 #
 # Linear PCA looks for the straight direction along which the points spread most. On two rings all
 # directions are alike, so its first component mixes them.
@@ -35,7 +35,7 @@ plt.show()
 # -----------------------
 #
 # The rings differ in their distance from the middle, :math:`x^2 + y^2`. Give PCA the columns
-# :math:`x^2`, :math:`y^2` and :math:`\sqrt2\,xy`, and the sum of the first two parts the rings.
+# :math:`x^2`, :math:`y^2` and :math:`\sqrt2\,xy`, and the sum of the first two separates the rings.
 # Such a change of columns is called a *feature map* :math:`\varphi`.
 
 
@@ -65,8 +65,8 @@ print("largest difference:", np.abs(mapped @ mapped.T - (X @ X.T) ** 2).max())
 # ---------------------------------
 #
 # The Gaussian kernel :math:`k(x, y) = \exp(-\gamma\|x-y\|^2)` says 1 for equal points, and falls
-# to 0 as they part. How fast is its *width*. Below, how similar all places of the plane are to
-# the black point, for three widths:
+# to 0 as they move apart. Its *width* determines how fast. Below, how similar every point of the
+# plane is to the black point, for three widths:
 
 from mercer.kernels import Gaussian
 
@@ -117,7 +117,7 @@ plt.show()
 
 cuts = np.sort(Z[:, 0])
 parted = max(max(np.mean(side == ring), np.mean(side != ring)) for side in Z[:, 0] > cuts[:, None])
-print(f"one cut of the first component parts {parted:.0%} of the points")
+print(f"one cut of the first component separates {parted:.0%} of the points")
 
 # %%
 # No label was used: the rings are the largest difference that this kernel sees.

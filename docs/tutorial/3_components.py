@@ -60,7 +60,7 @@ for share in (0.5, 0.9, 0.99):
 # --------------------
 #
 # Pictures of digits have 64 columns, and no contour plot. But one can walk along a component, and
-# look at the picture that belongs to each step: its pre-image, of which the next chapter tells.
+# look at the picture that belongs to each step: its pre-image, the subject of the next chapter.
 
 from sklearn.datasets import load_digits
 

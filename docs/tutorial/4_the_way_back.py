@@ -2,9 +2,9 @@
 4. Why the way back is hard
 ===========================
 
-Removing noise, filling holes and drawing new rows all need a way *back*: from a point of feature
-space to a row of your table. Mostly there is no such row. The best one there is, is called a
-**pre-image**.
+Removing noise, filling in missing values and generating new rows all need a way *back*: from a
+point of feature space to a row of your table. Usually there is no such row. The closest one is
+called a **pre-image**.
 """
 
 # %%

@@ -98,7 +98,7 @@ plt.show()
 # a false-alarm rate that holds      :class:`~mercer.KernelNovelty`, which has its own threshold
 # features for a classifier          cross-validated accuracy of the whole pipeline
 # a picture                          your eyes, beginning with the default width
-# components that are no chance      :class:`~mercer.ParallelAnalysis`
+# components beyond chance           :class:`~mercer.ParallelAnalysis`
 # ================================== ==========================================================
 #
 # Let it choose

@@ -2,8 +2,8 @@
 6. Only noisy rows
 ==================
 
-Mostly there is no clean example: the table, the spectra, the images that you have are noisy
-themselves. How can width and components be chosen, if nobody knows the right answer?
+Usually there is no clean example: the table, the spectra or the images that you have are noisy
+themselves. How can width and components be chosen if nobody knows the right answer?
 """
 
 # %%
@@ -143,16 +143,17 @@ for name, (rows, level) in cases.items():
     print(f"{name:26s} said {said:5.2f}, true {true:.2f}{', with a warning' if caught else ''}")
 
 # %%
-# A level that is too large betrays itself, since an error cannot be below zero, and ``tune`` warns.
-# A level that is too small does not: too many components are kept, and too little error is stated.
+# A level that is too large gives itself away, since an error cannot be below zero, and ``tune``
+# warns. A level that is too small does not: too many components are kept, and the stated error is
+# too small.
 # Noise that neighbours share looks like structure, is kept, and is not in the estimate. With heavy
 # tails, too, more is left than is said: an outlier of one pixel is followed more than
 # Gaussian noise would be. So:
 #
 # - know where the noise is from, and give its level if you have measured it (a repeated
 #   measurement, a blank sample, a dark image);
-# - noise of different size in each column is no trouble: give one number for each. For counts there
-#   is ``noise="poisson"``, for noise that grows with the signal ``"speckle"``;
+# - noise of different size in each column is not a problem: give one number for each. For counts
+#   there is ``noise="poisson"``, for noise that grows with the signal ``"speckle"``;
 # - if neighbours share their noise, measure at fewer places, or do not trust the estimate.
 #
 # **Remember.** Noisy rows are not examples. What a denoiser leaves of the noise can be estimated

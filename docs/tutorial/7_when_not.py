@@ -146,7 +146,7 @@ fig.legend(*drawn.legend_elements(), title="digit", loc="outside right center", 
 plt.show()
 
 # %%
-# t-SNE wins by far: it was made to keep neighbours together in two dimensions. (UMAP is no part of
+# t-SNE wins by far: it was made to keep neighbours together in two dimensions. (UMAP is not part of
 # scikit-learn; :doc:`the benchmarks </explanation/benchmarks>` have it, on the same digits.) What
 # is given up for that: distances between groups mean little, there is no way back to images, and
 # scikit-learn's t-SNE has no ``transform`` for new rows. Kernel PCA in *more* dimensions has all
@@ -177,5 +177,5 @@ for q in (2, 10, 50):
 # (a) Exact solvers; landmarks are drawn, and differ with the seed by their stated error.
 # (b) UMAP has an approximate ``inverse_transform``.
 #
-# What mercer itself does not do well stands in :doc:`/explanation/limits`. Next, the last:
+# What mercer itself does not do well is listed in :doc:`/explanation/limits`. Next, the last:
 # :doc:`from a raw table to a saved model </learn/8_table_to_model>`.

@@ -2,8 +2,8 @@
 8. From a raw table to a saved model
 ====================================
 
-Real tables have units, categories and holes. This chapter goes the whole way on one: read, fit,
-look, fill the holes, find what is strange, save, and use it again.
+Real tables have units, categories and missing values. This chapter goes all the way with one
+table: read, fit, look, fill in what is missing, find what is strange, save, and use it again.
 """
 
 # %%
@@ -24,22 +24,22 @@ from sklearn.datasets import load_diabetes
 complete = load_diabetes(as_frame=True, scaled=False).data
 complete["sex"] = complete["sex"].map({1.0: "A", 2.0: "B"})  # the data do not say which is which
 
-holes = np.random.default_rng(0).random(len(complete)) < 0.1
+hidden = np.random.default_rng(0).random(len(complete)) < 0.1
 table = complete.copy()
-table.loc[holes, "s2"] = np.nan
+table.loc[hidden, "s2"] = np.nan
 print(table.head(4).to_string())
-print(f"{holes.sum()} values of s2 are missing")
+print(f"{hidden.sum()} values of s2 are missing")
 
 # %%
 # Fit
 # ---
 #
-# A kernel needs vectors in which all columns count alike. :class:`~mercer.TableModel` puts a
-# :class:`~mercer.TableEncoder` around any estimator, which says what it does with each column.
+# A kernel needs vectors in which all columns carry equal weight. :class:`~mercer.TableModel` wraps
+# any estimator with a :class:`~mercer.TableEncoder`, which reports what it does with each column.
 
 from mercer import KernelPCA, TableModel
 
-whole = table[~holes]
+whole = table[~hidden]
 model = TableModel(KernelPCA(8, random_state=0)).fit(whole)
 print("\n".join(model.encoder_.describe()))
 
@@ -68,14 +68,14 @@ fig.colorbar(shading, label="share of the relevance")
 plt.show()
 
 # %%
-# Fill the holes
-# --------------
+# Fill in missing values
+# ----------------------
 #
-# What comes back could stand in the table: numbers in their units, only known categories. Here we
-# know the true values, so we can judge. The guess to beat is the mean of the column.
+# The values filled in could stand in the table: numbers in their units, only known categories.
+# Here we know the true values, so we can judge. The guess to beat is the mean of the column.
 
 filled = model.impute(table)
-truth = complete.loc[holes, "s2"].to_numpy()
+truth = complete.loc[hidden, "s2"].to_numpy()
 
 
 def error(guess):
@@ -83,13 +83,13 @@ def error(guess):
 
 
 print(f"error of s2 (LDL): mean of the column {error(whole['s2'].mean()):.1f}, "
-      f"imputed {error(np.asarray(filled['s2'])[holes]):.1f} mg/dl")  # fmt: skip
+      f"imputed {error(np.asarray(filled['s2'])[hidden]):.1f} mg/dl")  # fmt: skip
 
 # %%
 # Find what is strange
 # --------------------
 #
-# The same table in the hands of a detector. It promises a rate of false alarms on rows like those
+# The same table, given to a detector. It guarantees a rate of false alarms on rows like those
 # that it has seen, whatever the kernel.
 
 from mercer import KernelNovelty
@@ -104,7 +104,7 @@ for name, rows in {"fresh patients": fresh, "doubled pressures": wrong}.items():
 # Save, and use again
 # -------------------
 #
-# A model file is no pickle: opening it runs nobody's code.
+# A model file is not a pickle: opening it runs no code.
 
 import mercer
 
@@ -118,9 +118,9 @@ print(f"{path.stat().st_size / 1000:.0f} kB; the same scores to the last bit: {s
 # On the command line the same file serves ``mercer info``, ``mercer transform``, ``mercer impute``
 # and the others: see :doc:`/howto/command_line`.
 #
-# You are through. From here:
+# You have finished the course. From here:
 #
 # - one job: :doc:`/howto/index`
-# - a model that moves under your hand: :doc:`/howto/live`
+# - a model that you can drag around: :doc:`/howto/live`
 # - what mercer does not do well: :doc:`/explanation/limits`
-# - words that you have met: :doc:`/explanation/glossary`
+# - terms that you have met: :doc:`/explanation/glossary`

@@ -36,7 +36,9 @@ __all__ = ["KernelPCA"]
 
 
 class KernelPCA(decomposition.KernelPCA, Estimator):  # type: ignore[misc]
-    """``sklearn.decomposition.KernelPCA`` by another engine; see there for what is not said here.
+    """``sklearn.decomposition.KernelPCA`` with mercer's solvers.
+
+    Scikit-learn's documentation describes what is not described here.
 
     Parameters
     ----------

@@ -17,7 +17,9 @@ def test_a_column_of_the_model_may_be_the_label(mercer, fitted, log, tmp_path, k
     model = guard if kind == "roc" else fitted
     done = mercer("plot", kind, model, log, "--label", label, *more, "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").exists()
-    assert ("'state' is one of the columns that the model sees" in done.err) == (kind == "roc")
+    assert ("'state' is one of the columns that the model has learnt from" in done.err) == (
+        kind == "roc"
+    )
 
 
 @pytest.mark.parametrize("kind", ["biplot", "relevance"])

@@ -72,7 +72,7 @@ def test_numbers_between_spaces_are_named_and_the_remedy_works(mercer, tmp_path)
     X, target = make_rows(), tmp_path / "m.mercer"
     np.savetxt(tmp_path / "my x.txt", X, fmt="%25.17g")
     done = mercer("fit", tmp_path / "my x.txt", "-o", target, status=3)
-    assert "parts its numbers by spaces" in done.err
+    assert "separates numbers by spaces" in done.err
     command = done.err.partition("change them: ")[2].strip()
     subprocess.run(command, shell=True, check=True)
     np.testing.assert_array_equal(np.loadtxt(tmp_path / "my x.csv", delimiter=","), X)

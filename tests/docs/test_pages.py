@@ -74,9 +74,9 @@ def place(tmp_path, monkeypatch):
         table = write_csv(tmp_path / name, X[:100], FLOWERS, names[:100])
     (tmp_path / "train.csv").write_text(table.read_text().replace("kind", "species"))
     write_csv(tmp_path / "test.csv", X[100:], FLOWERS)
-    holes = X[100:110].copy()
-    holes[3, 1] = np.nan
-    write_csv(tmp_path / "holes.csv", holes, FLOWERS)
+    incomplete = X[100:110].copy()
+    incomplete[3, 1] = np.nan
+    write_csv(tmp_path / "incomplete.csv", incomplete, FLOWERS)
     wine = load_wine()
     write_csv(tmp_path / "wine.csv", wine.data / wine.data.std(axis=0), wine.feature_names)
     for name, table in (("wine.mercer", "wine.csv"), ("model.mercer", "rows.csv")):

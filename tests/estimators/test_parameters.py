@@ -64,7 +64,7 @@ def test_a_grid_search_of_a_default_model():
 
 
 def test_a_part_of_another_name_is_told_what_to_give():
-    with pytest.raises(ValueError, match="solver='auto' is no object with solver__tol; give one"):
+    with pytest.raises(ValueError, match="'auto' is not an object with solver__tol; give one"):
         mercer.KernelPCA().set_params(solver__tol=1e-3)
 
 
@@ -93,7 +93,7 @@ def test_the_kernels_of_scikit_learn_by_their_names_there(alias, name):
 
 @pytest.mark.parametrize("wrapper", [mercer.MissingKernelPCA, mercer.ReweightedKernelPCA])
 def test_a_wrapper_given_a_number_says_what_to_write(wrapper):
-    with pytest.raises(TypeError, match=r"estimator=10 is no estimator; .*KernelPCA\(10\)"):
+    with pytest.raises(TypeError, match=r"estimator=10 is not an estimator; .*KernelPCA\(10\)"):
         wrapper(10).fit(X)
 
 

@@ -59,5 +59,5 @@ def test_further_chunks_change_the_fingerprint(rng):
 
 @pytest.mark.parametrize("wrapper", [mercer.ReweightedKernelPCA, mercer.MissingKernelPCA])
 def test_a_class_is_not_an_estimator(wrapper, rng):
-    with pytest.raises(TypeError, match="is no estimator; wrap one"):
+    with pytest.raises(TypeError, match="is not an estimator; wrap one"):
         wrapper(mercer.KernelPCA).fit(rng.standard_normal((20, 3)))

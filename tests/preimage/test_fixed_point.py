@@ -166,7 +166,7 @@ def test_mismatch_names_kernel_and_remedy():
         FixedPoint().init(subspace)
     subspace, _ = fitted(Gaussian(width=1.5))
     for wrong in ({"input_weight": -1}, {"early_stop": 0}, {"max_iter": 0}, {"tol": np.nan}):
-        with pytest.raises(KernelError, match="from 1 on"):
+        with pytest.raises(KernelError, match="of at least 1"):
             FixedPoint(**wrong).init(subspace)
 
 

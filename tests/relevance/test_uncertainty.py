@@ -73,7 +73,7 @@ def test_components_of_noise_are_called_noise():
     assert found.stable.tolist() == [True, False, False]
     assert not found.noise[0]
     assert found.noise[2]
-    assert "cannot be told from noise" in str(found)
+    assert "cannot be distinguished from noise" in str(found)
     assert str(found).startswith("1 of 3 components are stable")
 
 
@@ -101,10 +101,10 @@ def test_relevance_intervals_hold_the_estimate(ring):
 
 def test_landmarks_are_no_sample(ring):
     model = KernelPCA(3, solver=Landmarks(50), random_state=0).fit(ring)
-    with pytest.raises(DataError, match="50 points, which are no sample"):
+    with pytest.raises(DataError, match="50 points, which are not a sample"):
         model.uncertainty()
     assert (model.uncertainty(ring).shares.high > 0).all()
-    with pytest.raises(DataError, match="no sample"):
+    with pytest.raises(DataError, match="not a sample"):
         SparseKernelPCA(20, n_components=2).fit(ring[:100]).uncertainty()
 
 

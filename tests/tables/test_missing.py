@@ -157,7 +157,7 @@ def test_commands_take_incomplete_tables(birds, tmp_path, capsys):
     assert json.loads(run("score", model, data, "--json").out)["noise_left"] < 1
     run("fit", data, "-o", model, "--force", "--model", "novelty", "-q")
     said = run("novelty", model, data, "-o", out).err
-    assert f"missing values of '{data}' are filled in by what the model knows" in said
+    assert f"missing values of '{data}' are filled in by the model" in said
     assert len(pd.read_csv(out).dropna()) == 120
     run("fit", data, "-o", model, "--force", "--model", "generative", "-q")
     run("sample", model, "-n", 50, "-o", out, "--force")

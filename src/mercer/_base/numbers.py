@@ -17,7 +17,7 @@ def check_count(name: str, value: object, least: int = 1, instead: str = "") -> 
     """A whole number of at least ``least``; ``instead`` is what else may be given."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         wrong = argument(name, value)
-        raise DataError(wrong + f": give a whole number from {least} on{instead}.")
+        raise DataError(wrong + f": give a whole number of at least {least}{instead}.")
     return int(value)
 
 
@@ -77,7 +77,7 @@ def make_rng(
 
 
 def fixed_rng(seed: int | Sequence[int] | np.random.Generator) -> np.random.Generator:
-    """The same numbers at every call: for samples and starts that are no choice of the user.
+    """The same numbers at every call: for samples and starts that users do not choose.
 
     Also for a stream that is split off another one, whose draw is then the seed.
     """

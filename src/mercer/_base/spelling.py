@@ -13,7 +13,7 @@ MANY = 2000
 
 
 def closest(word: str, words: Iterable[str]) -> str | None:
-    """The most similar of the words, or the only one that begins like it; the case is no matter."""
+    """The most similar of the words, or the only one that begins like it; case does not matter."""
     known = {name.lower(): name for name in words}
     begun = [name for name in known if len(word) >= 3 and name.startswith(word.lower())]
     found = begun if len(begun) == 1 else get_close_matches(word.lower(), known, 1, 0.7)

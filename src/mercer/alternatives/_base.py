@@ -50,7 +50,7 @@ class Alternative(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     @verb()
     def transform(self, X: RowsLike) -> Array:
-        """The codes of rows, one row for each; the class says what they are."""
+        """The codes of the rows, one row of codes for each; see the class for their meaning."""
         samples, dtype = self._samples(X)
         return np.asarray(self._encode(samples).reshape(len(samples), -1).astype(dtype))
 
@@ -117,7 +117,7 @@ class ReversibleAlternative(Alternative):
 
     @verb()
     def denoise(self, X: RowsLike) -> Array:
-        """The points that the model has for rows: ``inverse_transform(transform(X))``."""
+        """The points of the model that stand for the rows: ``inverse_transform(transform(X))``."""
         return self.inverse_transform(self.transform(X))
 
     @verb()

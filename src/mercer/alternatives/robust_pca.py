@@ -153,7 +153,7 @@ class RobustPCA(ReversibleAlternative):
     Attributes
     ----------
     low_rank_, sparse_ : (n, d) arrays
-        L, without holes, and S, which is zero at missing values.
+        L, without missing values, and S, which is zero where values are missing.
     components_ : (q, d) array
         Orthonormal directions of the row space of L.
     singular_values_ : (q,) array

@@ -189,7 +189,7 @@ def _lines_of_fit(facts: dict[str, Any], size: str) -> dict[str, str]:
     if facts["advice"]:
         lines["advice"] = facts["advice"]
     if not facts["converged"]:
-        lines["warning"] = "did not converge; the model holds what was found"
+        lines["warning"] = "did not converge; the model contains the best result so far"
     if "threshold" in facts:
         asked = f"{facts['false_alarm_rate']:.1%} false alarms"
         held_out = f"{facts['calibration_rows']:,} held-out scores"
@@ -219,7 +219,8 @@ def _limit_reached(rule: Any, facts: dict[str, Any]) -> str | None:
     if limit is None or facts["share_of_variance"] >= share:
         return None
     count, rows = facts["components"], facts["rows"]
-    why = f"the limit of {limit}" if count >= limit else f"one component for four of {rows:,} rows"
+    per_row = f"one component for every four of {rows:,} rows"
+    why = f"the limit of {limit}" if count >= limit else per_row
     return f"stopped at {why}, short of {share:.4g}: --components {share:.4g} takes what it needs"
 
 

@@ -35,10 +35,10 @@ _model_output = click.option(
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where a fit on landmarks keeps its state.  [default: OUTPUT.checkpoint]",
+    help="Where a fit on landmarks saves its state.  [default: OUTPUT.checkpoint]",
 )
-@click.option("--resume", is_flag=True, help="Go on with a fit that was stopped.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do not fit.")
+@click.option("--resume", is_flag=True, help="Resume a fit that was stopped.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, without fitting.")
 @options.seed_option
 @options.reads
 @options.encodes
@@ -81,7 +81,7 @@ def fit(
             _show(plan, table, data)
             return 0
         if checkpoint is not None and not plan.resumable:
-            raise click.UsageError(f"--checkpoint: a fit by {plan.name} keeps no state")
+            raise click.UsageError(f"--checkpoint: a fit by {plan.name} has no state to keep")
         kept = state if plan.resumable else None
         n, d = table.rows.shape
         size = console.size_of(n, d, encoder)
@@ -101,8 +101,8 @@ def _check_state(state: Path, *, resume: bool, force: bool) -> None:
         return
     if not force:
         raise Failure(
-            f"'{state}' was left by a fit that was stopped. Add --resume to go on with it, or "
-            "--force to start anew."
+            f"'{state}' was left by a fit that was stopped. Add --resume to continue it, or "
+            "--force to start over."
         )
     state.unlink()
 
@@ -156,7 +156,7 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
         return model.fit(table.rows, table.label)
     except BaseException as error:
         if not isinstance(error, Exception) and kept is not None and kept.exists():
-            console.remark(f"the state is kept in '{kept}'; add --resume to go on")
+            console.remark(f"the state is kept in '{kept}'; add --resume to continue")
         raise
 
 
@@ -168,7 +168,7 @@ def _run(model: Estimator, table: Any, kept: Path | None) -> Any:
     "--noise",
     type=options.Noise(),
     metavar="LEVEL",
-    help="Standard deviation of the noise that noisy rows carry, or to expect by clean ones, in "
+    help="Standard deviation of the noise in the rows, or to expect for clean ones, in "
     "units of the rows (of their standard deviations where columns are scaled); of noisy rows also "
     "several, one for each column in its own unit, poisson, speckle, or speckle:SHARE.  [default: "
     "it is estimated; half the standard deviation of clean rows]",

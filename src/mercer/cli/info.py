@@ -11,7 +11,7 @@ from mercer.cli.models import existing, load_model
 from mercer.cli.options import Output, Reading, console, frames, tables
 
 
-@options.command(short_help="What a model file holds.")
+@options.command(short_help="Show what a model file contains.")
 @options.model_argument
 def info(model: str) -> None:
     """Describe the model file MODEL: what it is, how it was made, and what takes the space.

@@ -19,7 +19,7 @@ MOST_EXPLAINED = 1000
 MOST_COMPARED = 200_000
 
 
-@options.command(short_help="How well the model denoises and keeps rows.")
+@options.command(short_help="Measure how well a model restores rows.")
 @options.model_argument
 @options.data_argument
 @options.reads
@@ -52,7 +52,7 @@ def score(model: str, data: str, reading: Reading) -> None:
 _RATE = "far beyond the others; of clean rows about 2 % are, with long tails up to 10 %"
 
 
-@options.command(short_help="How new each row is to the model.")
+@options.command(short_help="Measure how new each row is to the model.")
 @click.option(
     "--normal",
     metavar="FILE",
@@ -70,7 +70,7 @@ _RATE = "far beyond the others; of clean rows about 2 % are, with long tails up 
 @click.option(
     "--outliers",
     is_flag=True,
-    help="Find outliers among the rows of DATA themselves, by a model like MODEL fitted to them.",
+    help="Find outliers among the rows of DATA themselves, with a model like MODEL fitted to them.",
 )
 @options.takes_rows("scores")
 def novelty(
@@ -94,7 +94,9 @@ def novelty(
     from mercer._base.numbers import counted
 
     if false_alarm_rate is not None and normal is None:
-        raise click.UsageError("--false-alarm-rate goes with --normal; else the model has its own")
+        raise click.UsageError(
+            "--false-alarm-rate needs --normal; otherwise the model has its own rate"
+        )
     fitted = load_model(model)
     tables.check_output(output, ["score"], labelled=reading.beside)
     detector = seen_by(fitted)
@@ -132,9 +134,9 @@ def _remark_on_seen_rows(detector: Any, table: Any) -> None:
     rows, model = table.rows, model_of(detector)
     if len(rows) <= MOST_COMPARED and model.was_fitted_to(rows, rows[:]):
         console.remark(
-            "these are the rows that the model was fitted to, less new to it than others: "
-            "p-values and verdicts hold for other rows. To find outliers among these, add "
-            "--outliers."
+            "these are the rows that the model was fitted to, which look less new to it than "
+            "others: p-values and verdicts hold for other rows. To find outliers among these, "
+            "add --outliers."
         )
 
 
@@ -205,7 +207,7 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
         return mercer.KernelNovelty.from_fitted(inner, table.rows, false_alarm_rate=rate)
 
 
-@options.command(short_help="Which variables matter in each component.")
+@options.command(short_help="Show which variables matter in each component.")
 @options.model_argument
 @options.optional_data
 @click.option(
@@ -215,7 +217,7 @@ def _calibrate(fitted: Estimator, normal: str, reading: Reading, rate: float) ->
     help="Shares in each component; per standard deviation of a variable; or per unit of it.",
 )
 @click.option(
-    "--intervals", is_flag=True, help="Also what another sample of rows would give (95 %)."
+    "--intervals", is_flag=True, help="Also show what another sample of rows would give (95 %)."
 )
 @options.reads
 @options.writes("Where the table goes: a row for each variable.")
@@ -234,12 +236,14 @@ def relevance(
     the model cannot explain.
     """
     if intervals and unit != "share":
-        raise click.UsageError("--intervals are of shares; leave --unit out")
+        raise click.UsageError("--intervals are available for shares only; leave --unit out")
     fitted = load_model(model, "relevance")
     tables.check_output(output, ["overall"], labelled=True)
     inner, groups = seen_by(fitted), fitted.encoder_.groups_ if on_tables(fitted) else None
     if groups is not None and intervals:
-        raise click.UsageError("--intervals are of single variables; a model of tables has groups")
+        raise click.UsageError(
+            "--intervals are available for single variables only, and a model of tables has groups"
+        )
     if hasattr(inner, "set_output"):
         inner.set_output(transform="default")
     with console.progress(), tables.open_if_named(data, reading, fitted) as table:

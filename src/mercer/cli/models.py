@@ -159,9 +159,9 @@ class Recipe:
     time: float | None = option(
         type=_seconds,
         metavar="30s|5m|1h",
-        help="Choose solver and landmarks so that the fit is estimated to take no longer.",
+        help="Choose the solver and landmarks so that the fit should take no longer than this.",
     )
-    landmarks: int | None = option(type=click.IntRange(2), help="Fit on so many landmarks.")
+    landmarks: int | None = option(type=click.IntRange(2), help="Fit on this many landmarks.")
     kernels: int | None = option(
         type=click.IntRange(1), help="Representing rows of a sparse model."
     )
@@ -171,7 +171,7 @@ class Recipe:
     )
     false_alarm_rate: float | None = option(
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        help="Of a novelty model.  [default: 0.05]",
+        help="The false-alarm rate of a novelty model.  [default: 0.05]",
     )
     contamination: float | str | None = option(
         type=_share_or_auto,
@@ -180,7 +180,7 @@ class Recipe:
     )
     density: str | None = option(
         type=OneOf([*catalogue.DENSITIES]),
-        help="Where a generative model draws from.  [default: local]",
+        help="The distribution that a generative model samples from.  [default: local]",
     )
     seed: int = 0
 

@@ -183,9 +183,11 @@ missing_option = click.option(
     type=OneOf(["auto", "fill", "drop", "refuse"]),
     default="auto",
     help="Missing values: fill them in, drop such rows, or refuse them; 'auto' fills them in, and "
-    "drops rows of which nothing is known.",
+    "drops rows in which every value is missing.",
 )
-seed_option = click.option("--seed", type=click.IntRange(0), default=0, help="For random numbers.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=0, help="Seed for random numbers."
+)
 
 
 def _noted(*names: str, **how: Any) -> Decorator:
@@ -197,13 +199,13 @@ format_option = _noted(
     "--format",
     type=OneOf(FORMATS),
     default="csv",
-    help="Format of standard input and output, where '-' stands for them.",
+    help="Format of standard input and output, where '-' is used for them.",
 )
 digits_option = _noted(
     "--digits",
     type=OneOf(["own", "all"]),
     default="own",
-    help="Decimals of numbers: those that the columns have themselves, or all.",
+    help="Decimals of numbers: as many as the columns themselves have, or all.",
 )
 
 
@@ -233,8 +235,8 @@ class Reading:
     drop: tuple[str, ...] = _columns("Leave these columns out.")
     label: str | None = _column("The column that names each row's class.")
     array: str | None = option(metavar="NAME", help="The array of an .npz archive or Zarr store.")
-    keep: tuple[str, ...] = _columns("Columns that go to the output as they are.")
-    id: str | None = _column("The column that names the rows; kept, too.")
+    keep: tuple[str, ...] = _columns("Columns that are copied to the output unchanged.")
+    id: str | None = _column("The column that names the rows; copied to the output, too.")
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -274,15 +276,15 @@ class Kinds:
     scale: str = option(
         "auto",
         type=OneOf(["auto", "std", "robust", "none"]),
-        help="Of numbers; 'auto' leaves those alone that seem to have one unit.",
+        help="How numbers are scaled; 'auto' does not scale numbers that seem to share a unit.",
     )
     category: tuple[str, ...] = _columns("Columns of categories.")
     number: tuple[str, ...] = _columns("Columns of numbers.")
     date: tuple[str, ...] = _columns(
-        "Columns of dates; since:month, since:weekday+hour for parts that come again."
+        "Columns of dates; write since:month or since:weekday+hour for periodic parts."
     )
     index: str | None = _column("The column that names the rows.")
-    raw: bool = option(is_flag=True, help="Take the numbers as they are; no other columns.")
+    raw: bool = option(is_flag=True, help="Take the numbers as they are, and no other columns.")
 
     def encoder(self) -> Any:
         """The encoder that they ask for; None for raw numbers."""
@@ -327,7 +329,7 @@ def writes(what: str) -> Decorator:
         type=click.Path(allow_dash=True),
         default="-",
         show_default=False,
-        help=f"{what} The ending decides on the format; '-' is standard output.",
+        help=f"{what} The ending determines the format; '-' is standard output.",
     )
     return as_one("output", Output.of, path, force_option())
 

@@ -78,7 +78,7 @@ class Style:
         metavar="N|I,J,...",
         help="How many of the first, or which, counted from 0.",
     )
-    title: str | None = option(help="Above the picture.")
+    title: str | None = option(help="Title above the picture.")
     positive: str | None = option(
         metavar="CLASS", help="For roc: the class of --label that is new."
     )
@@ -117,7 +117,7 @@ def plot(
     if style.intervals and kind not in ("scree", "relevance"):
         raise click.UsageError(f"--intervals goes with scree and relevance, not with {kind}")
     if kind == "roc" and reading.label is None:
-        raise click.UsageError("a roc needs the truth: name its column with --label")
+        raise click.UsageError("a ROC curve needs the true classes: name their column with --label")
     tables.check_target(output, force=force or _is_ours(output))
     if kind != "live":
         _pyplot()  # says what is missing before the model is read
@@ -178,8 +178,9 @@ def _draw(kind: str, fitted: Estimator, data: str | None, reading: Reading, styl
             return display(model, **options).figure_
         if kind == "roc" and reading.label in seen:
             warn(
-                f"{reading.label!r} is one of the columns that the model sees: the truth is known "
-                f"to it. Fit without it: 'mercer fit DATA --label {quote(str(reading.label))}'."
+                f"{reading.label!r} is one of the columns that the model has learnt from, so it "
+                "knows the truth. Fit without it: "
+                f"'mercer fit DATA --label {quote(str(reading.label))}'."
             )
         if reading.label is not None and "label_name" in takes:
             options["label_name"] = reading.label
@@ -202,7 +203,7 @@ def _options(kind: str, takes: Any, style: Style) -> dict[str, Any]:
                 f"--{name.replace('_', '-')} goes with {', '.join(fits)}, not with {kind}"
             )
     if kind == "biplot" and isinstance(options.get("components"), int):
-        raise click.UsageError("--components of a biplot are two, such as 0,1")
+        raise click.UsageError("--components of a biplot must be two, such as 0,1")
     if "cmap" in options:
         from matplotlib import colormaps
 
@@ -242,10 +243,10 @@ def _page(fitted: Estimator, data: str | None, reading: Reading, title: str) -> 
     type=click.IntRange(0, 65535),
     default=0,
     show_default=False,
-    help="0: any that is free.",
+    help="0: any free port.",
 )
 @click.option("--token", help="A secret for the address; needed where others can reach --host.")
-@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 def explore(source: Path | None, host: str, port: int, token: str | None, no_browser: bool) -> None:
     """Explore DATA or a MODEL in the browser, or files that you drop on the page.
 

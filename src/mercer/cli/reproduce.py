@@ -8,7 +8,7 @@ import click
 from mercer.cli.options import command, console, output_folder, seed_option, tables
 
 
-@command(short_help="Run the papers' tables and figures again; a verdict for each.")
+@command(short_help="Reproduce the papers' tables and figures, with a verdict for each.")
 @click.argument("what", nargs=-1, metavar="[all | PAPER[/ITEM]]...")
 @click.option(
     "--fast/--full",

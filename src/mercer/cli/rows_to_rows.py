@@ -21,7 +21,7 @@ def _score_names(model: Estimator) -> list[str]:
     return [str(name) for name in seen_by(model).get_feature_names_out()]
 
 
-@options.command(short_help="Scores of rows: project them onto the components.")
+@options.command(short_help="Compute scores: project rows onto the components.")
 @options.takes_rows("scores")
 def transform(model: str, **how: Any) -> None:
     """Project the rows of DATA onto the components of MODEL."""
@@ -29,7 +29,7 @@ def transform(model: str, **how: Any) -> None:
     _convert(seen_by(fitted).transform, _score_names(fitted), model=fitted, **how)
 
 
-@options.command(short_help="Rows from scores: the way back to input space.")
+@options.command(short_help="Turn scores back into rows.")
 @options.digits_option
 @options.takes_rows("rows", "scores")
 def inverse(model: str, data: str, **how: Any) -> None:
@@ -49,8 +49,8 @@ def inverse(model: str, data: str, **how: Any) -> None:
         shown = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         raise DataError(
             f"'{data}' does not hold the scores of this model, {shown}; write them by 'mercer "
-            f"transform {quote(model)} DATA -o scores.csv', or, if these are rows, go there and "
-            f"back by 'mercer denoise {quote(model)} {quote(data)}'."
+            f"transform {quote(model)} DATA -o scores.csv', or, if these are rows, use 'mercer "
+            f"denoise {quote(model)} {quote(data)}'."
         ) from error
 
 
@@ -91,7 +91,9 @@ def denoise(
             f"there is no file '{data}' to denoise; if it is to be written, give '-o {quote(data)}'"
         )
     elif noise is not None:
-        raise click.UsageError("--noise is for rows without a MODEL: it knows what noise is")
+        raise click.UsageError(
+            "--noise is only for denoising without a MODEL; a model knows the noise"
+        )
     else:
         fitted = load_model(model, "denoise")
     match = "auto" if match_noise is None else match_noise

@@ -74,7 +74,7 @@ class _Fill:
         from mercer.tables.missing import completed
 
         if not self._told and np.isnan(block.X).any():
-            remark(f"missing values of '{self._data}' are filled in by what the model knows")
+            remark(f"missing values of '{self._data}' are filled in by the model")
             self._told = True
         return completed(self._model, block.X)
 
@@ -138,7 +138,7 @@ def located(data: str) -> Iterator[Look]:
     with contextlib.ExitStack() as opened:
         if data == "-":
             if sys.stdin.isatty():
-                raise click.UsageError("'-' reads standard input, and nothing is piped into it")
+                raise click.UsageError("'-' reads standard input, but nothing is piped into it")
             path = opened.enter_context(spooled(sys.stdin.buffer, asked_for("format")))
         elif path.suffix.lower() in COMPRESSED and path.is_file():
             inside, stream = plain_name(path), opened.enter_context(open_plain(path))
@@ -154,7 +154,7 @@ def _open(
     table = open_table(look, reading.choice(like), array=reading.array, allow_nan=allow_nan)
     if unused := [name for name in table.unused if name not in reading.kept]:
         shown = names_text(unused)
-        remark(f"columns of '{look.path.name}' that the model does not know: {shown}")
+        remark(f"columns of '{look.path.name}' that the model does not use: {shown}")
     return table
 
 

@@ -230,7 +230,7 @@ def _refuse_masked(X: RowsLike) -> None:
 def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
     """Sparse rows where the estimator or the kernel could only make them dense."""
     megabytes = X.shape[0] * np.prod(X.shape[1:]) * 8 // (1 << 20)
-    dense = f"or X.toarray() if {megabytes:.0f} MB are no matter"
+    dense = f"or X.toarray() if {megabytes:.0f} MB are acceptable"
     said = "Sparse data was passed, which is never made dense in silence"
     able = getattr(type(estimator), "capabilities", None)
     if able is None or not able.sparse:
@@ -240,7 +240,7 @@ def _refuse_sparse(estimator: Estimator, X: Any, kernel: Kernel) -> None:
         )
     if not kernel.takes_sparse:
         raise TypeError(
-            f"{said}, and {kernel!r} is no function of distances or dot products alone; "
+            f"{said}, and {kernel!r} is not a function of distances or dot products alone; "
             f"use kernel='gaussian' or another of these, {dense}."
         )
     _refuse_kind(X.dtype.kind, f"a sparse matrix of shape {X.shape} and dtype {X.dtype}")

@@ -42,7 +42,7 @@ def _can(words: str, usual: bool = False) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """Every estimator takes arrays; this says what else.
+    """What an estimator accepts beside arrays.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ _PROBED = ("feature_names_in_", "n_features_in_")
 
 
 class Estimator(BaseEstimator):
-    """Named parameters, and what a fit has made of them, in a file that holds no code."""
+    """Named parameters and the result of a fit, which can be saved to a file without code."""
 
     capabilities: ClassVar[Capabilities]
     random_state: Seed
@@ -261,7 +261,9 @@ class Estimator(BaseEstimator):
                 continue
             if part not in self._by_name:
                 inner = next(name for name in parameters if name.startswith(f"{part}__"))
-                raise ValueError(f"{part}={value!r} is no object with {inner}; give one as {part}.")
+                raise ValueError(
+                    f"{part}={value!r} is not an object with {inner}; give one as {part}."
+                )
             parameters[part] = self._by_name[part](value)
         super().set_params(**parameters)
         return self

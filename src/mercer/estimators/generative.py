@@ -44,7 +44,7 @@ OF_DENSITY = ("scores_", "density_", "classes_", "labels_")
 
 @with_parameters
 class GenerativeKernelPCA(SubspaceEstimator):
-    r"""Kernel PCA that draws new points: a hidden unit, and the way back to input space.
+    r"""Kernel PCA that generates new points: it draws hidden units and returns to input space.
 
     Kernel PCA as a Restricted Kernel Machine (Schreurs & Suykens 2018): a row's hidden unit is
     :math:`h = \Lambda^{-1/2} z`, and a hidden unit generates the feature
@@ -172,7 +172,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
         preimage: str | PreImageSolver = "auto",
         random_state: Seed = None,
     ) -> GenerativeKernelPCA:
-        """A generator on a model that exists: sparse, incremental, or fitted long ago.
+        """Make a generator from an existing model, such as a sparse or an incremental one.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class GenerativeKernelPCA(SubspaceEstimator):
     def sample(
         self, n_samples: int = 1, *, label: ArrayLike = None, random_state: Seed = None
     ) -> Any:
-        """Draw new points: hidden units from the density, and their pre-images.
+        """Generate new points: draw hidden units from the density, and find their pre-images.
 
         By default columns of two values and one-hot blocks are taken whole from one of the rows
         that are mixed, other columns keep the distribution that they have in the data, and a draw

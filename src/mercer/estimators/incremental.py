@@ -59,7 +59,7 @@ class IncrementalKernelPCA(SubspaceEstimator):
     ----------
     eigenvalues_, explained_variance_, explained_variance_ratio_, subspace_, kernel_, report_
         As for :class:`~mercer.KernelPCA`; ``report_.unexplained`` is the share of the variance
-        that the landmarks miss, which tells when it is time for more of them.
+        that the landmarks miss, which shows when more of them are needed.
     n_samples_seen_ : int
     landmarks_ : (m, d) array, or sparse array if the rows were sparse
 

@@ -48,7 +48,7 @@ def steps_to_callbacks(estimator: Estimator) -> Iterator[None]:
     """Tell the estimator's callbacks of every step that is announced inside the block.
 
     Each step is one task of unknown total. A callback that raises cancels the fit, as a listener
-    does; a request to stop early is not granted, because half a spectrum is no result.
+    does; a request to stop early is not granted, because half a spectrum is not a result.
     """
     watched = hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx")
     if not watched:
@@ -166,7 +166,7 @@ class KernelPCA(CallbackSupportMixin, SubspaceEstimator):
         y: Targets = None,  # noqa: ARG002
         sample_weight: ArrayLike = None,
     ) -> Array:
-        """Fit, and project the training rows; cheaper than ``fit`` and then ``transform``."""
+        """Fit, and project the training rows; cheaper than ``fit`` followed by ``transform``."""
         rows, weight = self._fit(X, sample_weight)
         return scores_of(self._model_, rows, weight)
 

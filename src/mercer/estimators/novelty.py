@@ -177,7 +177,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         false_alarm_rate: float = 0.05,
         measure: str = "reconstruction",
     ) -> KernelNovelty:
-        """A detector on a model that exists: sparse, incremental, or fitted long ago.
+        """Make a detector from an existing model, such as a sparse or an incremental one.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         """``score_samples - offset_``, (n,): negative for outliers.
 
         Infinite where the rate is too fine for the calibration rows and nothing is an outlier;
-        ``score_samples`` still tells which rows are stranger.
+        ``score_samples`` still ranks the rows.
         """
         return self._decide(X)
 
@@ -249,7 +249,7 @@ class KernelNovelty(OutlierMixin, Estimator):
 
     @verb("rows", "numbers")
     def p_values(self, X: RowsLike) -> Array:
-        """Conformal p-values, (n,): how rare so large a score is among fresh normal rows.
+        """Conformal p-values, (n,): how rare a score this large is among fresh normal rows.
 
         Never below ``1/(c + 1)`` with c calibration rows. For a list of many points give these to
         :func:`scipy.stats.false_discovery_control`.
@@ -263,7 +263,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         instead="there are no variables that could contribute; use a kernel of vectors",
     )
     def contributions(self, X: RowsLike) -> Any:
-        """Which variables did it: each one's part in the score, (n, d); sparse for sparse rows.
+        """The part of each variable in the score of each row, (n, d); sparse for sparse rows.
 
         The score is integrated along the line from the point that the model would put in its place
         (the pre-image of its projection), see :func:`mercer.novelty.score`.
@@ -362,7 +362,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         if not 0 < self.false_alarm_rate < 1:
             raise DataError(
                 f"false_alarm_rate={self.false_alarm_rate} must lie between 0 and 1; "
-                "0.05 lets one in twenty normal rows be called new."
+                "with 0.05, one in twenty normal rows is called new."
             )
         check_share(self.contamination)
         require_open(kernel, "novelty")

@@ -46,8 +46,8 @@ def relevance(
     sample_weight : (n,) array, optional
         Of the rows of X. Without X the weights of the fit count.
     max_rows : int or None, default=30_000
-        Of more rows, derivatives are taken at an even sample of about so many, which is right
-        to a percent or so (``n_rows`` of the result tells); None takes all of them.
+        If there are more rows, an even sample of about this many is used, which is accurate
+        to a percent or so (see ``n_rows`` of the result); None takes all of them.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def _rows_of_the_fit(model: Estimator) -> tuple[Any, Array | None]:
     subspace, weight = learnt.subspace, support_weight(learnt.subspace)
     if weight is None and learnt.n_rows != subspace.n_support:
         remedy = Remedy("give these rows as X.", shell="name their file as DATA.")
-        few = f"the model keeps {subspace.n_support} points, which are no sample of the rows"
+        few = f"the model keeps {subspace.n_support} points, which are not a sample of the rows"
         raise DataError(f"{few} that it was fitted to; " + remedy)
     return subspace.support, weight
 

@@ -272,7 +272,7 @@ def compress(
     solver: str | SparseSolver = "auto",
     random_state: Seed = None,
 ) -> SparseKernelPCA:
-    """Write a fitted model on a few of its support points.
+    """Express a fitted model through a few of its support points.
 
     The points are chosen by likelihood (Tipping 2001). The model's mean and directions are then
     projected onto the span of their kernels: components keep their order, meaning and sign, so that

@@ -60,7 +60,7 @@ def plan(self: Any, X: RowsLike) -> Plan:
     Returns
     -------
     Plan
-        The solver that would run, why, its memory, and whether a file would be loaded.
+        The solver that would run, why, its memory and time, and whether a file would be loaded.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def plan(self: Any, X: RowsLike) -> Plan:
 def to_html(
     self: Any, path: str | os.PathLike[str], X: Any = None, labels: Any = None, images: Any = None
 ) -> Path:
-    """Write the model as one HTML file that is alive offline: drag a point, see its pre-image.
+    """Write the model as one interactive HTML file that works offline.
 
     Scores, errors and pre-images are computed in the browser. The file fetches nothing.
 
@@ -331,7 +331,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         they are clean examples, by which other rows will be denoised: noise of the stated level is
         added to some that are held out, of a sample of 5,000 where there are more, see
         :func:`mercer.selection.choose_by_noise`. Either search goes from coarse to fine, takes the
-        time of a few to twenty fits, and tells its progress to :func:`mercer.listen`.
+        time of a few to twenty fits, and reports its progress to :func:`mercer.listen`.
 
         Parameters
         ----------
@@ -460,9 +460,9 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
         >>> from mercer import KernelPCA
         >>> X = load_digits().data / 16
         >>> model = KernelPCA(128).fit(X[100:])
-        >>> holes = np.random.default_rng(0).random((100, 64)) < 0.3
-        >>> filled = model.impute(np.where(holes, np.nan, X[:100]))
-        >>> error = np.sqrt(((filled - X[:100])[holes] ** 2).mean())
+        >>> hidden = np.random.default_rng(0).random((100, 64)) < 0.3
+        >>> filled = model.impute(np.where(hidden, np.nan, X[:100]))
+        >>> error = np.sqrt(((filled - X[:100])[hidden] ** 2).mean())
         >>> bool(error < 0.15)  # the column means: 0.27
         True
         """
@@ -499,7 +499,7 @@ class SubspaceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estim
 
         What :meth:`impute` fills in, plus draws of the Gaussian's conditional distribution whose
         width is set by the errors at values that were masked. Analyse each filling, and the
-        differences between the results are what the holes cost (Rubin 1987).
+        differences between the results are what the missing values cost (Rubin 1987).
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ def _wrapped(estimator: Estimator) -> Any:
     able = hasattr(estimator, "fit") and hasattr(estimator, "kernel")
     if not able or isinstance(estimator, type):
         raise TypeError(
-            f"estimator={estimator!r} is no estimator; wrap one, for example "
+            f"estimator={estimator!r} is not an estimator; wrap one, for example "
             f"KernelPCA({estimator if isinstance(estimator, Real) else 10!r})."
         )
     if not hasattr(estimator, "transform"):
@@ -128,7 +128,7 @@ class ReweightedKernelPCA(WrappingEstimator):
     loss : str or Loss, default="hampel"
         See :mod:`mercer.robust`.
     folds : int, default=5
-        Rows are held out in so many groups.
+        Number of groups in which rows are held out.
     max_iter : int, default=20
         Rounds; each costs ``folds`` fits.
     random_state : int, Generator, RandomState or None, default=None
@@ -259,10 +259,10 @@ class MissingKernelPCA(WrappingEstimator):
     >>> rng = np.random.default_rng(0)
     >>> angle = rng.uniform(0, np.pi, 150)
     >>> X = np.column_stack([np.cos(angle), np.sin(angle), angle])
-    >>> holes = rng.random(X.shape) < 0.2
-    >>> holes[:, 2] = False
-    >>> model = MissingKernelPCA(KernelPCA(8), random_state=0).fit(np.where(holes, np.nan, X))
-    >>> bool(np.abs(model.imputed_ - X)[holes].mean() < 0.05)
+    >>> hidden = rng.random(X.shape) < 0.2
+    >>> hidden[:, 2] = False
+    >>> model = MissingKernelPCA(KernelPCA(8), random_state=0).fit(np.where(hidden, np.nan, X))
+    >>> bool(np.abs(model.imputed_ - X)[hidden].mean() < 0.05)
     True
     """
 

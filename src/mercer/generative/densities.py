@@ -314,7 +314,7 @@ class Interpolate(Density):
     Parameters
     ----------
     n_neighbors : int, default=10
-        The other end is one of so many nearest rows.
+        The other end is one of this many nearest rows.
 
     Notes
     -----

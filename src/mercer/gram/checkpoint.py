@@ -151,7 +151,7 @@ class Checkpoint:
             header = json.loads(state["header"].tobytes())
             version, fingerprint = header["mercer_checkpoint"], header["fingerprint"]
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise _refusal(f"'{self.path}' is no checkpoint of mercer ({error})") from error
+            raise _refusal(f"'{self.path}' is not a checkpoint of mercer ({error})") from error
         if version != VERSION:
             raise self._foreign(f"it was written by another version of mercer, in format {version}")
         if fingerprint != self.fingerprint:

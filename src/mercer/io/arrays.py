@@ -260,7 +260,9 @@ def _checked(path: Path, matrix: Any) -> SparseRows:
     bad = np.flatnonzero(~np.isfinite(rows.data))
     if len(bad):
         row, column = rows.row_numbers()[bad[0]], rows.indices[bad[0]]
-        raise DataError(f"'{path}' has no finite number at row {row}, column {column}; fix it.")
+        raise DataError(
+            f"'{path}' has a value that is not finite at row {row}, column {column}; fix it."
+        )
     return rows
 
 

@@ -108,7 +108,7 @@ class DaskRows(Source):
                     raise
                 raise RuntimeError(
                     f"the cluster gave up ({type(error).__name__}: {error}); fix it and fit "
-                    "again: with Landmarks(checkpoint=...) the fit goes on where it stopped."
+                    "again: with Landmarks(checkpoint=...) the fit continues where it stopped."
                 ) from error
 
 

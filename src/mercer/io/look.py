@@ -339,7 +339,7 @@ def delimiter_of(line: str, path: Path) -> str:
     if delimiter not in line and len(line.split()) > 1 and all(map(is_number, line.split())):
         plain = f"{quoted(path)} > {quoted(path.with_suffix('.csv'))}"
         raise DataError(
-            f"'{path}' parts its numbers by spaces, and commas, semicolons and tabs are read; "
+            f"'{path}' separates numbers by spaces, but only commas, semicolons and tabs are read; "
             f"change them: sed 's/^ *//; s/ *$//; s/[ ][ ]*/,/g' {plain}"
         )
     return delimiter

@@ -128,7 +128,7 @@ class FunctionKernel(_Foreign):
             value = self.function(x, y)
         except Exception as error:
             raise KernelError(
-                f"{where} raised {type(error).__name__}: {error}; mend the function."
+                f"{where} raised {type(error).__name__}: {error}; fix the function."
             ) from error
         array = np.asarray(value)
         if array.size != 1 or array.dtype.kind not in "fiub":

@@ -140,7 +140,7 @@ class Polynomial(_Affine):
     def check(self) -> None:
         super().check()
         if not isinstance(self.degree, int | np.integer) or self.degree < 1:
-            raise KernelError(f"degree={self.degree!r} must be a whole number from 1 on.")
+            raise KernelError(f"degree={self.degree!r} must be a whole number of at least 1.")
         if self.coef0 < 0:
             raise KernelError(f"coef0={self.coef0} makes the kernel indefinite; give 0 or more.")
 

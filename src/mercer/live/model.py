@@ -173,7 +173,7 @@ def describe(
     largest : int
         Numbers that the model may have before it is thinned, see :func:`~mercer.live.model.thin`.
     encoder : TableEncoder, optional
-        Made the rows of a table, and tells how they are shown; of a TableModel its own, and X is
+        Encoded the rows of a table, and says how they are shown; a TableModel has its own, and X is
         such a table.
     """
     if isinstance(model, TableModel):

@@ -113,9 +113,9 @@ def _traced(kernel: Kernel) -> dict[str, Any]:
     if isinstance(kernel, _EntrywiseKernel) and has_formula(kernel):
         return _trace("entries", -float(kernel.gamma), kernel.formula, 2)
     raise KernelError(
-        f"{kernel!r} cannot be computed in a page: it is no formula of two vectors; fit a kernel "
-        "of mercer.kernels other than Precomputed and FunctionKernel, or give yours a method "
-        "formula(t, xp)."
+        f"{kernel!r} cannot be computed in a page: it is not a formula of two vectors; fit a "
+        "kernel of mercer.kernels other than Precomputed and FunctionKernel, or give yours a "
+        "method formula(t, xp)."
     )
 
 
@@ -220,7 +220,7 @@ def read_message(text: str) -> dict[str, Any]:
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError("the message is no JSON; reload the page.") from error
+        raise DataError("the message is not JSON; reload the page.") from error
     if not isinstance(message, dict) or type(message.get("id")) is not int:
         raise DataError("a message is an object with a whole number as its id.")
     return message

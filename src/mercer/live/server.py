@@ -89,7 +89,7 @@ class Studio:
                 async for part in request.stream():
                     file.write(part)
         except FileNotFoundError:
-            raise DataError("so many others came meanwhile; load it again.") from None
+            raise DataError("it was removed to make room for other files; load it again.") from None
         except BaseException:
             self.store.drop(item.id)
             raise
@@ -219,7 +219,7 @@ class Store:
     def get(self, key: str) -> Item:
         """The item of an id."""
         if key not in self._items:
-            raise DataError("there is no such file any more; load it again.")
+            raise DataError("this file no longer exists; load it again.")
         item = self._items.pop(key)
         self._items[key] = item  # used last, so that it goes last
         return item

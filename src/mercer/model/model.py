@@ -364,8 +364,8 @@ def spectrum_advice(values: Array, n: float, most: int = 10) -> str:
     named = [listed(range(first, last + 1)) for first, last in groups]
     shell = "; 'mercer relevance MODEL --intervals' measures it"
     measured = Remedy("; uncertainty() measures it", shell=shell, table="")
-    close = f"by their eigenvalues, {n:.0f} rows hardly tell components {'; '.join(named)} apart"
-    return f"{close}: read such a group as one" + measured
+    close = f"the eigenvalues of components {'; '.join(named)} are too close for {n:.0f} rows"
+    return f"{close} to tell them apart: interpret such a group as one" + measured
 
 
 def listed(numbers: Sequence[int] | Array | range) -> str:

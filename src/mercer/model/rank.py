@@ -212,6 +212,6 @@ def as_rule(n_components: Any) -> ComponentRule:
             return Count(int(n_components))
     elif isinstance(n_components, Real) and 0 < float(n_components) < 1:
         return Share(float(n_components))
-    numbers = ": give a whole number from 1 on, a share of the variance between 0 and 1, "
+    numbers = ": give a whole number of at least 1, a share of the variance between 0 and 1, "
     others = "a rule such as ParallelAnalysis(), or None for all."
     raise DataError(argument("n_components", n_components) + numbers + others)

@@ -86,7 +86,7 @@ class DenoisingDisplay(base.Display):
         match_noise : bool or "auto", default="auto"
             Passed on to ``denoise``; for models fitted to clean rows.
         n_images : int, default=10
-            Show at most so many.
+            Show at most this many.
         image_shape : (h, w) or (h, w, 3), optional
             By default a square, if there are 16 columns or more with values from 0 to 255.
         random_state : int, default=0
@@ -224,7 +224,7 @@ class PreImageGalleryDisplay(base.Display):
         n_components : sequence of int, optional
             Powers of four, and all that the model has, by default.
         n_images : int, default=10
-            At most so many.
+            Show at most this many.
         image_shape : (h, w) or (h, w, 3), optional
             By default a square, if there are 16 columns or more with values from 0 to 255.
         cmap : matplotlib colour map, optional

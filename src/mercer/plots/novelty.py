@@ -1,4 +1,4 @@
-"""Novelty: scores over the plane, what made rows new, and how well new rows are told."""
+"""Novelty: scores over the plane, what made rows new, and how well new rows are detected."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class NoveltyRocDisplay(base.Display):
         name: str | None = None,
         ax: Axes = None,
     ) -> NoveltyRocDisplay:
-        """Draw the curve of a detector on rows of which is known whether they are new.
+        """Draw the curve of a detector on rows that are known to be new or normal.
 
         Parameters
         ----------

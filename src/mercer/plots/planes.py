@@ -216,7 +216,7 @@ class RepresentingVectorsDisplay(base.Display):
         image_shape : (h, w) or (h, w, 3), optional
             Rows are images; by default if they have 16, 25, 36, … columns.
         limit : int, default=60
-            Show at most so many images.
+            Show at most this many images.
         grid : int, default=90
             Points per axis for the distances in a plane.
         cmap : matplotlib colour map, optional

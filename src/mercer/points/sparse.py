@@ -112,7 +112,7 @@ class SparseRows(Numbers):
     def __array__(self, dtype: Precision = None, copy: Any = None) -> NoReturn:
         raise TypeError(
             f"{self!r} are never made an array in silence; use rows.to_dense() where "
-            f"{len(self) * self.width * self.dtype.itemsize >> 20} MB are no matter."
+            f"{len(self) * self.width * self.dtype.itemsize >> 20} MB are acceptable."
         )
 
     def __repr__(self) -> str:

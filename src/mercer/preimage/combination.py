@@ -34,8 +34,8 @@ class Combination(PreImageSolver):
     Parameters
     ----------
     rows : int, default=128
-        Support rows of which a point is made at most. The more, the nearer to the fixed point of
-        dense rows, and the more entries.
+        The largest number of support rows that make up a point. The more, the nearer to the fixed
+        point of dense rows, and the more entries.
     tol : float, default=1e-3
         Steps below ``tol`` times the kernel's length count as converged.
     max_iter : int, default=100
@@ -66,7 +66,9 @@ class Combination(PreImageSolver):
     def init(self, subspace: Subspace) -> BoundPreImage:
         self.check_kernel(subspace.kernel)
         if min(self.rows, self.max_iter) < 1 or not self.tol >= 0:
-            raise KernelError(f"{self!r}: give rows and max_iter from 1 on, tol from 0 on.")
+            raise KernelError(
+                f"{self!r}: give rows and max_iter of at least 1, and tol of at least 0."
+            )
         if not subspace.points.is_sparse:
             dense = "Combination is for models of sparse rows, and this one has dense rows"
             raise KernelError(f"{dense}; use preimage='fixed_point'.")

@@ -157,7 +157,7 @@ class FixedPoint(PreImageSolver):
         Anderson acceleration, once steps are small, and only where the objective does not fall: the
         same point as without, after fewer sweeps.
     early_stop : int, optional
-        Stop on purpose after so many steps. One to three steps denoise better than convergence
+        Stop deliberately after this many steps. One to three steps denoise better than convergence
         where groups of data overlap.
     input_weight : float, default=0.0
         Weight of a term that holds z near the noisy point, in units of the denominator there:
@@ -210,7 +210,8 @@ class FixedPoint(PreImageSolver):
         steps = [self.max_iter] if self.early_stop is None else [self.max_iter, self.early_stop]
         if min(steps) < 1 or not self.tol >= 0 or not self.input_weight >= 0:
             raise KernelError(
-                f"{self!r}: give max_iter and early_stop from 1 on, tol and input_weight from 0 on."
+                f"{self!r}: give max_iter and early_stop of at least 1, and tol and input_weight "
+                "of at least 0."
             )
         return _BoundFixedPoint(self, subspace)
 

@@ -298,14 +298,14 @@ class Uncertainty:
         stable = f"{self.n_stable} of {q} components are stable: {turn}"
         mixing = [
             f"Components {listed(group)} are not distinguishable from each other: their variances "
-            "are close, and sampling turns them into each other. Read them as one."
+            "are close, and sampling turns them into each other. Interpret them as one."
             for group in self._mixing_groups()
         ]
         lines = [stable, *mixing]
         if noise.size:
             some = f"{'Components' if noise.size > 1 else 'Component'} {listed(noise)}"
             why = "sampling replaces most of it by directions that the model has left out."
-            lines.append(f"{some} cannot be told from noise: {why}")
+            lines.append(f"{some} cannot be distinguished from noise: {why}")
         together = f"All {q} together turn by at most {self.subspace_angle:.0f} degrees ({level})."
         return [*lines, together]
 

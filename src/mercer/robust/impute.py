@@ -379,4 +379,4 @@ def _check_gaussian(rows: GaussianRows) -> None:
     expect("moments", rows.moments, (d, d))
     sound = isinstance(rows.shrinkage, float) and 0 < rows.shrinkage <= 1
     if not sound or not (rows.scale > 0).all() or not (np.diagonal(rows.moments) >= 0).all():
-        raise ModelFileError("the Gaussian of missing values is none")
+        raise ModelFileError("the Gaussian of missing values is not valid")

@@ -65,7 +65,7 @@ def choose_by_noise(
         By default 5, and 3 for more than 1,000 rows: with few rows a model of two thirds of them
         would ask for another width.
     max_rows : int, default=5000
-        Of more rows a sample of so many is searched, drawn with a fixed seed.
+        If there are more rows, a sample of this many is searched, drawn with a fixed seed.
     exhaustive : bool, default=False
         Compute every cell in full, for a complete ``table``; three times the time and more.
 

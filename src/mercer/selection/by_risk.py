@@ -166,8 +166,8 @@ def choose_by_risk(
     kernels, counts : sequences, optional
         As in :func:`choose_by_noise`; the linear kernel is always among the candidates.
     max_rows : int, default=2000
-        Of more rows a sample of so many is searched, drawn with a fixed seed. The number of
-        components, and a narrower width, are then compared on all rows, by two fits each.
+        If there are more rows, a sample of this many is searched, drawn with a fixed seed. The
+        number of components, and a narrower width, are then compared on all rows, by two fits each.
 
     Examples
     --------

@@ -81,7 +81,7 @@ def typical_noise(X: RowsLike) -> float:
     noise = 0.5 * float(np.sqrt(np.asarray(X, dtype=np.float64).var(axis=0).mean()))
     if not noise > 0:
         raise DataError(
-            f"half the standard deviation of {len(X)} row(s) that do not differ is no noise; give "
+            f"half the standard deviation of {len(X)} row(s) that do not differ is zero; give "
             "rows that differ, or " + Remedy("a level of noise.", shell="a level by --noise.")
         )
     return noise

@@ -183,8 +183,8 @@ def _estimated(X: Array) -> NoiseLevel:
     ways = [way for way in ways if way[0] > 0]
     if not ways:
         raise DataError(
-            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told from "
-            "what they are made of: no small eigenvalues are alike, and the rows do not lie "
+            f"the noise of {len(X)} rows with {counted(X.shape[1], 'column')} cannot be told apart "
+            "from the rows themselves: no small eigenvalues are alike, and the rows do not lie "
             "around a curve or clusters; "
             + Remedy(
                 "give noise=, its standard deviation, or rows='clean' if these are clean examples.",

@@ -56,7 +56,7 @@ class Landmarks(Solver):
         themselves.
     checkpoint : path, optional
         A file that keeps the state of the pass. A fit that was stopped, even by a kill or a power
-        cut, goes on from there when it is called again, with the same result to the last bit. The
+        cut, continues from there when it is called again, with the same result to the last bit. The
         rows summed before are read and compared first; if they have changed, the file is refused,
         and so is that of other data or parameters. It is removed when the fit is done.
 

@@ -66,7 +66,7 @@ _SEPARATORS = frozenset("-/.:, ")
 _ID = re.compile(r"(^|[_\W])(id|uuid|key|index|rownames?|unnamed: 0)$", re.IGNORECASE)
 #: Numbers by which files say that a value is missing.
 _CODES = frozenset({-1.0, 999.0, 9999.0, 99999.0, *(-(10.0**k) + 1 for k in range(1, 6))})
-_TOO_LONG = "holds numbers of more than 15 digits, of which a float64 takes two for one"
+_TOO_LONG = "holds numbers of more than 15 digits, which a float64 cannot tell apart"
 _PERCENT = re.compile(r"%|percent|pct", re.IGNORECASE)
 
 

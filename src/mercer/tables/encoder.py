@@ -162,7 +162,7 @@ class TableEncoder(TransformerMixin, Estimator):
 
     @verb("model")
     def transform(self, X: Any) -> Array:
-        """Rows as vectors, (n, D); NaN where a value is missing."""
+        """Turn rows into vectors, (n, D); NaN where a value is missing."""
         return np.hstack([*self.blocks(self.take(X)).values()])
 
     @verb("model")
@@ -292,7 +292,7 @@ class TableEncoder(TransformerMixin, Estimator):
                 warn_of(
                     name,
                     f" has {count} that fit has not seen: {shown}; such values count as "
-                    "none of the known ones. Fit again with such rows if they matter.",
+                    "unknown. Fit again with such rows if they matter.",
                 )
             try:
                 blocks[name] = column.encode(values)

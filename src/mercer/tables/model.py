@@ -82,7 +82,7 @@ _FILLS = ("impute", "imputations", "imputation_draws")
 
 
 class TableModel(Estimator):
-    """Any estimator of mercer on tables: data frames in, data frames out.
+    """Use any estimator of mercer on tables: data frames in, data frames out.
 
     A :class:`TableEncoder` turns rows into vectors for the model, and what the model gives back
     into rows with legal values, in the types, order and index of the table. Missing values are
@@ -98,7 +98,7 @@ class TableModel(Estimator):
     missing : {"auto", "fill", "drop", "refuse"}, default="auto"
         What is done with missing values: ``"fill"`` learns from rows in which they are drawn,
         given the other values of the row; ``"drop"`` learns from the rows without any. ``"auto"``
-        fills, and drops rows of which nothing is known. Later rows are filled in by expected
+        fills, and drops rows in which every value is missing. Later rows are filled in by expected
         values, unless missing values are refused. A :class:`~mercer.MissingKernelPCA` fills in
         what it learns from by itself.
 
@@ -196,12 +196,12 @@ class TableModel(Estimator):
 
     @verb("data", "scores", needs=_the_model("fit_transform"))
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and the scores of the same rows."""
+        """Fit, and return the scores of the same rows."""
         return self.fit(X, y).transform(X)
 
     @verb("data", "numbers", needs=_the_model("fit_predict"))
     def fit_predict(self, X: Any, y: Any = None) -> Array:
-        """Fit, and 1 for the normal ones of the same rows, -1 for outliers."""
+        """Fit, and return 1 for the normal rows among them and -1 for outliers."""
         return np.asarray(self.fit(X, y).predict(X))
 
     @classmethod
@@ -258,7 +258,7 @@ class TableModel(Estimator):
 
     @verb(needs=_the_model("impute"))
     def impute(self, X: Any) -> Any:
-        """Missing values filled in, numbers and categories; the others are not touched."""
+        """Fill in missing values, numbers and categories; all others stay unchanged."""
         rows = self.vectors(X, missing=True)
         found = rows if not np.isnan(rows).any() else self._inner("impute").impute(rows)
         return self._back(X, found, only_missing=True)

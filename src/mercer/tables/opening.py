@@ -354,7 +354,9 @@ def _frame_of_array(look: Look, choice: Choice, array: str | None) -> Frame:
     """The columns of an array, named by their numbers, and the label."""
     table = open_table(look, choice, array=array, allow_nan=True)
     if (names := _names(table)) is None:
-        raise DataError(f"'{look.path.name}' holds sparse rows, and no table of columns.")
+        raise DataError(
+            f"'{look.path.name}' contains sparse rows, which are not a table of columns."
+        )
     frame = _named(table.rows[:], names)
     return replace(frame, columns={**frame.columns, **table.beside})
 

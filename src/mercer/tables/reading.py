@@ -331,7 +331,7 @@ def _frame_of_texts(look: Look, as_texts: Collection[str]) -> Frame:
             example = next(i for i, text in enumerate(texts) if "," in text)
             warn(
                 f"column {name!r} of '{path}': {texts[example]!r} is read as "
-                f"{found.values[example]}; if its comma parts thousands, write it without one."
+                f"{found.values[example]}; if its comma separates thousands, write it without one."
             )
     return Frame(columns, "columns", dtypes, exact=exact, lines=lines)
 

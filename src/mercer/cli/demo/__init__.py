@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mercer.cli.demo.study import Results, Study
 
 
-@command(short_help="See it work: digits denoised, generated, found new; a report.")
+@command(short_help="See what it does, on images of digits; writes a report.")
 @output_folder("mercer-demo", "the report and the models")
 def demo(output: Path) -> None:
     """Show what kernel PCA does to scikit-learn's 1,797 handwritten digits.

@@ -114,7 +114,7 @@ class Encoder:
         if word is None:
             raise ModelFileError(
                 "a model file holds mercer's own classes and those that were registered, and "
-                f"{cls.__module__}:{cls.__qualname__} is none of them; call "
+                f"{cls.__module__}:{cls.__qualname__} is not one of them; call "
                 f"mercer.register({cls.__name__}) before save, and before load."
             )
         # An estimator that is a parameter is a pattern: whether it was fitted does not matter.

@@ -238,7 +238,7 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
         try:
             parameters, fitted = (_texts(reader, model[part]) for part in ("with", "state"))
         except (RecursionError, TypeError, AttributeError) as error:
-            raise reader.error("its objects are nested too deeply, or are none") from error
+            raise reader.error("its objects are nested too deeply, or are missing") from error
         tensors = sorted(reader.tensors.values(), key=lambda tensor: -tensor.n_bytes)
         return ModelInfo(
             path=reader.path,

@@ -66,7 +66,7 @@ def export_onnx(
         ``steps`` times as much as the others together.
     steps : int, default=20
         Fixed-point steps of ``"denoise"`` for radial kernels: the graph does what
-        ``FixedPoint(early_stop=steps)`` does. Methods that do not iterate have no use for it.
+        ``FixedPoint(early_stop=steps)`` does. Methods that do not iterate ignore it.
     dtype : {"float32", "float64"}, default="float32"
         Of input, outputs and all that is between them. Where float32 would cost more than 1e-5 of
         the largest output, a warning says so; take "float64" there.
@@ -306,7 +306,7 @@ def _check(
         )
     if not subspace.points.has_coordinates:
         raise ModelFileError(
-            f"the input of {subspace.kernel!r} is no table of numbers; export a model with a "
+            f"the input of {subspace.kernel!r} is not a table of numbers; export a model with a "
             "kernel of vectors."
         )
     unknown = [name for name in wanted if name not in known]

@@ -152,7 +152,7 @@ function knobs(wanted, act) {
     max: 100,
     step: 1,
     value: wanted.q,
-    show: (q) => (q ? String(q) : "by the data"),
+    show: (q) => (q ? String(q) : "chosen from the data"),
     oninput: (q) => {
       wanted.q = q;
       act();
