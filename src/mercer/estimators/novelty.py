@@ -73,7 +73,7 @@ class KernelNovelty(OutlierMixin, Estimator):
         are outliers, to be found (``fit_predict``) and not to be learnt: a share in (0, 0.5], or
         ``"auto"``. The strangest fifth, or twice the share, is set aside; ``predict`` calls that
         share of the training rows outliers, or those with a score far beyond the others. Of 300
-        clean rows with four normal columns ``"auto"`` calls about 2 %, with long tails 5 to 10 %.
+        clean rows with four normal columns ``"auto"`` calls about 2 %, with long tails 5 to 11 %.
     random_state : int, Generator, RandomState or None, default=None
         For the folds, and for solvers that draw random numbers.
 

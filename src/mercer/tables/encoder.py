@@ -202,7 +202,8 @@ class TableEncoder(TransformerMixin, Estimator):
             return lines
         kinds: dict[str, list[str]] = {}
         for name, column in self.used_.items():
-            kinds.setdefault(re.split(",| of ", column.describe())[0], []).append(name)
+            kind = re.split(",| of ", column.describe())[0]
+            kinds.setdefault("number, scaled" if kind == "number" else kind, []).append(name)
         few = [f"{len(names)} × {kind}: {names_text(names)}" for kind, names in kinds.items()]
         return few + [f"{name}: left out: {why}" for name, why in self.left_out_.items()]
 
