@@ -68,7 +68,7 @@ def test_bars_of_a_scree_stand_at_their_numbers(model):
 
 
 def test_words():
-    assert "components 1 and 2 apart" in spectrum_advice([5.0, 3.0, 2.95, 1.0], n=200)
+    assert "components 1 and 2 are too close" in spectrum_advice([5.0, 3.0, 2.95, 1.0], n=200)
 
 
 def test_the_command_line(model, rows, tmp_path, capsys):

@@ -304,7 +304,7 @@ def test_combinations_converge_and_are_nearer_than_the_nearest_row():
         KernelPCA(3, preimage="combination").fit(X).denoise(X)
     with pytest.raises(KernelError, match="function of the distance"):
         KernelPCA(3, kernel=Linear(), preimage="combination").fit(given).denoise(given)
-    with pytest.raises(KernelError, match="rows and max_iter from 1"):
+    with pytest.raises(KernelError, match="rows and max_iter of at least 1"):
         KernelPCA(3, preimage=Combination(0)).fit(given).denoise(given)
 
 

@@ -176,7 +176,7 @@ def test_wrong_calls(ring):
 
 def test_close_eigenvalues_are_named_in_the_report(ring):
     model = KernelPCA(4, kernel=Gaussian(gamma=0.7)).fit(ring)
-    assert "components 2 and 3 apart" in model.report_.advice
+    assert "components 2 and 3 are too close" in model.report_.advice
     apart = KernelPCA(3, kernel="linear").fit(normal_rows(500, 0))
     assert apart.report_.advice == ""
 
@@ -184,4 +184,4 @@ def test_close_eigenvalues_are_named_in_the_report(ring):
 def test_close_groups():
     assert close_groups([5, 4.9, 4.8, 2, 1], 100) == [(0, 2)]
     assert close_groups([5.0], 100) == []
-    assert "0 to 2 apart" in spectrum_advice(np.array([5, 4.9, 4.8, 2]), 100)
+    assert "components 0 to 2 are too close" in spectrum_advice(np.array([5, 4.9, 4.8, 2]), 100)

@@ -262,7 +262,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     assert Checkpoint(path, "mine").position(FeatureSums.zero(3), rows)[0] == 1
     for damaged in (b"", b"PK", content[:-30], b"\x80\x04K\x01."):
         path.write_bytes(damaged)
-        with pytest.raises(DataError, match="no checkpoint of mercer"):
+        with pytest.raises(DataError, match="not a checkpoint of mercer"):
             Checkpoint(path, "mine")
 
 

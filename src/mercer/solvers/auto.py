@@ -88,8 +88,9 @@ class Auto(Solver):
         loads = not points.is_here and (problem.rule.needs_all_rows or self._may_load(points))
         if loads:
             problem = replace(problem, points=stand_in(points))
-        solver, reason = self.choose(problem if loads else problem.merged()[0])
-        plan = solver.plan(problem)
+        distinct = problem if loads else problem.merged()[0]
+        solver, reason = self.choose(distinct)
+        plan = solver.plan(distinct)
         needed = plan.bytes + (problem.X.nbytes if loads else 0)
         return replace(plan, reason=f"auto: {reason}", bytes=needed, loads=loads)
 
@@ -144,19 +145,17 @@ class Auto(Solver):
     def _landmarks(self, problem: Problem, k: int, why: str) -> tuple[Landmarks, str]:
         """As many as are usual, or halves of that until they fit into the budget of time."""
         usual, fewest = max(1000, 4 * k), max(FEWEST_LANDMARKS, 2 * k)
-        m = usual
-        while True:
+        for halvings in range(usual.bit_length()):
+            m = max(fewest, usual >> halvings)
             solver = Landmarks(m, checkpoint=self.checkpoint)
             seconds = solver.estimate_seconds(problem, k)
             if self._in_time(seconds):
                 return solver, why + f", {m} to stay within {self.seconds} s" * (m < usual)
-            if m <= fewest:
-                raise DataError(
-                    f"{m} landmarks of {problem.n} rows already take {time_text(seconds)}, and "
-                    f"{self.seconds:g} s are allowed; allow more, give fewer rows, or ask for "
-                    "fewer components."
-                )
-            m = max(fewest, m // 2)
+        raise DataError(
+            f"{m} landmarks of {problem.n} rows already take {time_text(seconds)}, and "
+            f"{self.seconds:g} s are allowed; allow more, give fewer rows, or ask for "
+            "fewer components."
+        )
 
 
 def _cost(problem: Problem, k: int, solver: Solver) -> str:
