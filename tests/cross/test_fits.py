@@ -45,6 +45,8 @@ FAILED = {
     "a mean that is whitened": [19011092, 22009403],
     "sums of many terms": [21000528, 21009763],
     "an eigenvalue half outside of the landmarks": [21005795],
+    "entries that err where few of them are looked at": [23004678],
+    "a small factor of a kernel that overflows": [23001607],
     "landmarks that round": [21004199, 21006321],
     "a row that an indefinite kernel puts below zero": [21007021],
 }
